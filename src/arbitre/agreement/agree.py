@@ -9,6 +9,7 @@ from arbitre.agreement.rating_table import read_rating_table, schema_of
 from arbitre.agreement.structural import Difference, StructuralAgreement, structural
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
+from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.errors import DataError
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
+    Annotators = Mapping[str, Paths] | str | Path
+    """Sources of the documents of each annotator, or a table of ratings."""
+
 
 class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):
     """Options of a comparator, and options for reading documents."""
@@ -28,9 +32,11 @@ class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):
 
 def agree(
     schema: SchemaSource | Comparator | None,
-    annotators: Mapping[str, Paths] | str | Path,
+    annotators: Annotators,
     *,
     difference: Difference = "d",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     **options: Unpack[AgreeKeywords],
 ) -> StructuralAgreement:
@@ -42,6 +48,8 @@ def agree(
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
             a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator.
         difference: Difference of two values in alpha; see `structural`.
+        level: Confidence level of the intervals.
+        resamples: Number of bootstrap resamples of the documents.
         seed: Random seed; see `structural`.
         **options: Options of the comparator, and for reading documents.
 
@@ -57,24 +65,18 @@ def agree(
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema_of(schema, annotators), given)
     reading, _ = option_sets(given, ReadingKeywords)
-    return agree_on(comparator, annotators, reading, difference=difference, seed=seed)
+    annotations = read_annotations(comparator, annotators, reading)
+    return structural(comparator, annotations, difference=difference, level=level, resamples=resamples, seed=seed)
 
 
-def agree_on(
-    comparator: Comparator,
-    annotators: Mapping[str, Paths] | str | Path,
-    reading: ReadOptions,
-    *,
-    difference: Difference = "d",
-    seed: int = 0,
-) -> StructuralAgreement:
-    """Read the documents of annotators and measure their agreement; see `agree`."""
+def read_annotations(
+    comparator: Comparator, annotators: Annotators, reading: ReadOptions
+) -> dict[str, dict[str, Json]]:
+    """Read the documents of annotators, by id; see `agree`."""
     options = reading.for_plan(comparator.plan)
     if not isinstance(annotators, Mapping):
-        annotations = read_rating_table(annotators, options, comparator.plan)
-    else:
-        annotations = {name: _documents(name, sources, options) for name, sources in annotators.items()}
-    return structural(comparator, annotations, difference=difference, seed=seed)
+        return read_rating_table(annotators, options, comparator.plan)
+    return {name: _documents(name, sources, options) for name, sources in annotators.items()}
 
 
 def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Json]:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from arbitre.agreement.advice.by_document import ByDocument, Resampling
+from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
 from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_value
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.krippendorff import alpha_of
+from arbitre.agreement.leaf_ratings import LeafRatings
 from arbitre.agreement.notes import notes_of
-from arbitre.agreement.ratings import Ratings
-from arbitre.engine.columns.column import LeafColumn, ListColumn
+from arbitre.agreement.sums.pair_sums import ListSums, PairSums, pairs_within, summed
+from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
+from arbitre.engine.columns.column import ListColumn
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import DataError
-from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,9 +42,6 @@ MAX_VALUE_PAIRS: Final = 200_000
 MAX_LISTS: Final = 100
 """Maximum number of alignments of unrelated lists for the expected disorder; of more, a sample is drawn."""
 
-INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
-"""Distances of numbers whose agreement is measured with the squared difference."""
-
 
 @dataclass(frozen=True, slots=True)
 class StructuralAgreement:
@@ -52,6 +51,7 @@ class StructuralAgreement:
         alpha: Krippendorff's alpha of whole documents.
         by_path: Coefficient of each wildcard path: for single values the alpha that fits their kind, for lists and
             objects, alpha with the distance of the schema.
+        coefficients: Other coefficients of each path whose values are categories; see `CategoricalCoefficients`.
         gamma: Gamma of the items of each list, by wildcard path. It compares the disorder of the alignments with that
             of lists from different documents.
         annotators: Names of the annotators, sorted.
@@ -62,6 +62,7 @@ class StructuralAgreement:
 
     alpha: Coefficient
     by_path: Mapping[str, Coefficient]
+    coefficients: Mapping[str, CategoricalCoefficients]
     gamma: Mapping[str, Coefficient]
     annotators: tuple[str, ...]
     documents: int
@@ -76,6 +77,7 @@ class StructuralAgreement:
             "exact": self.exact,
             "alpha": self.alpha.to_dict(),
             "by_path": {path: coefficient.to_dict() for path, coefficient in self.by_path.items()},
+            "coefficients": {path: each.to_dict() for path, each in self.coefficients.items()},
             "gamma": {path: coefficient.to_dict() for path, coefficient in self.gamma.items()},
             "notes": list(self.notes),
         }
@@ -86,6 +88,8 @@ def structural(
     annotations: Mapping[str, Mapping[str, Json]],
     *,
     difference: Difference = "d",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> StructuralAgreement:
     """Measure the agreement of annotators on nested documents.
@@ -100,35 +104,47 @@ def structural(
         annotations: Documents of each annotator, by id.
         difference: Difference of two values in alpha: "d" is their distance, "d2" its square, as for interval data.
             Alpha depends on this choice; its name states it.
-        seed: Random seed of the samples for the expected disagreement.
+        level: Confidence level of the intervals.
+        resamples: Number of bootstrap resamples of the documents.
+        seed: Random seed of the samples for the expected disagreement, and of the resamples.
 
     Returns:
         The agreement. An undefined coefficient has the value None, and a reason.
 
     Raises:
-        DataError: There are fewer than two annotators, or no document has two annotators.
+        DataError: There are fewer than two annotators, no document has two annotators, or `level` is not between 0
+            and 1.
     """
     if len(annotations) < 2:  # noqa: PLR2004
         raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
     parts = align_documents(comparator.plan, annotations)
     symmetric = comparator.plan.certificate.verdict != "not a metric"
-    measure = _Measure(difference, seed, symmetric)
+    ids = sorted({name for documents in annotations.values() for name in documents})
+    by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))
+    measure = _Measure(difference, seed, symmetric, by_document)
     if not ((parts[0].rows != NONE).sum(axis=1) > 1).any():
         raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
-    by_path, gammas = {}, {}
+    by_path, coefficients, gammas = {}, {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
         by_path[path] = measure.values(largest) if is_value(largest.column) else measure.distances(largest)
+        rated = LeafRatings.of(largest)
+        if (
+            rated is not None
+            and (compared := side_by_side(rated, by_path[path], comparator.plan, by_document)) is not None
+        ):
+            coefficients[path] = compared
         if isinstance(largest.column, ListColumn) and largest.alignments:
             gammas[path] = measure.lists(largest)
     return StructuralAgreement(
         alpha=by_path[""],
         by_path=by_path,
+        coefficients=coefficients,
         gamma=gammas,
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
-        notes=tuple(notes_of(by_path)),
+        notes=tuple(notes_of(by_path, coefficients)),
     )
 
 
@@ -146,30 +162,17 @@ class _Measure:
     difference: Difference
     seed: int
     symmetric: bool
+    by_document: ByDocument
 
     def values(self, part: AlignedRows) -> Coefficient:
         """Return the coefficient that fits the kind of the values."""
-        column = part.column
-        if isinstance(column, LeafColumn) and column.readings is None and column.leaves:
-            distances = {leaf.distance.name: leaf.distance for leaf in column.leaves}
-            codes = np.where(part.rows == NONE, NONE, column.codes[part.rows]).T
-            ratings = Ratings(codes, tuple(column.values))
-            if distances.keys() == {"exact"}:
-                return alpha_of(ratings, "nominal")
-            if distances.keys() == {"ordinal"} and len(distances) == 1:
-                order = Ratings.of(
-                    [[None if code == NONE else column.values[code] for code in row] for row in codes.tolist()],
-                    distances["ordinal"].options["order"],
-                )
-                return alpha_of(order, "ordinal", ordered=True)
-            if distances.keys() <= INTERVAL_DISTANCES and all(kind == Kind.NUMBER for kind in column.kinds.tolist()):
-                return alpha_of(ratings, "interval")
-        return self.distances(part, most=MAX_VALUE_PAIRS)
+        rated = LeafRatings.of(part)
+        return self.distances(part, most=MAX_VALUE_PAIRS) if rated is None else rated.alpha(self.by_document)
 
     def distances(self, part: AlignedRows, most: int = MAX_PAIRS) -> Coefficient:
         """Return alpha with the distance of the schema."""
         raters = (part.rows != NONE).sum(axis=1)
-        rows, raters = part.rows[raters > 1], raters[raters > 1]
+        rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]
         facts = {
             "name": f"alpha_{self.difference}",
             "chance_model": "pooled values, without replacement",
@@ -178,17 +181,18 @@ class _Measure:
         }
         if len(rows) == 0:
             return Coefficient.corrected(None, None, **facts)
-        total = 0.0
+        totals = np.zeros(len(rows))
         for i, j in combinations(range(rows.shape[1]), 2):
             both = ((rows[:, i] != NONE) & (rows[:, j] != NONE)).nonzero()[0]
             differences = self._between(part.column, rows[both, i], rows[both, j])
-            total += float((2.0 * differences / (raters[both] - 1.0)).sum())
+            totals[both] += 2.0 * differences / (raters[both] - 1.0)
+        total = float(totals.sum())
         number = int(raters.sum())
         pooled = rows[rows != NONE]
         pairs = number * (number - 1) // 2
         if pairs <= most:
-            first, second = (pooled[side] for side in np.triu_indices(number, 1))
-            differences = self._between(part.column, first, second)
+            first, second = np.triu_indices(number, 1)
+            differences = self._between(part.column, pooled[first], pooled[second])
             error = None
         else:
             random = np.random.default_rng(self.seed)
@@ -197,7 +201,19 @@ class _Measure:
             differences = self._between(part.column, pooled[first], pooled[second])
             error = float(differences.std(ddof=1)) / most**0.5
         expected = 1.0 - float(differences.mean())
-        return Coefficient.corrected(1.0 - total / number, expected, standard_error=error, **facts)
+        coefficient = Coefficient.corrected(1.0 - total / number, expected, standard_error=error, **facts)
+        at = np.unique(document, return_inverse=True)[1]
+        owner = at.repeat(raters)
+        inside = pairs_within(owner, most, self.seed)
+        sums = PairSums(
+            summed(at, totals, at.max() + 1),
+            summed(at, raters, at.max() + 1),
+            (owner[first], owner[second]),
+            differences,
+            owner[inside[0]],
+            self._between(part.column, *(pooled[side] for side in inside)),
+        )
+        return self.by_document.added(coefficient, sums, document, raters)
 
     def _between(self, column: Column, first: Indices, second: Indices) -> Floats:
         """Return the difference of each pair of rows; the mean of both directions if they may differ."""
@@ -222,7 +238,8 @@ class _Measure:
         }
         if not shared.any():
             return Coefficient.corrected(None, None, **facts)
-        total = np.array([alignment.disorder for alignment in part.alignments])[shared].sum()
+        each = np.array([alignment.disorder for alignment in part.alignments])[shared]
+        total = each.sum()
         observed = 1.0 - float(total) * annotators / float(counts[shared].sum())
         pool = part.rows[held]
         documents = np.broadcast_to(part.document[:, None], held.shape)[held]
@@ -241,7 +258,20 @@ class _Measure:
         if comb(len(pool), annotators) > MAX_LISTS:
             residuals = np.array(disorders) - ratio * np.array(sizes)
             error = float(residuals.std(ddof=1)) / len(sizes) ** 0.5 / float(np.mean(sizes))
-        return Coefficient.corrected(observed, 1.0 - ratio, standard_error=error, **facts)
+        coefficient = Coefficient.corrected(observed, 1.0 - ratio, standard_error=error, **facts)
+        used, at = np.unique(part.document[shared], return_inverse=True)
+        document_of = dict(zip(pool.tolist(), documents.tolist(), strict=True))
+        drawn = np.array([[document_of[row] for row in rows] for rows in unrelated.tolist()])
+        positions = np.full(len(self.by_document.ids), len(used))
+        positions[used] = np.arange(len(used))
+        sums = ListSums(
+            summed(at, each * annotators, len(used)),
+            summed(at, counts[shared], len(used)),
+            positions[drawn],
+            np.array(disorders),
+            np.array(sizes, dtype=np.float64),
+        )
+        return self.by_document.with_interval(coefficient, sums, len(used))
 
     def _unrelated(self, pool: Indices, documents: Indices, annotators: int) -> Iterator[tuple[int, ...]]:
         """Yield lists of different documents: all combinations, or a sample of `MAX_LISTS` of them."""

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.text import Text
 
-from arbitre.agreement.agree import agree_on
+from arbitre.agreement.advice.category_distances import Measured, suggest_distances_on
+from arbitre.agreement.agree import read_annotations
+from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import is_rating_table, schema_of
+from arbitre.agreement.structural import structural
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import Terminal, counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions
 from arbitre.cli.sources import named_sources
+from arbitre.corpus.statistics.bootstrap import LEVEL
+from arbitre.report.tables.table import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rich.console import RenderableType
+    from rich.table import Table
 
-    from arbitre.agreement import Coefficient, StructuralAgreement
+    from arbitre.agreement import CategoricalCoefficients, CategoryDistances, Coefficient, StructuralAgreement
 
 Annotators = Annotated[
     list[str],
@@ -44,7 +51,20 @@ Squared = Annotated[
         help="Difference of two values in alpha: their distance (d), or its square (d2) as for interval data."
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the samples for expected disagreement.")]
+Suggest = Annotated[
+    bool,
+    typer.Option(
+        "--suggest-category-distances",
+        help="Print an overlay with distances between categories that annotators exchange more often than by chance.",
+    ),
+]
+Level = Annotated[float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, help="Random seed of the bootstrap, and of the samples for expected disagreement."
+    ),
+]
 
 
 def agree(
@@ -54,7 +74,9 @@ def agree(
     options: ComparatorOptions,
     reading: ReadingOptions,
     difference: Squared = "d",
+    level: Level = LEVEL,
     seed: Seed = 0,
+    suggest_category_distances: Suggest = False,
     output: OutputOptions,
 ) -> None:
     """Measure how far annotators agree beyond chance, on whole documents and by path.
@@ -63,14 +85,42 @@ def agree(
     """
     screen = output.terminal()
     sources = _sources(annotators)
-    comparator = options.comparator(schema_of(schema, sources))
-    agreement = agree_on(comparator, sources, reading, difference=difference, seed=seed)
+    source = schema_of(schema, sources)
+    if suggest_category_distances:
+        measured = Measured(difference=difference, level=level, seed=seed)
+        settings = {**asdict(options), "functions": options.functions or ()}
+        _suggest(screen, suggest_distances_on(source, settings, sources, reading, measured))
+        return
+    comparator = options.comparator(source)
+    annotations = read_annotations(comparator, sources, reading)
+    agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 
 
 def _sources(texts: list[str]) -> dict[str, list[str]] | str:
     """Return the paths of each annotator, or the path of a table of ratings."""
     return texts[0] if len(texts) == 1 and "=" not in texts[0] and is_rating_table(texts[0]) else named_sources(texts)
+
+
+def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:
+    """Print the overlay to standard output, and its evidence to standard error; with `--format json`, all together."""
+    if screen.as_json:
+        screen.json(suggested.to_dict())
+        return
+    screen.json(suggested.overlay)
+    number = counted(len(suggested.suggestions), "distance")
+    lines = [f"{number} suggested. Nothing is changed: pass the overlay with --overlay if you accept it."]
+    for each in suggested.suggestions:
+        values = " and ".join(escape_hidden(label(value)) for value in each.values)
+        lines.append(f"  {_label(each.path)}: {values}: {each.distance:g}")
+        lines.append(f"    exchanged in {counted(each.items, 'item')}; {each.expected:.1f} expected by chance")
+    lines += [
+        f"  alpha of {_label(path)}: {result_tables.number(values['without'])} without, "
+        f"{result_tables.number(values['with'])} with these distances"
+        for path, values in suggested.alpha.items()
+        if suggested.suggestions
+    ]
+    screen.note("\n".join(lines))
 
 
 def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableType]:
@@ -80,23 +130,87 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
         (", ".join(map(escape_hidden, agreement.annotators)), "bold"),
         f"\n{documents}, joined by id",
     )
-    yield titled("Agreement by path", _table(agreement.by_path, width))
+    yield titled("Agreement by path", _values(agreement.by_path, width))
+    yield titled("Agreement observed, and expected by chance", _chance(agreement.by_path, width))
+    if agreement.coefficients:
+        yield titled("Coefficients of categories", _side_by_side(agreement.coefficients, width))
+        yield titled("Share of the categories, and agreement on each", _categories(agreement, width))
     if agreement.gamma:
-        yield titled("Alignment of lists (gamma)", _table(agreement.gamma, width))
+        yield titled("Alignment of lists (gamma)", _gamma(agreement.gamma, width))
     if agreement.notes:
         yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
 
 
-def _table(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = result_tables.table("path", "coefficient", "value", "observed", "expected", "items", left=2)
-    grid.columns[0].max_width = max(20, width - 62)
+def _grid(width: int, *columns: str, left: int = 1, fixed: int) -> Table:
+    """Return an empty table whose paths are folded if it is wider than the terminal."""
+    grid = result_tables.table("path", *columns, left=left)
+    grid.columns[0].max_width = max(20, width - fixed)
+    return grid
+
+
+def _values(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
+    grid = _grid(width, "coefficient", "value", _heading(coefficients), "items", left=2, fixed=58)
     for path, coefficient in coefficients.items():
-        grid.add_row(
-            escape_hidden(path or "(the whole)"),
-            coefficient.name,
-            Text(result_tables.number(coefficient.value), style="bold"),
-            result_tables.number(coefficient.observed),
-            result_tables.number(coefficient.expected),
-            str(coefficient.items),
-        )
+        value = Text(result_tables.number(coefficient.value), style="bold")
+        grid.add_row(_label(path), coefficient.name, value, _interval(coefficient), str(coefficient.items))
+    return grid
+
+
+def _chance(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
+    grid = _grid(
+        width, "observed", "expected\n(global)", "expected\n(local)", "value\n(local)", "documents\n(local)", fixed=56
+    )
+    for path, coefficient in coefficients.items():
+        numbers = [coefficient.observed, coefficient.expected, None, None]
+        if (local := coefficient.local) is not None:
+            numbers[2:] = [local.expected, local.value]
+        documents = NONE if local is None else str(local.documents)
+        grid.add_row(_label(path), *map(result_tables.number, numbers), documents)
+    return grid
+
+
+def _gamma(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
+    grid = _grid(width, "value", _heading(coefficients), "observed", "expected", "items", fixed=62)
+    for path, coefficient in coefficients.items():
+        value = Text(result_tables.number(coefficient.value), style="bold")
+        agreed = map(result_tables.number, (coefficient.observed, coefficient.expected))
+        grid.add_row(_label(path), value, _interval(coefficient), *agreed, str(coefficient.items))
+    return grid
+
+
+def _heading(coefficients: Mapping[str, Coefficient]) -> str:
+    level = next(each.interval.level for each in coefficients.values() if each.interval is not None)
+    return f"{100 * level:g} % interval"
+
+
+def _interval(coefficient: Coefficient) -> str:
+    interval = coefficient.interval
+    return NONE if interval is None or interval.low is None else f"{interval.low:.2f} to {interval.high:.2f}"
+
+
+def _label(path: str) -> str:
+    return escape_hidden(path or "(the whole)")
+
+
+def _side_by_side(coefficients: Mapping[str, CategoricalCoefficients], width: int) -> RenderableType:
+    grid = _grid(width, "alpha", "pi", "kappa", "kappa - pi", "S", "AC1", fixed=58)
+    for path, each in coefficients.items():
+        values = (each.alpha.value, each.pi.value, each.kappa.value, each.kappa_minus_pi, each.s.value, each.ac1.value)
+        grid.add_row(_label(path), *map(result_tables.number, values))
+    return grid
+
+
+def _categories(agreement: StructuralAgreement, width: int) -> RenderableType:
+    names = [escape_hidden(name) for name in agreement.annotators]
+    grid = result_tables.table("category", *names, "agreement")
+    grid.columns[0].max_width = max(20, width - 13 - sum(max(4, len(name)) + 3 for name in names))
+    for path, each in agreement.coefficients.items():
+        grid.add_row(Text(_label(path), style="bold"))
+        agreed = each.alpha.by_category or {}
+        for category, shares in sorted(
+            (each.kappa.margins or {}).items(), key=lambda item: -sum(filter(None, item[1]))
+        ):
+            if any(shares):
+                cells = [NONE if share is None else f"{share:.0%}" for share in shares]
+                grid.add_row(f"  {escape_hidden(category)}", *cells, result_tables.number(agreed.get(category)))
     return grid
