@@ -17,7 +17,7 @@ from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Column, Slices
@@ -97,6 +97,11 @@ def is_value(column: Column) -> bool:
     return isinstance(column, LeafColumn) or (
         isinstance(column, MixedColumn) and all(isinstance(link.column, LeafColumn) for link in column.links)
     )
+
+
+def leaf_values(parts: Iterable[AlignedRows]) -> dict[str, Sequence[Json]]:
+    """Return the distinct values of each path whose values are compared as a whole."""
+    return {part.path: part.column.values for part in parts if isinstance(part.column, LeafColumn)}
 
 
 def _fields(part: AlignedRows) -> Iterable[AlignedRows]:

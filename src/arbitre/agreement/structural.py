@@ -11,11 +11,11 @@ import numpy as np
 
 from arbitre.agreement.advice.by_document import ByDocument, Resampling
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_value
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, align_lists, is_value, leaf_values
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.leaf_ratings import LeafRatings
-from arbitre.agreement.notes import notes_of
+from arbitre.agreement.notes import notes_of, token_notes
 from arbitre.agreement.sums.pair_sums import ListSums, PairSums, pairs_within, summed
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.engine.columns.column import ListColumn
@@ -144,7 +144,7 @@ def structural(
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
-        notes=tuple(notes_of(by_path, coefficients)),
+        notes=(*notes_of(by_path, coefficients), *token_notes(leaf_values(parts))),
     )
 
 

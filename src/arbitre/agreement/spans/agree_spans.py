@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from arbitre.agreement.alignment import NONE
 from arbitre.agreement.categorical import label
 from arbitre.agreement.notes import LOW
 from arbitre.agreement.spans.continua import Continua
@@ -16,9 +13,8 @@ from arbitre.agreement.spans.gamma import CHANCE_MODELS, PRECISION, SAMPLES, Exp
 from arbitre.entities.tags import AUTO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from arbitre.agreement.alignment import Alignment
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.corpus.joining.sources import Paths
 
@@ -135,14 +131,13 @@ def agree_spans(
     documents, notes = read_spans(annotators, tags=tags, lenient=lenient, column=column)
     continua = Continua.of(documents, alpha, beta, unmatched)
     alignments = continua.alignments()
-    disorder = continua.observed_disorder(alignments)
-    local = gamma_of(continua, disorder, "local", precision=precision, samples=samples, seed=seed)
+    local = gamma_of(continua, alignments, "local", precision=precision, samples=samples, seed=seed)
     over_all = (
-        gamma_of(continua, disorder, "global", precision=precision, samples=samples, seed=seed)
+        gamma_of(continua, alignments, "global", precision=precision, samples=samples, seed=seed)
         if len(continua.documents) > 1
         else replace(local, name="gamma_global", chance_model=CHANCE_MODELS["global"])
     )
-    pairs, exchanged = _aligned_labels(continua, alignments)
+    pairs, exchanged = continua.exchanged(alignments)
     counts = continua.counts()
     agreement = SpanAgreement(
         gamma={"local": local, "global": over_all},
@@ -170,20 +165,6 @@ def agree_spans(
     return replace(agreement, notes=(*notes, *_notes(agreement)))
 
 
-def _aligned_labels(continua: Continua, alignments: Sequence[Alignment]) -> tuple[int, dict[tuple[str, str], int]]:
-    """Return the number of aligned pairs of spans, and the number of those with each pair of different labels."""
-    pairs, exchanged = 0, Counter[tuple[str, str]]()
-    for document, alignment in zip(continua.documents, alignments, strict=True):
-        for i, j in combinations(range(len(document)), 2):
-            units = alignment.unitary[(alignment.unitary[:, [i, j]] != NONE).all(axis=1)]
-            pairs += len(units)
-            labels = document[i].labels[units[:, i]], document[j].labels[units[:, j]]
-            for codes in zip(*(side.tolist() for side in labels), strict=True):
-                first, second = sorted(label(continua.labels[code]) for code in codes)
-                exchanged[first, second] += first != second
-    return pairs, dict(sorted((+exchanged).items(), key=lambda item: (-item[1], item[0])))
-
-
 def _notes(agreement: SpanAgreement) -> Iterator[str]:
     """Yield warnings about values that are easily misread."""
     local, over_all = (agreement.gamma[expected] for expected in get_args(Expected))
@@ -192,11 +173,11 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
         return
     for expected, coefficient in agreement.gamma.items():
         if coefficient.value is not None and coefficient.value < 0.0:
-            yield f"gamma ({expected}) is negative. {coefficient.reason}{_most_exchanged(agreement)}"
+            yield f"gamma ({expected}) is negative ({coefficient.value:.2f}). {coefficient.reason}"
     if 0.0 <= min(local.value, over_all.value) < LOW:
         yield (
             f"Low agreement ({min(local.value, over_all.value):.2f}). Random annotations are built from the annotations"
-            f" themselves, so the expected disorder is unreliable too.{_most_exchanged(agreement)}"
+            f" themselves, so the expected disorder is less reliable too."
         )
     errors = [_error(coefficient) or 0.0 for coefficient in (local, over_all)]
     if abs(local.value - over_all.value) > max(DIVERGENT, sum(errors)):
@@ -211,15 +192,6 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
             f"The documents have {spans:.1f} spans per annotator on average. Random annotations of so few spans "
             "resemble each other, which lowers gamma. Join the sentences of a text into one document."
         )
-
-
-def _most_exchanged(agreement: SpanAgreement) -> str:
-    if not agreement.exchanged:
-        return ""
-    (first, second), count = next(iter(agreement.exchanged.items()))
-    return (
-        f" The labels exchanged most often are {first!r} and {second!r}, in {count} of {agreement.pairs} aligned pairs."
-    )
 
 
 def _error(coefficient: Coefficient) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.agreement.alignment import align
+from arbitre.agreement.alignment import NONE, align
+from arbitre.agreement.categorical import label
 from arbitre.errors import DataError
 from arbitre.values import canonical
 
@@ -172,6 +174,19 @@ class Continua:
         units = self.weights.sum()
         sums = [each.disorder * len(document) for each, document in zip(alignments, self.documents, strict=True)]
         return float(sum(sums) / units) if units else None
+
+    def exchanged(self, alignments: Sequence[Alignment]) -> tuple[int, dict[tuple[str, str], int]]:
+        """Return the number of aligned pairs of units, and of those with each pair of different labels, sorted."""
+        pairs, exchanged = 0, Counter[tuple[str, str]]()
+        for document, alignment in zip(self.documents, alignments, strict=True):
+            for i, j in combinations(range(len(document)), 2):
+                units = alignment.unitary[(alignment.unitary[:, [i, j]] != NONE).all(axis=1)]
+                pairs += len(units)
+                codes = document[i].labels[units[:, i]].tolist(), document[j].labels[units[:, j]].tolist()
+                for both in zip(*codes, strict=True):
+                    first, second = sorted(label(self.labels[code]) for code in both)
+                    exchanged[first, second] += first != second
+        return pairs, dict(sorted((+exchanged).items(), key=lambda item: (-item[1], item[0])))
 
     def expected_disorder(self, *, everywhere: bool, precision: float, samples: int, seed: int) -> tuple[float, float]:
         """Return the mean disorder of random annotations, weighted by the units of the documents, and its error.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-import numpy as np
-
-from arbitre.agreement.categorical import label
+from arbitre.agreement.categorical import MOST_EXCHANGED, label
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.spans.continua import Continua
 from arbitre.errors import OptionError, did_you_mean
@@ -15,6 +14,7 @@ from arbitre.errors import OptionError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from arbitre.agreement.alignment import Alignment
     from arbitre.agreement.spans.continua import Continuum
     from arbitre.values import Json
 
@@ -85,8 +85,7 @@ def gamma(
     check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples)
     documents = [continuum] if isinstance(continuum, Mapping) else list(continuum)
     continua = Continua.of(documents, alpha, beta, unmatched, categories)
-    disorder = continua.observed_disorder(continua.alignments())
-    return gamma_of(continua, disorder, expected, precision=precision, samples=samples, seed=seed)
+    return gamma_of(continua, continua.alignments(), expected, precision=precision, samples=samples, seed=seed)
 
 
 def check_options(*, alpha: float, beta: float, unmatched: float, precision: float, samples: int) -> None:
@@ -99,17 +98,25 @@ def check_options(*, alpha: float, beta: float, unmatched: float, precision: flo
 
 
 def gamma_of(
-    continua: Continua, disorder: float | None, expected: Expected, *, precision: float, samples: int, seed: int
+    continua: Continua,
+    alignments: Sequence[Alignment],
+    expected: Expected,
+    *,
+    precision: float,
+    samples: int,
+    seed: int,
 ) -> Coefficient:
-    """Compute gamma from the observed disorder; see `gamma` for the arguments."""
-    counts = continua.counts()
-    shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).T.tolist()
+    """Compute gamma from the alignments of the documents; see `gamma` for the other arguments."""
+    counts, disorder = continua.counts(), continua.observed_disorder(alignments)
+    _, exchanged = continua.exchanged(alignments)
+    shares = [(row / row.sum()).tolist() if row.any() else [None] * len(row) for row in counts]
     facts: dict[str, Any] = {
         "name": f"gamma_{expected}",
         "chance_model": CHANCE_MODELS[expected],
         "items": int(counts.sum()),
         "annotators": len(continua.annotators),
-        "margins": dict(zip(map(label, continua.labels), map(tuple, shares), strict=True)),
+        "margins": dict(zip(map(label, continua.labels), zip(*shares, strict=True), strict=True)),
+        "exchanged": tuple((*labels, count) for labels, count in islice(exchanged.items(), MOST_EXCHANGED)),
     }
     if disorder is None:
         reason = "No annotator marked a span."
