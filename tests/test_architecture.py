@@ -34,6 +34,7 @@ Late imports and imports for types count. The root is below the command and abov
 FOLDERS = {
     "corpus": ("storage", "reading", "joining", "statistics", "results", "running", "systems"),
     "engine": ("columns", "solve"),
+    "agreement": ("aligning", "structures"),
     "report": ("html", "documents", "tables", "figures"),
     "cli": ("output", "commands"),
     "schema": ("loading", "compiling", "validation"),

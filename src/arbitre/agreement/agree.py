@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.agreement.rating_table import read_rating_table, schema_of
-from arbitre.agreement.structural import Difference, StructuralAgreement, structural
+from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
@@ -16,6 +16,7 @@ from arbitre.report.keywords import ReadingKeywords, option_sets
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from arbitre.agreement.structures.differences import Difference
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions

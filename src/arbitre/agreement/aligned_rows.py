@@ -17,10 +17,10 @@ from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.engine.columns.column import Column, Slices
+    from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -84,7 +84,7 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
     while pending:
         part = pending.popleft()
         if isinstance(part.column, ListColumn) and part.column.items is not None:
-            part, items = _aligned_items(part)
+            part, items = _aligned_items(part, part.column)
             pending.extend(items)
         aligned.append(part)
         if not is_value(part.column):
@@ -132,18 +132,19 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
 
 
 def align_lists(
-    items: Slices, lists: Indices, *, search: bool = True
+    column: ListColumn, lists: Indices, *, search: bool = True
 ) -> Iterator[tuple[tuple[Indices, ...], Alignment]]:
     """Align the items of lists, which are compared in one call for each pair of annotators.
 
     Args:
-        items: The items of the lists.
+        column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         search: See `align`.
 
     Yields:
         For each unit, the rows of the items of each annotator, and their alignment.
     """
+    (items,) = column.slices
     none = np.empty(0, dtype=np.intp)
     below = [tuple(none if row == NONE else items.below(np.array([row]))[1] for row in unit) for unit in lists.tolist()]
     tables: list[dict[tuple[int, int], Floats]] = [{} for _ in below]
@@ -157,15 +158,20 @@ def align_lists(
             end = begin + shape[0] * shape[1]
             table[i, j] = distances[begin:end].reshape(shape)
             begin = end
+    known: dict[tuple[Hashable, ...], Alignment] = {}
     for table, rows in zip(tables, below, strict=True):
-        yield rows, align(table, [len(side) for side in rows], UNMATCHED, search=search)
+        sizes = tuple(map(len, rows))
+        key = (*sizes, *(distances.tobytes() for distances in table.values()))
+        if key not in known:
+            known[key] = align(table, sizes, UNMATCHED, search=search)
+        yield rows, known[key]
 
 
-def _aligned_items(part: AlignedRows) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+def _aligned_items(part: AlignedRows, column: ListColumn) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
-    (items,) = part.column.slices
+    (items,) = column.slices
     alignments, units = [], []
-    for below, alignment in align_lists(items, part.rows):
+    for below, alignment in align_lists(column, part.rows):
         alignments.append(alignment)
         padded = [np.append(rows, NONE) for rows in below]
         units.append(np.stack([rows[chosen] for rows, chosen in zip(padded, alignment.unitary.T, strict=True)], axis=1))

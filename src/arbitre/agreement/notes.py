@@ -73,8 +73,8 @@ def token_notes(values: Mapping[str, Sequence[Json]]) -> Iterator[str]:
         if len(tags) == len(each) and labelled and all(_TAG.fullmatch(tag) for tag in labelled):
             yield (
                 f"{path or '(the whole)'}: the values are tags of tokens, such as {min(labelled)!r}. Agreement on "
-                "tokens rewards long spans and does not show whether the annotators marked the same spans, and items of lists "
-                "are aligned regardless of their positions. Measure the agreement on spans: arbitre gamma."
+                "tokens rewards long spans and does not show whether the annotators marked the same spans, and items "
+                "of lists are aligned regardless of their positions. Measure the agreement on spans: arbitre gamma."
             )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import schema_of
-from arbitre.agreement.structural import Difference, StructuralAgreement, structural
+from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator import Comparator
 from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.comparator.suggestions import write_overlay
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.agreement.agree import Annotators
+    from arbitre.agreement.structures.differences import Difference
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.schema import SchemaSource
     from arbitre.values import Json

@@ -20,9 +20,9 @@ class PairSums:
         disagreed: Sum over the values of each document of their mean difference from the others of the same item;
             shape (documents,).
         values: Number of values of each document; shape (documents,).
-        documents: Positions of the documents of each pair of values: all pairs of two different values, or a random
-            sample of them; shapes (pairs,).
+        documents: Positions of the documents of each pair of values; shapes (pairs,).
         differences: Their differences; shape (pairs,).
+        weights: Number of pairs that each pair stands for, above 1 in a sample; shape (pairs,).
         within: Position of the document of pairs of values of the same document; shape (pairs within,).
         differences_within: Their differences; shape (pairs within,).
     """
@@ -31,6 +31,7 @@ class PairSums:
     values: Floats
     documents: tuple[Indices, Indices]
     differences: Floats
+    weights: Floats
     within: Indices
     differences_within: Floats
 
@@ -41,7 +42,7 @@ class PairSums:
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
         """See `DocumentSums`."""
-        pairs, sums = (self._weighted(weights, each) for each in (np.ones(len(self.differences)), self.differences))
+        pairs, sums = (self._weighted(weights, each) for each in (self.weights, self.weights * self.differences))
         number = weights @ self.values
         different = number * number - (weights * weights) @ self.values
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,0 +1,189 @@
+"""Krippendorff's alpha of aligned rows, with the distance of the schema."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.agreement.alignment import NONE
+from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.structures.differences import values_of_rows
+from arbitre.agreement.sums.pair_sums import PairSums, pairs_within
+
+if TYPE_CHECKING:
+    from arbitre.agreement.advice.by_document import ByDocument
+    from arbitre.agreement.aligned_rows import AlignedRows
+    from arbitre.agreement.structures.differences import Differences
+    from arbitre.arrays import Floats, Indices
+    from arbitre.engine.columns.column import Column
+
+MAX_PAIRS: Final = 2_000
+"""Number of pairs of objects or lists above which the expected disagreement is estimated from a sample."""
+
+MAX_VALUE_PAIRS: Final = 200_000
+"""Number of pairs of single values above which the expected disagreement is estimated from a sample."""
+
+MAX_CELLS: Final = 1 << 27
+"""Number of pairs of single values, in all pairs of objects or lists together, that are compared at most.
+
+This takes about 7 s for nested documents. Above it, the expected disagreement is estimated from a sample.
+"""
+
+PRECISION: Final = 0.005
+"""Standard error of the expected disagreement at which the sample is large enough, relative to the disagreement.
+
+The standard error of alpha from the sample is then at most 0.005 * (1 - alpha).
+"""
+
+MIN_PAIRS: Final = 32
+"""Minimum number of pairs in the sample."""
+
+MIN_CELLS: Final = 1 << 16
+"""Number of pairs of single values in the pairs that are sampled first: this takes less than 0.1 s."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AlphaParts:
+    """Sums and pairs of values from which alpha is computed, with their documents, so that documents can be resampled.
+
+    Attributes:
+        ratings: Number of values in units with at least two values, per document; shape (documents,).
+        disagreement: Sum over these values of the mean difference from the other values of the unit, per document.
+        first: Document of the first value of pairs of these values; shape (pairs,).
+        second: Document of the second value.
+        differences: Difference of the two values.
+        weights: Number of pairs that each pair stands for: 1 if all are there, more for a sample.
+        standard_error: Standard error of the weighted mean of the differences; None if all pairs are there.
+    """
+
+    ratings: Floats
+    disagreement: Floats
+    first: Indices
+    second: Indices
+    differences: Floats
+    weights: Floats
+    standard_error: float | None
+
+
+def alpha_of_rows(
+    differences: Differences, part: AlignedRows, by_document: ByDocument, *, seed: int, most: int = MAX_PAIRS
+) -> Coefficient:
+    """Return alpha with the distance of the schema; for the other arguments, see `alpha_parts`.
+
+    `by_document` adds the interval and the local expected agreement.
+    """
+    parts = alpha_parts(differences, part, seed=seed, most=most)
+    number = float(parts.ratings.sum())
+    observed = expected = None
+    if number:
+        observed = 1.0 - float(parts.disagreement.sum()) / number
+        expected = 1.0 - float(parts.weights @ parts.differences / parts.weights.sum())
+    coefficient = Coefficient.corrected(
+        observed,
+        expected,
+        name=f"alpha_{differences.difference}",
+        chance_model="pooled values, without replacement",
+        items=int(((part.rows != NONE).sum(axis=1) > 1).sum()),
+        annotators=part.rows.shape[1],
+        standard_error=parts.standard_error,
+    )
+    if not number:
+        return coefficient
+    raters = (part.rows != NONE).sum(axis=1)
+    rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]
+    pooled, owner = rows[rows != NONE], document.repeat(raters)
+    first, second = pairs_within(owner, most, seed)
+    used = parts.ratings.nonzero()[0]
+    position = np.zeros(len(parts.ratings), dtype=np.intp)
+    position[used] = np.arange(len(used))
+    sums = PairSums(
+        disagreed=parts.disagreement[used],
+        values=parts.ratings[used],
+        documents=(position[parts.first], position[parts.second]),
+        differences=parts.differences,
+        weights=parts.weights,
+        within=position[owner[first]],
+        differences_within=differences.between(part.column, pooled[first], pooled[second]),
+    )
+    return by_document.added(coefficient, sums, document, raters)
+
+
+def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most: int = MAX_PAIRS) -> AlphaParts:
+    """Compute the differences within units, and between values of different units: of all pairs, or of a sample.
+
+    Args:
+        differences: Compares the rows.
+        part: The aligned rows.
+        seed: Random seed of the sample.
+        most: Number of pairs of values above which those of different units are sampled.
+    """
+    raters = (part.rows != NONE).sum(axis=1)
+    several = raters > 1
+    rows, raters, document = part.rows[several], raters[several], part.document[several]
+    documents = int(part.document.max(initial=-1)) + 1
+    within, owners, weighted = [np.empty(0)], [document[:0]], [np.empty(0)]
+    for i, j in combinations(range(rows.shape[1]), 2):
+        both = ((rows[:, i] != NONE) & (rows[:, j] != NONE)).nonzero()[0]
+        within.append(differences.between(part.column, rows[both, i], rows[both, j]))
+        weighted.append(2.0 * within[-1] / (raters[both] - 1.0))
+        owners.append(document[both])
+    owner = np.concatenate(owners)
+    unit, at = (rows != NONE).nonzero()
+    drawn, between, pairs = _between_units(differences, part.column, rows[unit, at], unit, seed=seed, most=most)
+    standard_error = None
+    if len(between) < pairs:
+        share = pairs / (pairs + len(owner))
+        standard_error = share * float(between.std(ddof=1)) / math.sqrt(len(between))
+    first, second = document[unit][drawn]
+    return AlphaParts(
+        ratings=_sums(document, raters.astype(np.float64), documents),
+        disagreement=_sums(owner, np.concatenate(weighted), documents),
+        first=np.concatenate([owner, first]),
+        second=np.concatenate([owner, second]),
+        differences=np.concatenate([*within, between]),
+        weights=np.repeat([1.0, pairs / max(len(between), 1)], [len(owner), len(between)]),
+        standard_error=standard_error,
+    )
+
+
+def _sums(document: Indices, values: Floats, documents: int) -> Floats:
+    sums: Floats = np.bincount(document, values, minlength=documents).astype(np.float64)
+    return sums
+
+
+def _between_units(
+    differences: Differences, column: Column, pooled: Indices, unit: Indices, *, seed: int, most: int
+) -> tuple[Indices, Floats, int]:
+    """Compare all pairs of rows of different units, or a random sample of them.
+
+    Returns:
+        Positions of the rows of each pair in `pooled`, shape (2, pairs); their differences; and the number of all
+        pairs.
+    """
+    number, values = len(pooled), values_of_rows(column)[pooled]
+    pairs = number * (number - 1) // 2
+    cells = float(values.sum() ** 2 - values @ values) / 2.0
+    sizes = np.bincount(unit)
+    different = pairs - int((sizes * (sizes - 1) // 2).sum())
+    if different == 0 or (pairs <= most and cells <= MAX_CELLS):
+        drawn = np.array(np.triu_indices(number, 1))
+        drawn = drawn[:, unit[drawn[0]] != unit[drawn[1]]]
+        return drawn, differences.between(column, *pooled[drawn]), different
+    cells /= pairs
+    most = max(MIN_PAIRS, min(MAX_VALUE_PAIRS, int(MAX_CELLS / cells)))
+    needed = max(MIN_PAIRS, int(MIN_CELLS / cells))
+    random, drawn, between = np.random.default_rng(seed), np.empty((2, 0), dtype=np.intp), np.empty(0)
+    while (more := min(needed, most, 2 * len(between) or most) - len(between)) > 0:
+        first = random.integers(number, size=more)
+        fresh = np.array([first, (first + random.integers(1, number, size=more)) % number])
+        fresh = fresh[:, unit[fresh[0]] != unit[fresh[1]]]
+        between = np.concatenate([between, differences.between(column, *pooled[fresh])])
+        drawn = np.concatenate([drawn, fresh], axis=1)
+        mean = float(between.mean()) if len(between) > 1 else 0.0
+        needed = math.ceil((float(between.std(ddof=1)) / mean / PRECISION) ** 2) if mean else most
+        needed = max(needed, MIN_PAIRS)
+    return drawn, between, different
