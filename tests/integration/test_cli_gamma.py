@@ -9,10 +9,9 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from arbitre import DataError, OptionError, agreement
+from arbitre import DataError, OptionError, agreement, bundled
 from arbitre.cli import app
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "gamma.schema.json").read_text(encoding="utf-8"))
 WRONG = {"alex": [(0, 2, "A"), (2, 4, "A"), (4, 6, "A"), (8, 9, "A")], "suzan": [(0, 6, "A"), (8, 9, "B")]}
 RIGHT = WRONG | {"suzan": [(0, 2, "A"), (2.5, 4, "A"), (5, 7, "A"), (8, 9, "B")]}
 
@@ -37,7 +36,8 @@ def run(*arguments, code=0):
 
 def plain(*arguments):
     printed = json.loads(run(*arguments, "--format", "json").stdout)
-    jsonschema.validate(printed, SCHEMA)
+    jsonschema.validate(printed, bundled.schema("agreement.schema.json"))
+    assert printed["format"] == "arbitre-gamma/1"
     return printed
 
 

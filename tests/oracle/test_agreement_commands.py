@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from arbitre import DataError, OptionError, agreement
+from arbitre import DataError, OptionError, agreement, bundled
 from arbitre.cli import app
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "oracles" / "agreement.json"
@@ -33,7 +34,11 @@ def elsewhere(tmp_path, monkeypatch):
 def run(*arguments, code=0):
     result = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert result.exit_code == code, result.output
-    return json.loads(result.stdout) if code == 0 else " ".join(result.stderr.split())
+    if code:
+        return " ".join(result.stderr.split())
+    printed = json.loads(result.stdout)
+    jsonschema.validate(printed, bundled.schema("agreement.schema.json"))
+    return printed
 
 
 def table(ratings, name="ratings.csv"):
@@ -128,6 +133,32 @@ def test_homogeneous_pages_with_the_same_agreement_differ_after_correction(table
         assert pi["value"] == pytest.approx(corrected, abs=5e-4)
 
 
+def test_pages_with_their_own_distributions_have_another_local_than_global_agreement(tables):
+    published = tables["homogeneity"]
+    for name, first in (("ada", True), ("bob", False)):
+        lines = []
+        for page, share in enumerate(published["proportions"][:2]):
+            swapped, both = 5, round(share * 100) - 5
+            mine = "A" * swapped + "B" * swapped if first else "B" * swapped + "A" * swapped
+            row = "A" * both + mine + "B" * (100 - both - 2 * swapped)
+            lines.append(json.dumps({"id": f"page {page}", **{f"item {at}": value for at, value in enumerate(row)}}))
+        Path(f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    schema = {"type": "object", "additionalProperties": {"enum": ["A", "B"]}}
+    Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    pi = run("agree", "ada=ada.jsonl", "bob=bob.jsonl", "--schema", "schema.json")["coefficients"]["/*"]["pi"]
+    pages, whole = zip(published["expected"], published["corrected"], strict=True), ("expected", "value")
+    low, high, both = (
+        {key: pytest.approx(value, abs=5e-4) for key, value in zip(whole, page, strict=True)} for page in pages
+    )
+    assert {key: pi[key] for key in whole} == both
+    assert {key: pi["local"]["lowest"][key] for key in whole} == low
+    assert {key: pi["local"]["highest"][key] for key in whole} == high
+    assert pi["local"]["expected"] == pytest.approx((published["expected"][0] + published["expected"][1]) / 2)
+    text = CliRunner().invoke(app, ["agree", "ada=ada.jsonl", "bob=bob.jsonl", "--schema", "schema.json"]).stdout
+    assert "0.58" in text
+    assert "0.66" in text
+
+
 @pytest.mark.parametrize(("system", "alpha"), [("none", 0.4950), ("first", 0.5027), ("second", 0.5289)])
 def test_a_system_added_to_the_annotators_raises_alpha(system, alpha):
     ratings = HUMANS | SYSTEMS[system]
@@ -196,3 +227,11 @@ def test_documents_need_a_schema():
     assert "--schema is required, except for a table of ratings" in run("agree", "a=a.csv", "b=a.csv", code=2)
     with pytest.raises(OptionError, match="`schema` is required"):
         agreement.agree(None, {"a": "a.csv", "b": "a.csv"})
+
+
+def test_suggested_distances_have_valid_json():
+    ratings = {"a": "AABBCC" * 8, "b": "ABABCC" * 8}
+    printed = run("agree", table(ratings), "--id-key", "item", "--suggest-category-distances")
+    assert [suggestion["values"] for suggestion in printed["suggestions"]] == [["A", "B"]]
+    suggested = agreement.suggest_category_distances(None, "ratings.csv", id_key="item")
+    assert printed == json.loads(json.dumps(suggested.to_dict()))

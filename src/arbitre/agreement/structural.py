@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.agreement.advice.by_document import ByDocument, Resampling
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
     from arbitre.values import Json
+
+
+FORMAT: Final = "arbitre-agreement/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ class StructuralAgreement:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON."""
+        """Return plain JSON, valid against `schemas/agreement.schema.json`."""
         return {
+            "format": FORMAT,
             "annotators": list(self.annotators),
             "documents": self.documents,
             "exact": self.exact,

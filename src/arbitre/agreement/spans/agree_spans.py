@@ -72,7 +72,7 @@ class SpanAgreement:
         return {name: None if value is None else scale * (1.0 - value) for name, value in agreed.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON, valid against `schemas/gamma.schema.json`."""
+        """Return plain JSON, valid against `schemas/agreement.schema.json`."""
         return {
             "format": FORMAT,
             "annotators": list(self.annotators),
