@@ -47,6 +47,9 @@ CELLS: Final = frozenset({".csv", ".tsv"})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
 
+TAGGED: Final = ".conll"
+"""Beginning of the suffixes of files with a tag for each token."""
+
 _KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -110,11 +113,7 @@ class Reader:
         elif self.lenient and suffix in RAW:
             yield self.file(path, stem)
         else:
-            raise DataError.of(
-                f"Expected {_KINDS}, or - for standard input, got {name!r}",
-                file=name,
-                hint="Check the name." if not path.exists() else "Give the file the suffix of its format.",
-            )
+            raise _unknown_format(name)
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
         """Yield the documents of a folder, ordered by file name."""
@@ -356,3 +355,12 @@ def _through_text(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield line
         if line.strip(_BLANK):
             return
+
+
+def _unknown_format(name: str) -> DataError:
+    path, hint = Path(name), "Give the file the suffix of its format."
+    if not path.exists():
+        hint = "Check the name."
+    elif split_name(path)[1].startswith(TAGGED):
+        hint = "CoNLL files are read by `arbitre entities`, `arbitre gamma` and `arbitre advise`."
+    return DataError.of(f"Expected {_KINDS}, or - for standard input, got {name!r}", file=name, hint=hint)
