@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from arbitre.arrays import Floats
     from arbitre.comparison import Comparison
     from arbitre.tally import Tally
@@ -57,11 +55,32 @@ def figures(tally: Tally, area: float) -> dict[str, float]:
         tally: Tally of the entries.
         area: Area under the survival curve (see `quadrature`).
     """
-    n, m, k = tally.gold, tally.predicted, tally.matched
-    imq = _ratio(area, n)
-    irq, amq = _ratio(tally.quality, n), _ratio(tally.quality, k)
+    row = [tally.gold, tally.predicted, tally.matched, tally.quality]
+    return {name: float(scores[0]) for name, scores in _scores(np.array([row]), np.array([area])).items()}
+
+
+def means(tallies: Floats, areas: Floats) -> dict[str, float] | None:
+    """Return the mean of each score over the documents that contain entries; None if there are none.
+
+    Args:
+        tallies: Tallies of the entries, in the order of the attributes of `Tally`; shape (documents, 5).
+        areas: Areas under the survival curves; shape (documents,).
+    """
+    held = (tallies[:, :2] != 0.0).any(axis=1)
+    if not held.any():
+        return None
+    held_scores, number = _scores(tallies[held], areas[held]), int(held.sum())
+    # added in order, so that the last digit does not depend on how NumPy splits a sum
+    return {name: float(np.add.accumulate(scores)[-1]) / number for name, scores in held_scores.items()}
+
+
+def _scores(tallies: Floats, areas: Floats) -> dict[str, Floats]:
+    """Return the published scores of documents; each of shape (documents,)."""
+    n, m, k, quality = tallies.T[:4]
+    imq = _ratio(areas, n)
+    irq, amq = _ratio(quality, n), _ratio(quality, k)
     precision, recall = _ratio(k, m), _ratio(k, n)
-    difference = abs(imq - irq)
+    difference = np.abs(imq - irq)
     return {
         "precision": precision,
         "recall": recall,
@@ -81,19 +100,12 @@ def figures(tally: Tally, area: float) -> dict[str, float]:
     }
 
 
-def means(documents: Iterable[Mapping[str, float]]) -> dict[str, float] | None:
-    """Return the mean of each score over several documents; None without documents."""
-    sums: dict[str, float] = {}
-    count = 0
-    for count, scores in enumerate(documents, start=1):  # noqa: B007  (`count` is used below)
-        for name, value in scores.items():
-            sums[name] = sums.get(name, 0.0) + value
-    return {name: value / count for name, value in sums.items()} or None
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0.0)
 
 
-def _ratio(numerator: float, denominator: float) -> float:
-    return numerator / denominator if denominator else 0.0
-
-
-def _harmonic(*terms: float) -> float:
-    return len(terms) / sum(1.0 / term for term in terms) if all(terms) else 0.0
+def _harmonic(*terms: Floats) -> Floats:
+    positive = np.logical_and.reduce([term != 0.0 for term in terms])
+    inverse = sum(np.divide(1.0, term, out=np.ones(len(term)), where=positive) for term in terms)
+    means: Floats = np.where(positive, len(terms) / inverse, 0.0)
+    return means

@@ -110,7 +110,7 @@ IN_PYTHON = {
     ),
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
-    "agree": (agreement.agree, {}),
+    "agree": (agreement.agree, {"suggest_category_distances": "agreement.suggest_category_distances"}),
     "gamma": (agreement.agree_spans, {}),
     "diff": (arbitre.diff, {}),
     "entities": (

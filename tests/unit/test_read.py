@@ -5,7 +5,10 @@ import time
 
 import pytest
 
-from arbitre.corpus.reading.options import Failure, Record, read_records
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.options import Failure, ReadOptions, Record, read_records
+from arbitre.corpus.reading.sources import split_lines
+from arbitre.corpus.running.executors import ProcessPool
 from arbitre.errors import DataError
 
 
@@ -271,3 +274,37 @@ def test_an_unsupported_source_is_refused(tmp_path):
     assert refusal(str(path)).message.startswith(
         "Expected a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
     )
+
+
+DAMAGED_LINES = ['{"id": "a", "v": 1}', "", '{"id": "b", "v": ', "  ", '{"v": 2}', '{"id": "c", "run": "r", "v": "é"}']
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+@pytest.mark.parametrize("size", [1, 7, 30, 1000])
+def test_blocks_of_lines_give_the_records_of_the_file(tmp_path, size, end):
+    source = tmp_path / "gold.jsonl"
+    source.write_text("\ufeff" + "\n".join(DAMAGED_LINES) + end, encoding="utf-8")
+    reader = ReadOptions().reader("gold")
+    whole = list(reader.line_file(source, str(source)))
+    blocks = list(split_lines(str(source), size))
+    in_blocks = [item for block in blocks for item in reader.block(block)]
+    assert sum(block.length for block in blocks) == source.stat().st_size
+    assert (len(blocks) > 1) == (size < 1000)
+    assert [name(item) for item in in_blocks] == [name(item) for item in whole]
+    assert [getattr(item, "place", None) for item in in_blocks] == [getattr(item, "place", None) for item in whole]
+
+
+def name(item):
+    """What is known of a record or a failure, without its value."""
+    known = item.id, item.run, item.file, item.line
+    return (*known, item.reason, item.pointer) if isinstance(item, Failure) else known
+
+
+def test_processes_read_a_large_file_with_the_same_join(tmp_path):
+    text = "x" * (1 << 20)
+    lines = [json.dumps({"id": f"d{number}", "text": text}) for number in range(20)]
+    source = write(tmp_path / "gold.jsonl", "\n".join([*lines, "{", *lines[:1]]) + "\n")
+    shared = Sources(gold=source, predicted=source).joined(processes=ProcessPool(2))
+    alone = Sources(gold=source, predicted=source).joined()
+    assert list(shared) == list(alone)
+    assert shared.failures == alone.failures

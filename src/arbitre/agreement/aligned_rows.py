@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.agreement.alignment import NONE, Alignment, align
-from arbitre.engine.batch_comparison import pair_qualities
+from arbitre.agreement.aligning.lists import align_lists
+from arbitre.agreement.alignment import NONE, Alignment
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Indices
     from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-UNMATCHED: Final = 0.5
-"""Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -131,53 +127,16 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
         yield AlignedRows(column, rows[held], document[held])
 
 
-def align_lists(
-    column: ListColumn, lists: Indices, *, search: bool = True
-) -> Iterator[tuple[tuple[Indices, ...], Alignment]]:
-    """Align the items of lists, which are compared in one call for each pair of annotators.
-
-    Args:
-        column: The column of the lists.
-        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
-        search: See `align`.
-
-    Yields:
-        For each unit, the rows of the items of each annotator, and their alignment.
-    """
-    (items,) = column.slices
-    none = np.empty(0, dtype=np.intp)
-    below = [tuple(none if row == NONE else items.below(np.array([row]))[1] for row in unit) for unit in lists.tolist()]
-    tables: list[dict[tuple[int, int], Floats]] = [{} for _ in below]
-    for i, j in combinations(range(lists.shape[1]), 2):
-        left = np.concatenate([none, *(np.repeat(rows[i], len(rows[j])) for rows in below)])
-        right = np.concatenate([none, *(np.tile(rows[j], len(rows[i])) for rows in below)])
-        distances = 1.0 - pair_qualities(items.column, left, right) if len(left) else np.empty(0)
-        begin = 0
-        for table, rows in zip(tables, below, strict=True):
-            shape = len(rows[i]), len(rows[j])
-            end = begin + shape[0] * shape[1]
-            table[i, j] = distances[begin:end].reshape(shape)
-            begin = end
-    known: dict[tuple[Hashable, ...], Alignment] = {}
-    for table, rows in zip(tables, below, strict=True):
-        sizes = tuple(map(len, rows))
-        key = (*sizes, *(distances.tobytes() for distances in table.values()))
-        if key not in known:
-            known[key] = align(table, sizes, UNMATCHED, search=search)
-        yield rows, known[key]
-
-
 def _aligned_items(part: AlignedRows, column: ListColumn) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = column.slices
-    alignments, units = [], []
-    for below, alignment in align_lists(column, part.rows):
-        alignments.append(alignment)
-        padded = [np.append(rows, NONE) for rows in below]
-        units.append(np.stack([rows[chosen] for rows, chosen in zip(padded, alignment.unitary.T, strict=True)], axis=1))
-    documents = part.document.repeat([len(unit) for unit in units])
+    alignments = align_lists(column, part.rows)
+    units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
+    number = [len(unit) for unit in units[1:]]
+    places, starts = np.concatenate(units), column.starts[part.rows].repeat(number, axis=0)
+    rows = np.where(places == NONE, NONE, items.rows(np.where(places == NONE, 0, starts + places)))
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
-    return whole, _nonempty(items.column, np.concatenate(units), documents)
+    return whole, _nonempty(items.column, rows, part.document.repeat(number))
 
 
 def _present(column: Column, rows: Indices) -> Indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -73,17 +74,9 @@ class LeafRatings:
         coefficient = alpha_of(self.ratings, self.level, ordered=True)
         ratings, document = self.shared()
         used, group = np.unique(document, return_inverse=True)
-
-        def sums(group: Indices) -> AlphaSums:
-            return AlphaSums.of(ratings, self.level, ordered=True, group=group, groups=len(used))
-
-        return by_document.added(
-            coefficient,
-            sums(group),
-            document,
-            ratings.rated.sum(axis=0),
-            permuted=sums if self.has_categories else None,
-        )
+        sums = AlphaSums.of(ratings, self.level, ordered=True, group=group, groups=len(used))
+        permuted = partial(sums.expected_in, ratings) if self.has_categories else None
+        return by_document.added(coefficient, sums, document, ratings.rated.sum(axis=0), permuted)
 
     @property
     def has_categories(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.agreement.advice.by_document import MIN_UNITS
 from arbitre.agreement.advice.side_by_side import DIVERGENCE
 from arbitre.corpus.statistics.bootstrap import FEW_UNITS
 
@@ -84,9 +85,10 @@ def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
     few = [interval.units for interval in intervals if interval.low is not None and interval.units < FEW_UNITS]
     if few:
         yield f"Fewer than {FEW_UNITS} documents ({min(few)}): the intervals are probably too narrow."
-    for reason in dict.fromkeys(interval.reason for interval in intervals if interval.low is None):
-        if reason and "at least" in reason:
-            yield f"No interval for some paths. {reason}"
+    missing = [interval for interval in intervals if interval.reason and interval.units < MIN_UNITS]
+    if missing:
+        some = "" if len(missing) == len(intervals) else f" for {len(missing)} of {len(intervals)} paths"
+        yield f"No intervals{some}. {missing[0].reason}"
 
 
 def _dominated(place: str, coefficient: Coefficient) -> Iterator[str]:
@@ -112,7 +114,7 @@ def _heterogeneous(place: str, coefficient: Coefficient) -> Iterator[str]:
     if 1.0 - local.expected > (1.0 - HETEROGENEOUS) * (1.0 - local.homogeneous):
         return
     ends = (local.lowest, local.highest)
-    chances = " and ".join(f"{each.expected:.2f} in {each.document}" for each in ends)
+    chances = ", ".join(f"{each.expected:.2f} in {each.document}" for each in ends)
     values = ", ".join(f"{each.value:.2f} in {each.document}" for each in ends if each.value is not None)
     yield (
         f"{place}: the categories are not equally frequent in all documents. The agreement expected by chance is "

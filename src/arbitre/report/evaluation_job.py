@@ -14,8 +14,8 @@ from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate, pair_up
-from arbitre.corpus.running.executors import choose_executor
+from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate, pair_up
+from arbitre.corpus.running.executors import MIN_PARTS
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
@@ -120,7 +120,7 @@ class EvaluationJob:
     ) -> Self:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
         reading = reading.for_plan(plan)
-        joined = sources.joined(reading, lambda done: on_progress("reading", done, None))
+        joined = sources.joined(reading, lambda done: on_progress("reading", done, None), options.processes)
         return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress)
 
     @property
@@ -178,8 +178,7 @@ class EvaluationJob:
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
 
-        executor = choose_executor(options.engine, options.scheduler, options.workers)
-        how = ExecutionOptions(self._observers(), collect, executor, chance=not options.no_chance)
+        how = ExecutionOptions(self._observers(), collect, options.executor, chance=not options.no_chance)
         return self._evaluate(how, clusters)
 
     def _export(self, evaluation: Evaluation) -> tuple[str, ...]:
@@ -312,7 +311,9 @@ class EvaluationJob:
             return files
         dialect = CsvDialect.named(self.options.csv_dialect)
         if not self.options.no_report:
-            self._kept.fill(evaluation, self.documents, first)
+            documents = self.documents
+            started = len(documents) > MIN_PARTS * PART_SIZE  # processes that compared can compare again at once
+            self._kept.fill(evaluation, documents, first, self.options.processes if started else None)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
             lang = Language.named(self.options.lang)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]

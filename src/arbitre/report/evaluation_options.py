@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arbitre.corpus.running.executors import Engine, choose_executor
+from arbitre.corpus.running.executors import Engine, ProcessPool, choose_executor
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
 from arbitre.report.tables import summaries
@@ -17,6 +17,8 @@ from arbitre.tally import NAMES
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from arbitre.corpus.running.executors import Executor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,7 @@ class EvaluationOptions:
     def __post_init__(self) -> None:
         CsvDialect.named(self.csv_dialect)
         Language.named(self.lang)
-        choose_executor(self.engine, self.scheduler, self.workers)
+        self.executor  # noqa: B018  (checks the options)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
         if self.source is not None and not self.diagnose:
@@ -89,6 +91,17 @@ class EvaluationOptions:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
             if export.rows == "faults" and not self.diagnose:
                 raise OptionError.of(f"`table` {export.name} requires `diagnose`, which lists the faults.")
+
+    @property
+    def executor(self) -> Executor:
+        """What compares the documents."""
+        return choose_executor(self.engine, self.scheduler, self.workers)
+
+    @property
+    def processes(self) -> ProcessPool | None:
+        """The worker processes of this machine; None if there are none."""
+        executor = self.executor
+        return executor if isinstance(executor, ProcessPool) else None
 
     @property
     def exports(self) -> tuple[Export, ...]:

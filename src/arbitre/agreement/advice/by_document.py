@@ -127,7 +127,7 @@ class ByDocument:
         sums: DocumentSums,
         document: Indices,
         ratings: Indices,
-        permuted: Callable[[Indices], DocumentSums] | None = None,
+        permuted: Callable[[Indices], Floats] | None = None,
     ) -> Coefficient:
         """Return the coefficient with its interval, and with the local expected agreement.
 
@@ -136,8 +136,8 @@ class ByDocument:
             sums: The coefficient by document, for the documents that have items, in order.
             document: Index of the document of each item; shape (items,).
             ratings: Number of ratings of each item; shape (items,).
-            permuted: Returns the coefficient by document for items in other documents; takes the position of the
-                document of each item among those that have items.
+            permuted: Returns the expected agreement within each document if the items were in other documents. It takes
+                the position of the document of each item among those that have items.
         """
         used, at, items = np.unique(document, return_inverse=True, return_counts=True)
         coefficient = self.with_interval(coefficient, sums, len(used))
@@ -149,7 +149,7 @@ class ByDocument:
         local = self._local(observed, expected, mass, [self.ids[number] for number in used[several].tolist()])
         if permuted is not None and len(used) > 1:
             random = np.random.default_rng(self.resampling.seed)
-            values = [_mean(permuted(random.permutation(at)).each()[1][several], mass) for _ in range(PERMUTATIONS)]
+            values = [_mean(permuted(random.permutation(at))[several], mass) for _ in range(PERMUTATIONS)]
             reached = sum(value >= local.expected - TOLERANCE for value in values)
             local = replace(local, homogeneous=float(np.mean(values)), p=(reached + 1) / (PERMUTATIONS + 1))
         return replace(coefficient, local=local)

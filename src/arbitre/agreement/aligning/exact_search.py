@@ -26,7 +26,7 @@ MAX_STEPS: Final = 2_000
 MAX_UNITS: Final = 500
 """Maximum number of units of the search by enumeration, which calls itself once per unitary alignment."""
 
-ROUNDS: Final = 4
+ROUNDS: Final = 2
 """Number of times that the prices of the units are raised."""
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.structures.differences import values_of_rows
 from arbitre.agreement.sums.pair_sums import PairSums, pairs_within
+from arbitre.engine.columns.item_weights import leaf_counts
 
 if TYPE_CHECKING:
     from arbitre.agreement.advice.by_document import ByDocument
@@ -26,6 +26,9 @@ MAX_PAIRS: Final = 2_000
 
 MAX_VALUE_PAIRS: Final = 200_000
 """Number of pairs of single values above which the expected disagreement is estimated from a sample."""
+
+MAX_WITHIN: Final = 20_000
+"""Number of pairs of values within documents above which the local expected disagreement is estimated from a sample."""
 
 MAX_CELLS: Final = 1 << 27
 """Number of pairs of single values, in all pairs of objects or lists together, that are compared at most.
@@ -96,7 +99,7 @@ def alpha_of_rows(
     raters = (part.rows != NONE).sum(axis=1)
     rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]
     pooled, owner = rows[rows != NONE], document.repeat(raters)
-    first, second = pairs_within(owner, most, seed)
+    first, second = pairs_within(owner, min(most, MAX_WITHIN), seed)
     used = parts.ratings.nonzero()[0]
     position = np.zeros(len(parts.ratings), dtype=np.intp)
     position[used] = np.arange(len(used))
@@ -133,10 +136,10 @@ def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most:
         owners.append(document[both])
     owner = np.concatenate(owners)
     unit, at = (rows != NONE).nonzero()
-    drawn, between, pairs = _between_units(differences, part.column, rows[unit, at], unit, seed=seed, most=most)
+    drawn, between, weight = _between_units(differences, part.column, rows[unit, at], unit, seed=seed, most=most)
     standard_error = None
-    if len(between) < pairs:
-        share = pairs / (pairs + len(owner))
+    if weight != 1.0:
+        share = len(between) * weight / (len(between) * weight + len(owner))
         standard_error = share * float(between.std(ddof=1)) / math.sqrt(len(between))
     first, second = document[unit][drawn]
     return AlphaParts(
@@ -145,7 +148,7 @@ def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most:
         first=np.concatenate([owner, first]),
         second=np.concatenate([owner, second]),
         differences=np.concatenate([*within, between]),
-        weights=np.repeat([1.0, pairs / max(len(between), 1)], [len(owner), len(between)]),
+        weights=np.repeat([1.0, weight], [len(owner), len(between)]),
         standard_error=standard_error,
     )
 
@@ -157,33 +160,33 @@ def _sums(document: Indices, values: Floats, documents: int) -> Floats:
 
 def _between_units(
     differences: Differences, column: Column, pooled: Indices, unit: Indices, *, seed: int, most: int
-) -> tuple[Indices, Floats, int]:
+) -> tuple[Indices, Floats, float]:
     """Compare all pairs of rows of different units, or a random sample of them.
 
     Returns:
-        Positions of the rows of each pair in `pooled`, shape (2, pairs); their differences; and the number of all
-        pairs.
+        Positions of the rows of each pair in `pooled`, shape (2, pairs); their differences; and the number of pairs
+        that each stands for, 1 if all pairs are there.
     """
-    number, values = len(pooled), values_of_rows(column)[pooled]
+    number, values = len(pooled), leaf_counts(column)[pooled]
     pairs = number * (number - 1) // 2
     cells = float(values.sum() ** 2 - values @ values) / 2.0
     sizes = np.bincount(unit)
     different = pairs - int((sizes * (sizes - 1) // 2).sum())
-    if different == 0 or (pairs <= most and cells <= MAX_CELLS):
+    if different <= MIN_PAIRS or (pairs <= most and cells <= MAX_CELLS):
         drawn = np.array(np.triu_indices(number, 1))
         drawn = drawn[:, unit[drawn[0]] != unit[drawn[1]]]
-        return drawn, differences.between(column, *pooled[drawn]), different
+        return drawn, differences.between(column, *pooled[drawn]), 1.0
     cells /= pairs
     most = max(MIN_PAIRS, min(MAX_VALUE_PAIRS, int(MAX_CELLS / cells)))
     needed = max(MIN_PAIRS, int(MIN_CELLS / cells))
     random, drawn, between = np.random.default_rng(seed), np.empty((2, 0), dtype=np.intp), np.empty(0)
-    while (more := min(needed, most, 2 * len(between) or most) - len(between)) > 0:
+    while (more := min(needed, most) - len(between)) > 0:
         first = random.integers(number, size=more)
         fresh = np.array([first, (first + random.integers(1, number, size=more)) % number])
         fresh = fresh[:, unit[fresh[0]] != unit[fresh[1]]]
         between = np.concatenate([between, differences.between(column, *pooled[fresh])])
         drawn = np.concatenate([drawn, fresh], axis=1)
-        mean = float(between.mean()) if len(between) > 1 else 0.0
+        mean = float(between.mean()) if len(between) >= MIN_PAIRS else 0.0
         needed = math.ceil((float(between.std(ddof=1)) / mean / PRECISION) ** 2) if mean else most
-        needed = max(needed, MIN_PAIRS)
-    return drawn, between, different
+        needed = max(MIN_PAIRS, min(needed, 2 * len(between)))
+    return drawn, between, different / len(between)

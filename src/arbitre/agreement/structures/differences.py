@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
-from arbitre.engine.columns.column import folded
+from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, find_sorted
 from arbitre.engine.solve.solver import QualitySolver
 
@@ -32,10 +32,12 @@ class Differences:
     Attributes:
         difference: Difference of two values; see `Difference`.
         symmetric: Whether the distance is the same in both directions. If not, their mean is used.
+        block_cells: Maximum number of pairs of single values in the rows that are compared at a time.
     """
 
     difference: Difference
     symmetric: bool
+    block_cells: int = BLOCK_CELLS
     _known: dict[int, tuple[Indices, Floats]] = field(default_factory=dict)
     """Distances of pairs of rows by number of the column: left row * size + right row, increasing; distance."""
 
@@ -69,10 +71,10 @@ class Differences:
 
     def _computed(self, column: Column, left: Indices, right: Indices) -> Floats:
         """Compare some pairs at a time, and keep the distances of their fields."""
-        values = values_of_rows(column)
+        values = leaf_counts(column)
         blocks: list[Floats] = [np.empty(0)]
         kept: dict[int, list[Batch]] = {}
-        for block in chunks((values[left] * values[right]).astype(np.intp), BLOCK_CELLS):
+        for block in chunks((values[left] * values[right]).astype(np.intp), self.block_cells):
             batch = QualitySolver().evaluate(column, left[block], right[block])
             blocks.append(1.0 - batch.quality)
             fields = [pairs.batch for pairs in batch.fields]
@@ -90,19 +92,3 @@ class Differences:
         distances = np.concatenate([distances, *(1.0 - batch.quality for batch in batches)])
         codes, first = np.unique(codes, return_index=True)
         self._known[number] = codes, distances[first]
-
-
-def values_of_rows(column: Column) -> Floats:
-    """Return the number of single values in each row, at least 1; shape (size,)."""
-
-    def container(above: Column, below: dict[int, Floats]) -> Floats:
-        totals = np.zeros(above.size)
-        for link in above.links:
-            rows = link.rows(np.arange(above.size, dtype=np.intp))
-            totals += np.where(rows >= 0, np.append(below[link.column.number], 0.0)[rows], 0.0)
-        for entries in above.slices:
-            owner, rows = entries.below(np.arange(above.size, dtype=np.intp))
-            totals += np.bincount(owner, weights=below[entries.column.number][rows], minlength=above.size)
-        return np.maximum(totals, 1.0)
-
-    return folded(column, lambda leaf: np.ones(leaf.size), container)

@@ -103,11 +103,27 @@ class AlphaSums:
         observed, expected = (np.concatenate(side) for side in zip(*parts, strict=True))
         return observed, expected
 
-    def _agreement(self, number: Floats, totals: Floats, exchanges: Floats) -> tuple[Floats, Floats]:
-        difference = self.difference(totals)
-        disagreed = (exchanges * difference.between(*self.pairs)).sum(axis=-1)
+    def expected_in(self, ratings: Ratings, group: Indices) -> Floats:
+        """Return the expected agreement in each group if the items were in other groups; shape (groups,).
+
+        Args:
+            ratings: The ratings from which the sums were computed, of few categories.
+            group: Group of each item.
+        """
+        size, rated = len(ratings.categories), ratings.rated
+        cells = np.broadcast_to(group, rated.shape)[rated] * size + ratings.codes[rated]
+        totals = np.bincount(cells, minlength=len(self.ratings) * size).reshape(-1, size).astype(np.float64)
+        return self._expected(totals.sum(axis=-1), totals)
+
+    def _expected(self, number: Floats, totals: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return 1.0 - disagreed / number, 1.0 - difference.expected(totals) / (number * (number - 1.0))
+            expected: Floats = 1.0 - self.difference(totals).expected(totals) / (number * (number - 1.0))
+        return expected
+
+    def _agreement(self, number: Floats, totals: Floats, exchanges: Floats) -> tuple[Floats, Floats]:
+        disagreed = (exchanges * self.difference(totals).between(*self.pairs)).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return 1.0 - disagreed / number, self._expected(number, totals)
 
 
 def _table(values: Floats, rows: Indices, columns: Indices, shape: tuple[int, int]) -> sparse.csr_array:

@@ -108,10 +108,12 @@ class Located(LazySequence[Pair]):
 
     def at(self, rows: npt.ArrayLike) -> Iterator[Pair]:
         """Yield the pairs at these positions, shape (n,)."""
-        positions = (np.asarray(rows, dtype=np.int64) + 1).tolist()
-        return read_pairs(
-            pair for position in positions for pair in self._selected(f"{_PAIRS} WHERE position = ?", position)
-        )
+        return read_pairs(self.locators_at(rows))
+
+    def locators_at(self, rows: npt.ArrayLike) -> Iterator[PairLocation]:
+        """Yield the places of the documents of the pairs at these positions, shape (n,)."""
+        for position in (np.asarray(rows, dtype=np.int64) + 1).tolist():
+            yield from self._selected(f"{_PAIRS} WHERE position = ?", position)
 
     def locators(self) -> Iterator[PairLocation]:
         """Yield the places of the documents of each pair, in order."""

@@ -87,9 +87,13 @@ class Join:
 
     def at(self, places: npt.ArrayLike) -> Iterator[Pair]:
         """Yield the pairs at these positions, shape (n,)."""
+        return iter(self.unit(places))
+
+    def unit(self, places: npt.ArrayLike) -> WorkUnit:
+        """Return the pairs at these positions, shape (n,), as a work unit; see `parts`."""
         if isinstance(self.pairs, Located):
-            return self.pairs.at(places)
-        return (self.pairs[place] for place in np.asarray(places, dtype=np.intp).tolist())
+            return WorkUnit(0, tuple(self.pairs.locators_at(places)))
+        return WorkUnit(0, tuple(self.pairs[place] for place in np.asarray(places, dtype=np.intp).tolist()))
 
     def _items(self) -> Iterator[PairLocation | Pair]:
         return self.pairs.locators() if isinstance(self.pairs, Located) else iter(self.pairs)

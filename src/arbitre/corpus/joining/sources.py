@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.reading.sources import Processes
 
     Paths: TypeAlias = str | Path | Sequence[str | Path]
 
@@ -53,12 +54,18 @@ class Sources:
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
             raise OptionError.of("Expected at most one source to be standard input (-), got several.")
 
-    def joined(self, reading: ReadOptions | None = None, on_read: Callable[[int], None] = lambda _: None) -> Join:
+    def joined(
+        self,
+        reading: ReadOptions | None = None,
+        on_read: Callable[[int], None] = lambda _: None,
+        processes: Processes | None = None,
+    ) -> Join:
         """Read the documents and return the joined pairs.
 
         Args:
             reading: Options for reading.
             on_read: Called with the number of records read so far, after each record.
+            processes: Parse large JSON lines files.
 
         Raises:
             DataError: A source cannot be read.
@@ -89,7 +96,8 @@ class Sources:
                     hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
                 )
             return joined
-        gold, predicted = reading.records(self.gold, "gold"), reading.records(self.predicted, "predicted")
+        gold = reading.records(self.gold, "gold", processes)
+        predicted = reading.records(self.predicted, "predicted", processes)
         joined = join(counted(gold), counted(predicted), only=self.only)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))

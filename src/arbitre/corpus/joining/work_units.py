@@ -32,6 +32,13 @@ class PairLocation(NamedTuple):
     origins: tuple[Origin, Origin]
 
 
+class Checkpoint(NamedTuple):
+    """File for the results of a work unit, and a digest of everything that affects them."""
+
+    file: Path
+    digest: str
+
+
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
     """Consecutive pairs of a join, starting at position `start`. Small enough to send to another process.
@@ -41,6 +48,7 @@ class WorkUnit:
 
     start: int
     items: Sequence[PairLocation | Pair]
+    checkpoint: Checkpoint | None = None
 
     def __len__(self) -> int:
         return len(self.items)
@@ -49,7 +57,7 @@ class WorkUnit:
         return read_pairs(self.items)
 
     def with_temporary_documents(self) -> WorkUnit:
-        """Return a copy that contains the documents of temporary files, which other machines cannot read."""
+        """Return a copy for other machines: with the documents of temporary files, and without checkpoint."""
         return WorkUnit(self.start, [next(read_pairs([item])) if _temporary(item) else item for item in self.items])
 
 

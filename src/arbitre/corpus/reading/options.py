@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.reading.parquet import ParquetTable
     from arbitre.corpus.reading.projection import Projection
+    from arbitre.corpus.reading.sources import Processes
     from arbitre.schema import Plan
     from arbitre.values import Kind
 
@@ -85,11 +86,16 @@ class ReadOptions:
     fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     normalize_ids: bool = False
 
-    def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
-        """Yield the documents of one side, source by source; see the function `records`. Raises DataError."""
+    def records(
+        self, sources: str | Path | Iterable[str | Path], side: Side, processes: Processes | None = None
+    ) -> Iterator[Record | Failure]:
+        """Yield the documents of one side, source by source; see `read_records`. Raises DataError.
+
+        With `processes`, records that have a place may lack their value; see `Reader.source`.
+        """
         reader, names = self.reader(side), list(expand_globs(sources))
         for name in names:
-            yield from reader.source(name, alone=len(names) == 1)
+            yield from reader.source(name, alone=len(names) == 1, processes=processes)
 
     def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
         """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.

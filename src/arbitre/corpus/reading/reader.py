@@ -27,16 +27,18 @@ from arbitre.corpus.reading.sources import (
     is_compressed,
     open_source,
     require_decompressor,
+    split_lines,
     split_name,
 )
 from arbitre.errors import DataError
 from arbitre.paths import pointer
-from arbitre.values import kind_of
+from arbitre.values import ABSENT, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from arbitre.corpus.reading.projection import Expression
+    from arbitre.corpus.reading.sources import LineBlock, Processes
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json, Kind
 
@@ -47,8 +49,8 @@ CELLS: Final = frozenset({".csv", ".tsv"})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
 
-TAGGED: Final = ".conll"
-"""Beginning of the suffixes of files with a tag for each token."""
+MAX_BLOCKS: Final = 4
+"""Maximum number of blocks of a file that are parsed in this process, because starting others would take longer."""
 
 _KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
@@ -82,13 +84,14 @@ class Reader:
     fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     normalize_ids: bool = False
 
-    def source(self, name: str, *, alone: bool) -> Iterator[Record | Failure]:
+    def source(self, name: str, *, alone: bool, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
 
         Args:
             name: Path of the source, or "-" for standard input.
             alone: Whether this is the only source. If so, a `.json` file that cannot be read raises DataError;
                 otherwise it is a Failure.
+            processes: They parse large JSON lines files. The records have the value ABSENT if they have a place.
         """
         path = Path(name)
         stem, suffix = split_name(path)
@@ -97,8 +100,7 @@ class Reader:
         elif path.is_dir():
             yield from self.folder(path)
         elif suffix in LINES:
-            with open_source(path) as lines:
-                yield from self.lines(lines, name, plain=not is_compressed(path))
+            yield from self.line_file(path, name, processes)
         elif suffix == TABLE:
             yield from self.table(path)
         elif suffix in CELLS:
@@ -142,10 +144,41 @@ class Reader:
         place = None if is_compressed(path) else ByteRange(str(path))
         return self.finished(Record(identity, run, value, str(path), place=place, repair=repair))
 
-    def lines(self, lines: Iterable[bytes], file: str, *, plain: bool = False) -> Iterator[Record | Failure]:
-        """Yield one record per line. For a `plain` (uncompressed) file, records have a byte range."""
-        offset, labels = 0, (self.id_key, RUN)
-        for number, raw in enumerate(lines, start=1):
+    def line_file(self, path: Path, name: str, processes: Processes | None = None) -> Iterator[Record | Failure]:
+        """Yield one record per line of a file; see `source`."""
+        plain = not is_compressed(path)
+        if plain and processes is not None and (blocks := list(split_lines(name)))[1:]:
+            processes.prepare()
+            if len(blocks) > MAX_BLOCKS:
+                yield from chain.from_iterable(processes.map(self.block, blocks))
+                return
+        with open_source(path) as lines:
+            yield from self.lines(lines, name, plain=plain)
+
+    def block(self, block: LineBlock) -> list[Record | Failure]:
+        """Return the records of a block of lines, without the values that can be read again from the file."""
+        with open_source(Path(block.file)) as file:
+            file.seek(block.offset)
+            lines = io.BytesIO(file.read(block.length))
+        return [
+            replace(item, value=ABSENT) if isinstance(item, Record) and item.place is not None else item
+            for item in self.lines(lines, block.file, plain=True, start=block.line, offset=block.offset)
+        ]
+
+    def lines(
+        self, lines: Iterable[bytes], file: str, *, plain: bool = False, start: int = 1, offset: int = 0
+    ) -> Iterator[Record | Failure]:
+        """Yield one record per line. For a `plain` (uncompressed) file, records have a byte range.
+
+        Args:
+            lines: The lines.
+            file: Name of their file.
+            plain: Whether the file is not compressed.
+            start: Number of the first line.
+            offset: Position of the first line in the file, in bytes.
+        """
+        labels = self.id_key, RUN
+        for number, raw in enumerate(lines, start):
             if raw.strip():
                 try:
                     value, repair = self.parse(raw.rstrip(b"\r\n"), file, number)
@@ -361,6 +394,6 @@ def _unknown_format(name: str) -> DataError:
     path, hint = Path(name), "Give the file the suffix of its format."
     if not path.exists():
         hint = "Check the name."
-    elif split_name(path)[1].startswith(TAGGED):
+    elif split_name(path)[1].startswith(".conll"):
         hint = "CoNLL files are read by `arbitre entities`, `arbitre gamma` and `arbitre advise`."
     return DataError.of(f"Expected {_KINDS}, or - for standard input, got {name!r}", file=name, hint=hint)

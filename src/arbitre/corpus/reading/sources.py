@@ -1,4 +1,4 @@
-"""Opens sources: globs, compressed files and standard input."""
+"""Opens sources: globs, compressed files and standard input; splits large files for several processes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar, cast
 
 from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
 STDIN: Final = "-"
@@ -22,6 +22,31 @@ STDIN_NAME: Final = "<stdin>"
 GZIP: Final = ".gz"
 ZSTD: Final = ".zst"
 PACKED: Final = frozenset({GZIP, ZSTD})
+
+BLOCK_SIZE: Final = 4 << 20
+"""Approximate number of bytes of a block of lines."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class Processes(Protocol):
+    """Worker processes that apply a function to items."""
+
+    def prepare(self) -> None:
+        """Start to load the code that worker processes need, without waiting for it."""
+
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """Yield the results for the items, in order."""
+
+
+class LineBlock(NamedTuple):
+    """Some consecutive lines of a file; `line` is the number of the first one, from 1."""
+
+    file: str
+    offset: int
+    length: int
+    line: int
 
 
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
@@ -94,3 +119,12 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
                 yield file
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from error
+
+
+def split_lines(name: str, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
+    """Split a file after the first line end that follows each `size` bytes. Raises DataError if it cannot be read."""
+    offset, line = 0, 1
+    with open_source(Path(name)) as file:
+        while data := file.read(size) + file.readline():
+            yield LineBlock(name, offset, len(data), line)
+            offset, line = offset + len(data), line + data.count(b"\n")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from arbitre.corpus.joining.work_units import read_pairs
+from arbitre.corpus.joining.work_units import Checkpoint, read_pairs
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.corpus.storage.files import atomic_file, unwritable
 from arbitre.errors import DataError
@@ -61,28 +62,27 @@ class Checkpoints:
 
         Args:
             parts: The work units.
-            compare: Computes the results of work units without a valid checkpoint.
+            compare: Computes the results of work units without a valid checkpoint, and writes them to it.
 
         Raises:
             DataError: A file cannot be written or read.
         """
-        waiting: deque[tuple[Path, str, bool]] = deque()
+        waiting: deque[tuple[Path, bool]] = deque()
 
         def missing() -> Iterator[WorkUnit]:
             for part in parts:
-                path, digest = self._folder / f"{part.start:09}.jsonl", self._digest(part)
-                known = _header(path) == {"format": FORMAT, "digest": digest}
-                waiting.append((path, digest, known))
+                checkpoint = Checkpoint(self._folder / f"{part.start:09}.jsonl", self._digest(part))
+                known = _header(checkpoint.file) == _header_of(checkpoint)
+                waiting.append((checkpoint.file, known))
                 if not known:
-                    yield part
+                    yield replace(part, checkpoint=checkpoint)
 
         for outcomes in compare(missing()):
-            while waiting[0][2]:
+            while waiting[0][1]:
                 yield _read(waiting.popleft()[0])
-            path, digest, _ = waiting.popleft()
-            _write(path, digest, outcomes)
+            waiting.popleft()
             yield outcomes
-        for path, _, _ in waiting:
+        for path, _ in waiting:
             yield _read(path)
 
     def _digest(self, part: WorkUnit) -> str:
@@ -133,7 +133,21 @@ def _read(path: Path) -> DocumentResults:
         ) from error
 
 
-def _write(path: Path, digest: str, outcomes: DocumentResults) -> None:
-    with atomic_file(path) as part, part.open("wb") as file:
-        file.write(json.dumps({"format": FORMAT, "digest": digest}).encode() + b"\n")
-        file.writelines(outcomes.lines())
+def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResults:
+    """Write the results of a work unit to its checkpoint, if it has one, and return them.
+
+    The process that compares the documents calls this: with two processes and 10,000 nested documents, writing in the
+    main process took a quarter of the time.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    if unit.checkpoint is not None:
+        with atomic_file(unit.checkpoint.file) as part, part.open("wb") as file:
+            file.write(json.dumps(_header_of(unit.checkpoint)).encode() + b"\n")
+            file.writelines(results.lines())
+    return results
+
+
+def _header_of(checkpoint: Checkpoint) -> dict[str, str]:
+    return {"format": FORMAT, "digest": checkpoint.digest}

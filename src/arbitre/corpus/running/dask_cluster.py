@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.errors import ArbitreError
 
 if TYPE_CHECKING:
@@ -38,14 +39,15 @@ class DaskCluster:
         with self._client() as client:
             shared_worker = client.scatter(worker, broadcast=True)
             limit = PARTS_PER_THREAD * max(1, sum(client.nthreads().values()))
-            waiting: deque[Any] = deque()
+            waiting: deque[tuple[WorkUnit, Any]] = deque()
             for part in parts:
                 part_with_documents = part.with_temporary_documents()
-                waiting.append(client.submit(_work, shared_worker, part_with_documents, pure=False, retries=RETRIES))
+                future = client.submit(_work, shared_worker, part_with_documents, pure=False, retries=RETRIES)
+                waiting.append((part, future))
                 if len(waiting) >= limit:
-                    yield self._result(waiting.popleft())
+                    yield self._result(*waiting.popleft())
             while waiting:
-                yield self._result(waiting.popleft())
+                yield self._result(*waiting.popleft())
 
     def _client(self) -> Any:  # noqa: ANN401  (Dask is optional)
         try:
@@ -62,7 +64,7 @@ class DaskCluster:
                 hint="Start one with `dask scheduler` and pass the address that it prints.",
             ) from error
 
-    def _result(self, future: Any) -> DocumentResults:  # noqa: ANN401
+    def _result(self, part: WorkUnit, future: Any) -> DocumentResults:  # noqa: ANN401
         from distributed import KilledWorker  # noqa: PLC0415
 
         try:
@@ -73,7 +75,7 @@ class DaskCluster:
                 hint="They may have run out of memory: give the workers more memory and continue with --resume.",
             ) from error
         future.release()
-        return outcomes
+        return write_checkpoint(part, outcomes)
 
 
 def _work(worker: Worker, part: WorkUnit) -> DocumentResults:

@@ -6,13 +6,16 @@ import gc
 import multiprocessing
 import os
 import pickle
+import sys
 import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from multiprocessing import forkserver
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
+from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.corpus.running.dask_cluster import DaskCluster
 from arbitre.errors import ArbitreError, OptionError
 
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
     Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
     """Distributes work units and yields their results, in order."""
 
+_LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
 Engine: TypeAlias = Literal["local", "dask"]
 """Where documents are compared: on this machine or on a Dask cluster."""
 
@@ -40,7 +48,7 @@ MIN_PARTS: Final = 2
 
 def run_in_process(worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
     """Compare work units in this process."""
-    return map(worker, parts)
+    return (write_checkpoint(part, worker(part)) for part in parts)
 
 
 def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) -> Executor:
@@ -56,7 +64,7 @@ def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) 
 _worker: Worker | None = None
 
 
-def _begin(worker: Worker, collection: tuple[int, int, int]) -> None:
+def _begin(worker: Worker | None, collection: tuple[int, int, int]) -> None:
     """Prepare a worker process. With the garbage collection of the command it takes 8 % less time."""
     global _worker  # noqa: PLW0603  (set once per process)
     _worker = worker
@@ -74,7 +82,7 @@ def _follow() -> None:
 def _work(part: WorkUnit) -> DocumentResults:
     if _worker is None:
         raise ArbitreError.of("The worker process was not initialised")
-    return _worker(part)
+    return write_checkpoint(part, _worker(part))
 
 
 class ProcessPool:
@@ -89,12 +97,31 @@ class ProcessPool:
             yield from run_in_process(worker, first)
             return
         _check_picklable(worker)
-        context = _context()
-        waiting: deque[Future[DocumentResults]] = deque()
-        with ProcessPoolExecutor(self.workers, context, _begin, (worker, gc.get_threshold())) as pool:
+        yield from self.map(_work, chain(first, parts), worker)
+
+    def prepare(self) -> None:
+        """Start to load the code that worker processes need, without waiting for it."""
+        if _context().get_start_method() == "forkserver":
+            forkserver.ensure_running()
+
+    def map(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item], worker: Worker | None = None
+    ) -> Iterator[_Result]:
+        """Yield the results of a function for items, in order.
+
+        Args:
+            function: The function, defined at the top level of a module.
+            items: Its arguments. Only a few are submitted at a time, which bounds memory.
+            worker: The worker that each process keeps for `function`.
+
+        Raises:
+            ArbitreError: A process was killed.
+        """
+        waiting: deque[Future[_Result]] = deque()
+        with ProcessPoolExecutor(self.workers, _context(), _begin, (worker, gc.get_threshold())) as pool:
             try:
-                for part in chain(first, parts):
-                    waiting.append(pool.submit(_work, part))
+                for item in items:
+                    waiting.append(pool.submit(function, item))
                     if len(waiting) >= PARTS_PER_PROCESS * self.workers:
                         yield waiting.popleft().result()
                 while waiting:
@@ -121,9 +148,12 @@ def _check_picklable(worker: Worker) -> None:
 
 
 def _context() -> BaseContext:
-    """Return the start method: a fork server with preloaded modules, if the platform supports it."""
+    """Return the start method: a fork server, if the platform supports it.
+
+    The server loads the modules that this process has loaded, so that its processes need not load them one by one.
+    """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "arbitre.engine", "arbitre.schema"])
+    context.set_forkserver_preload([name for name in sys.modules if name.startswith(_LIBRARY)])
     return context

@@ -22,12 +22,16 @@ def item_weights(items: Column, how: TransportOptions) -> Floats:
     if how.masses is MassScheme.UNIFORM:
         return np.ones(items.size)
     if how.masses is MassScheme.SIZE:
-        return folded(items, lambda leaves: np.ones(leaves.size), _leaf_counts)
+        return leaf_counts(items)
     return _field(items, how.masses)
 
 
-def _leaf_counts(column: Column, below: dict[int, Floats]) -> Floats:
+def leaf_counts(column: Column) -> Floats:
     """Return the number of leaves in each row; shape (size,). An empty object or list counts as one leaf."""
+    return folded(column, lambda leaves: np.ones(leaves.size), _sum_leaves)
+
+
+def _sum_leaves(column: Column, below: dict[int, Floats]) -> Floats:
     rows = np.arange(column.size, dtype=np.intp)
     total = np.zeros(column.size)
     for link in column.links:

@@ -22,12 +22,14 @@ from arbitre.engine.solve.matching_problems import MatchingProblems
 from arbitre.errors import SolverError
 
 if TYPE_CHECKING:
-    from arbitre.arrays import Indices
+    from collections.abc import Callable
+
+    from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import ListColumn
     from arbitre.engine.known_bounds import KnownBounds
     from arbitre.engine.solve.batches import Evaluate
     from arbitre.engine.solve.limits import CellLimits
-    from arbitre.matching import Matcher
+    from arbitre.matching import Coupling
 
 DEEP_BOUND_MIN_CELLS: Final = 1 << 12
 """Number of cells from which bounds are tightened before more pairs are computed.
@@ -62,6 +64,27 @@ def match_lazily(
     problems.bound()
     if known is not None and known.site is items.site and items.tags is None:
         problems.lower_to(known)
+    chosen, evaluated = solve_lazily(problems, matcher.couple, evaluate, tighten=column.has_informative_lists)
+    if keep:
+        column.known_bounds = problems.known_bounds()
+    matches = _collect(problems, chosen, evaluated, column)
+    return matches if equal_items is None else [equal_items, *matches]
+
+
+def solve_lazily(
+    problems: MatchingProblems, couple: Callable[[Floats], Coupling], evaluate: Evaluate, *, tighten: bool
+) -> tuple[dict[int, Indices], list[tuple[Batch, Indices]]]:
+    """Solve problems on their bounds, and compute the selected pairs, until every selected pair is exact.
+
+    Args:
+        problems: The problems, with bounds. The computed qualities are stored in them.
+        couple: Matches the items of a table of qualities.
+        evaluate: Computes qualities.
+        tighten: Whether the bounds of long lists may be tightened with their nested lists.
+
+    Returns:
+        The selected cells of each problem, and the computed batches with their cells.
+    """
     evaluated: list[tuple[Batch, Indices]] = []
     active = counts_of(problems.starts).nonzero()[0]
     chosen: dict[int, Indices] = {}
@@ -69,11 +92,11 @@ def match_lazily(
     for iteration in count():
         if len(active) == 0:
             break
-        selected = _select(problems, active, matcher, chosen)
+        selected = _select(problems, active, couple, chosen)
         cells = selected[~problems.known[selected]]
         if len(cells) == 0:
             break
-        if iteration == 1 and column.has_informative_lists:
+        if iteration == 1 and tighten:
             owner = problems.problem_of(cells)
             long = cells[counts_of(problems.starts)[owner] >= DEEP_BOUND_MIN_CELLS]
             if len(long):
@@ -84,23 +107,25 @@ def match_lazily(
         computed = np.union1d(cells, _rivals(problems, cells, rival_count)) if rival_count else cells
         if iteration:
             rival_count = rival_count * WIDENING_FACTOR or 1
-        batch = evaluate(items, *problems.rows(computed))
+        batch = evaluate(problems.items, *problems.rows(computed))
         problems.quality[computed], problems.known[computed] = batch.quality, True
         evaluated.append((batch, computed))
         owner = problems.problem_of(cells[problems.quality[cells] < bounds])
         active = owner[first_of_equal(owner)]
-    if keep:
-        column.known_bounds = problems.known_bounds()
-    matches = _collect(problems, chosen, evaluated, column)
-    return matches if equal_items is None else [equal_items, *matches]
+    return chosen, evaluated
 
 
-def _select(problems: MatchingProblems, active: Indices, matcher: Matcher, chosen: dict[int, Indices]) -> Indices:
+def _select(
+    problems: MatchingProblems,
+    active: Indices,
+    couple: Callable[[Floats], Coupling],
+    chosen: dict[int, Indices],
+) -> Indices:
     """Solve the active problems on their bounds, store the cells of each in `chosen`, and return all of them."""
     selected = []
     for problem in active.tolist():
         table = problems.table(problem)
-        coupling = matcher.couple(table)
+        coupling = couple(table)
         cells = problems.starts[problem] + coupling.gold * table.shape[1] + coupling.predicted
         chosen[problem] = cells
         selected.append(cells)

@@ -9,7 +9,7 @@ import numpy as np
 
 from arbitre.diagnosis.metricity import metricity
 from arbitre.diagnosis.metricity.entry_pool import EntryColumn
-from arbitre.engine import compare_to_levels, pairwise_qualities
+from arbitre.engine import compare_to_levels, pair_qualities, pairwise_qualities
 from arbitre.errors import DataError
 from arbitre.matching import catalogue
 from arbitre.paths import STAR
@@ -127,7 +127,13 @@ class QualityMatrices:
         left, right = entries.rows[is_gold], entries.rows[~is_gold]
         if (len(left), len(right)) != (len(gold), len(predicted)):
             return None
-        return pairwise_qualities(entries.column, left, right)
+        if gold is not predicted or self.plan.certificate.verdict == "not a metric":
+            return pairwise_qualities(entries.column, left, right)
+        upper = np.triu_indices(len(left))  # a symmetric distance is computed once: half the time
+        table = np.empty((len(left), len(right)))
+        table[upper] = pair_qualities(entries.column, left[upper[0]], right[upper[1]])
+        table.T[upper] = table[upper]
+        return table
 
     def _document_of(self, entries: Sequence[Json]) -> Json:
         made: Json = [*entries]

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.joining.work_units import WorkUnit
+    from arbitre.corpus.reading.sources import Processes
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-    _Read = Callable[[Sequence[int]], dict[int, Callable[[int], "ShownDocument"]]]
+    _Reduce = Callable[[int], "ShownDocument"]
 
 ALIGNMENTS: Final = "alignments.json"
 FORMAT: Final = "arbitre-alignments/1"
@@ -158,7 +160,9 @@ class WorstDocuments:
                 del held[PAIRS_PER_PATH:]
             self.seen += note["size"]
 
-    def fill(self, evaluation: Evaluation, joined: Join, first: Sequence[str] = ()) -> None:
+    def fill(
+        self, evaluation: Evaluation, joined: Join, first: Sequence[str] = (), processes: Processes | None = None
+    ) -> None:
         """Read and compare the documents of the report again, and keep them.
 
         The documents that the report links to come first: `first`, then those of the worst pairs. If they exceed the
@@ -168,12 +172,13 @@ class WorstDocuments:
             evaluation: Evaluation of the corpus.
             joined: All of its pairs.
             first: Keys of further documents that the report links to.
+            processes: They read and compare the documents.
         """
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
         linked = self._linked(columns, first)
-        read = self._reader(evaluation, joined, linked)
-        whole = read(list(linked)[:most])
+        shown = self._shown(evaluation, joined, linked, processes)
+        whole = dict(shown(list(linked)[:most]))
         entries = self.entries
         made = {number: one(entries) for number, one in whole.items()}
         while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
@@ -182,7 +187,8 @@ class WorstDocuments:
         room = float("inf") if self.keep is not None else self.room
         kept: dict[int, ShownDocument] = {}
         ranked = columns.worst_first.tolist()
-        for number, document in chain(made.items(), self._others([at for at in ranked if at not in made], read)):
+        others = shown([at for at in ranked if at not in made])
+        for number, document in chain(made.items(), ((at, one(self.entries)) for at, one in others)):
             if len(kept) == most:
                 break
             room -= document.size
@@ -190,12 +196,6 @@ class WorstDocuments:
                 break
             kept[number] = document
         self.documents = {number: kept[number] for number in ranked if number in kept}
-
-    def _others(self, numbers: Sequence[int], read: _Read) -> Iterator[tuple[int, ShownDocument]]:
-        """Yield documents with at most `entries` rows, reading several of them at once."""
-        for begin in range(0, len(numbers), READ_AT_ONCE):
-            for number, reduce_rows in read(numbers[begin : begin + READ_AT_ONCE]).items():
-                yield number, reduce_rows(self.entries)
 
     def _linked(self, columns: DocumentTable, first: Sequence[str]) -> dict[int, set[str]]:
         """Return the numbers of the documents that the report links to, with the gold indices of the linked entries."""
@@ -207,35 +207,33 @@ class WorstDocuments:
                 found.setdefault(one["at"], set()).update(filter(None, [one["entry"]]))
         return found
 
-    def _reader(self, evaluation: Evaluation, joined: Join, linked: Mapping[int, set[str]]) -> _Read:
-        """Return a function that reads and compares documents together, by number.
+    def _shown(
+        self, evaluation: Evaluation, joined: Join, linked: Mapping[int, set[str]], processes: Processes | None
+    ) -> Callable[[Sequence[int]], Iterator[tuple[int, _Reduce]]]:
+        """Return a function that reads and compares documents, some together, by number.
 
-        For each document, it returns a function that reduces its rows.
+        For each document, it yields its number and a function that reduces its rows.
         """
         columns, areas, entries = evaluation.document_table, self.areas.view(), EntryLayout.of(self.plan)
         places = np.arange(len(columns), dtype=np.int32)
         if len(joined) != len(columns):  # pairs whose gold failed are not in the table
             known = set(columns.keys)
             places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
+        align = partial(_aligned, self.plan)
 
-        def read(numbers: Sequence[int]) -> dict[int, Callable[[int], ShownDocument]]:
-            made: dict[int, Callable[[int], ShownDocument]] = {}
-            rest = iter(numbers)
-            for members, levels, _ in compare_pairs(self.plan, list(joined.at(places[list(numbers)]))):
-                aligned = align_documents(self.plan, levels, range(len(members)))
-                qualities, masses, documents = pair_qualities(levels, wildcard(self.plan.entries))
-                for at, number in zip(range(len(members)), rest):  # noqa: B905  (`rest` is for all groups)
-                    result, own = columns[number], documents == at
-                    pairs = zip(qualities[own].tolist(), masses[own].tolist(), strict=True)
-                    classes = sum_by_class(pairs, result.scores.to_dict(), self.plan.close)
-                    head = _head(result) | {
-                        "published": figures(result.tally, float(areas[number])),
-                        "classes": classes,
-                    }
-                    made[number] = partial(_reduced, entries, head, aligned[at], linked.get(number, set()))
-            return made
+        def shown(numbers: Sequence[int]) -> Iterator[tuple[int, _Reduce]]:
+            chunks = [numbers[begin : begin + READ_AT_ONCE] for begin in range(0, len(numbers), READ_AT_ONCE)]
+            units = (joined.unit(places[list(chunk)]) for chunk in chunks)
+            together = map(align, units) if processes is None else processes.map(align, units)
+            for number, (aligned, pairs) in zip(numbers, chain.from_iterable(together), strict=True):
+                result = columns[number]
+                head = _head(result) | {
+                    "published": figures(result.tally, float(areas[number])),
+                    "classes": sum_by_class(pairs, result.scores.to_dict(), self.plan.close),
+                }
+                yield number, partial(_reduced, entries, head, aligned, linked.get(number, set()))
 
-        return read
+        return shown
 
     def to_dict(
         self,
@@ -255,7 +253,6 @@ class WorstDocuments:
         rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
         ends = document_intervals(columns.tallies[rows])
         title = schema.get("title") if isinstance(schema, dict) else None
-        every = zip(columns, self.areas.view().tolist(), strict=True)
         return {
             "format": FORMAT,
             "evaluation": digest(text),
@@ -273,7 +270,7 @@ class WorstDocuments:
             "trust": asdict(trust or TrustView()),
             "noted": dict(noted or {}),
             "notes": list(notes),
-            "published": means(figures(one.tally, area) for one, area in every if not one.tally.vacuous),
+            "published": means(columns.tallies, self.areas.view()),
             "documents": [
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
@@ -283,6 +280,18 @@ class WorstDocuments:
                 for one in self.documents.values()
             ],
         }
+
+
+def _aligned(plan: Plan, unit: WorkUnit) -> list[tuple[AlignedDocument, list[tuple[float, float]]]]:
+    """Read and compare documents; return each with the qualities and masses of its matched entries."""
+    made = []
+    for members, levels, _ in compare_pairs(plan, list(unit)):
+        aligned = align_documents(plan, levels, range(len(members)))
+        qualities, masses, documents = pair_qualities(levels, wildcard(plan.entries))
+        for at in range(len(members)):
+            own = documents == at
+            made.append((aligned[at], list(zip(qualities[own].tolist(), masses[own].tolist(), strict=True))))
+    return made
 
 
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")

@@ -149,7 +149,7 @@ def _grid(width: int, *columns: str, left: int = 1, fixed: int) -> Table:
 
 
 def _values(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = _grid(width, "coefficient", "value", _heading(coefficients), "items", left=2, fixed=58)
+    grid = _grid(width, "coefficient", "value", _heading(coefficients), "items", left=2, fixed=52)
     for path, coefficient in coefficients.items():
         value = Text(result_tables.number(coefficient.value), style="bold")
         grid.add_row(_label(path), coefficient.name, value, _interval(coefficient), str(coefficient.items))
@@ -170,7 +170,7 @@ def _chance(coefficients: Mapping[str, Coefficient], width: int) -> RenderableTy
 
 
 def _gamma(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = _grid(width, "value", _heading(coefficients), "observed", "expected", "items", fixed=62)
+    grid = _grid(width, "value", _heading(coefficients), "observed", "expected", "items", fixed=57)
     for path, coefficient in coefficients.items():
         value = Text(result_tables.number(coefficient.value), style="bold")
         agreed = map(result_tables.number, (coefficient.observed, coefficient.expected))

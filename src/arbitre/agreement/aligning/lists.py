@@ -1,0 +1,161 @@
+"""Alignments of the items of many lists, in bounded memory; long lists compare only the items that matter."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.agreement.aligning.problem import NONE
+from arbitre.agreement.alignment import Alignment, align
+from arbitre.engine.columns.item_weights import leaf_counts
+from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
+from arbitre.engine.solve.lazy_matching import solve_lazily
+from arbitre.engine.solve.limits import DEFAULT_LIMITS
+from arbitre.engine.solve.matching_problems import MatchingProblems
+from arbitre.engine.solve.solver import QualitySolver
+from arbitre.matching.assignment import hungarian
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.engine.columns.column import Column, ListColumn
+    from arbitre.engine.solve.limits import CellLimits
+
+    Pair = tuple[int, int]
+    Tables = Mapping[Pair, Floats]
+
+UNMATCHED: Final = 0.5
+"""Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
+
+BLOCK_CELLS: Final = 1 << 22
+"""Maximum number of pairs of single values in the lists that are compared at a time; limits memory."""
+
+LAZY_BLOCK_CELLS: Final = 1 << 26
+"""The same for long lists, of which few pairs are compared."""
+
+MAX_KNOWN_CELLS: Final = 256
+"""Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
+
+
+def align_lists(
+    column: ListColumn, lists: Indices, *, search: bool = True, limits: CellLimits = DEFAULT_LIMITS
+) -> list[Alignment]:
+    """Align the items of lists.
+
+    Args:
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        search: See `align`.
+        limits: Sizes at which the method changes.
+
+    Returns:
+        The alignment of the items of each unit.
+    """
+    if column.items is None:
+        return []
+    pairs = list(combinations(range(lists.shape[1]), 2))
+    lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
+    lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
+    cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
+    known: dict[tuple[Hashable, ...], Alignment] = {}
+    alignments: list[Alignment | None] = [None] * len(lists)
+    for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
+        for block in chunks(cells[which].astype(np.intp), limit):
+            units = which[block]
+            if limit == BLOCK_CELLS:
+                aligned = _aligned(column, column.items, lists[units], known, search=search)
+            else:
+                aligned = _LongLists(column, column.items, lists[units]).aligned(search=search)
+            for unit, alignment in zip(units.tolist(), aligned, strict=True):
+                alignments[unit] = alignment
+    return [alignment for alignment in alignments if alignment is not None]
+
+
+def _aligned(
+    column: ListColumn, items: Column, lists: Indices, known: dict[tuple[Hashable, ...], Alignment], *, search: bool
+) -> list[Alignment]:
+    """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time."""
+    lengths = np.append(column.lengths, 0)[lists]
+    starts = np.append(column.starts[:-1], 0)[lists]
+    tables: dict[Pair, Sequence[Floats]] = {}
+    for i, j in combinations(range(lists.shape[1]), 2):
+        owner, rows, columns = cross_slices(lengths[:, i], lengths[:, j])
+        left, right = column.rows(starts[owner, i] + rows), column.rows(starts[owner, j] + columns)
+        distances = 1.0 - QualitySolver().evaluate(items, left, right).quality
+        tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
+    aligned = []
+    for unit, sizes in enumerate(lengths.tolist()):
+        cut = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
+        key = (*sizes, *(table.tobytes() for table in cut.values()))
+        alignment = known.get(key)
+        if alignment is None:
+            alignment = align(cut, sizes, UNMATCHED, search=search)
+            if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
+                known[key] = alignment
+        aligned.append(alignment)
+    return aligned
+
+
+class _LongLists:
+    """Lists whose items are compared only as far as the alignments depend on them.
+
+    First, the items of each pair of annotators are matched lazily (see `solve_lazily`). Then, the lists are aligned on
+    the distances, which are lower bounds where items were not compared. Items that are aligned by a bound are compared,
+    and the lists are aligned again, until there are none: the disorder of other alignments is at least that on the
+    bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
+    """
+
+    def __init__(self, column: ListColumn, items: Column, lists: Indices) -> None:
+        self._items, self._lengths = items, np.append(column.lengths, 0)[lists]
+        self._problems: dict[Pair, MatchingProblems] = {}
+        self._places: dict[Pair, Indices] = {}
+        for i, j in combinations(range(lists.shape[1]), 2):
+            both = (lists[:, i] != NONE) & (lists[:, j] != NONE)
+            problems = MatchingProblems(column, items, lists[both, i], lists[both, j], DEFAULT_LIMITS)
+            problems.bound()
+            solve_lazily(problems, hungarian, QualitySolver().evaluate, tighten=column.has_informative_lists)
+            self._problems[i, j], self._places[i, j] = problems, np.where(both, both.cumsum() - 1, NONE)
+
+    def aligned(self, *, search: bool) -> list[Alignment]:
+        """Return the alignment of each unit."""
+        aligned: dict[int, Alignment] = {}
+        active = np.arange(len(self._lengths))
+        while len(active):
+            for unit in active.tolist():
+                aligned[unit] = align(self._tables(unit), self._lengths[unit].tolist(), UNMATCHED, search=search)
+            active = self._compare(active, aligned)
+        return [aligned[unit] for unit in range(len(self._lengths))]
+
+    def _tables(self, unit: int) -> Tables:
+        """Return the distances of the items of a unit, or lower bounds of them."""
+        lengths = self._lengths[unit]
+        return {
+            (i, j): np.empty((lengths[i], lengths[j]))
+            if self._places[i, j][unit] == NONE
+            else 1.0 - problems.table(int(self._places[i, j][unit]))
+            for (i, j), problems in self._problems.items()
+        }
+
+    def _compare(self, units: Indices, aligned: Mapping[int, Alignment]) -> Indices:
+        """Compare aligned items of these units; return the units with items that are more distant than their bounds."""
+        changed = [units[:0]]
+        for (i, j), problems in self._problems.items():
+            place = self._places[i, j][units]
+            shared = units[place != NONE].tolist()
+            tall = [aligned[unit].unitary for unit in shared]
+            rows = np.concatenate([np.empty((0, self._lengths.shape[1]), dtype=np.intp), *tall])
+            problem = place[place != NONE].repeat([len(unitary) for unitary in tall])
+            owner = np.array(shared, dtype=np.intp).repeat([len(unitary) for unitary in tall])
+            both = (rows[:, i] != NONE) & (rows[:, j] != NONE)
+            cells = (problems.starts[problem] + rows[:, i] * problems.widths[problem] + rows[:, j])[both]
+            owner = owner[both][~problems.known[cells]]
+            cells = cells[~problems.known[cells]]
+            if len(cells):
+                bounds = problems.quality[cells]
+                problems.quality[cells] = QualitySolver().evaluate(self._items, *problems.rows(cells)).quality
+                problems.known[cells] = True
+                changed.append(owner[problems.quality[cells] < bounds])
+        return np.unique(np.concatenate(changed))
