@@ -267,5 +267,14 @@ def test_arguments_that_contradict_each_other_are_refused():
 def test_narrow_terminals_name_the_columns_that_they_do_not_show(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     text = " ".join(run(*pages({"1": RIGHT}, 2)).stdout.split())
-    assert "random from gamma ± observed expected ─" in text
+    assert "chance gamma ± observed expected ─" in text
     assert "Left out at this width: disorder, by chance." in text
+
+
+def test_random_annotations_of_corpora_with_hardly_any_spans_are_found():
+    empty = {str(number): {"ada": [], "bob": []} for number in range(3000)}
+    printed = plain(
+        *pages(empty | {"x": {"ada": RIGHT["alex"], "bob": RIGHT["suzan"]}}, 2), "--samples", "2", "--precision", "0.5"
+    )
+    assert printed["documents"] == 3001
+    assert printed["gamma"]["global"]["value"] < 1.0

@@ -171,14 +171,17 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
     if local.value is None or over_all.value is None:
         yield f"gamma is undefined. {local.reason or over_all.reason}"
         return
-    for expected, coefficient in agreement.gamma.items():
-        if coefficient.value is not None and coefficient.value < 0.0:
-            yield f"gamma ({expected}) is negative ({coefficient.value:.2f}). {coefficient.reason}"
+    if min(local.value, over_all.value) < 0.0:
+        negative = local if local.value < 0.0 else over_all
+        values = ", ".join(f"{coefficient.value:.2f} {name}" for name, coefficient in agreement.gamma.items())
+        yield f"gamma is negative ({values}). {negative.reason}"
     if 0.0 <= min(local.value, over_all.value) < LOW:
         yield (
             f"Low agreement ({min(local.value, over_all.value):.2f}). Random annotations are built from the annotations"
             f" themselves, so the expected disorder is less reliable too."
         )
+    if not agreement.exact:
+        yield "Not all alignments are known to be the best ones, so the observed disorder may be too high."
     errors = [_error(coefficient) or 0.0 for coefficient in (local, over_all)]
     if abs(local.value - over_all.value) > max(DIVERGENT, sum(errors)):
         yield (

@@ -204,15 +204,17 @@ class Continua:
         """
         random = np.random.default_rng(seed)
         weights = self.weights / self.weights.sum()
-        drawn = [(document, _bounds(document)) for document in self.documents]
-        rows = [units for document in self.documents for units in document]
+        every = _Source.of([units for document in self.documents for units in document])
+        drawn = [
+            (every if everywhere else _Source.of(document), _bounds(document), len(document))
+            for document in self.documents
+        ]
         disorders: list[list[float]] = [[] for _ in drawn]
         needed = [samples if weight else 0 for weight in weights]
         while True:
-            for (document, bounds), values, count in zip(drawn, disorders, needed, strict=True):
-                source = rows if everywhere else document
+            for (source, bounds, annotators), values, count in zip(drawn, disorders, needed, strict=True):
                 while len(values) < count:
-                    values.append(self.dissimilarity.disorder(_random(source, bounds, len(document), random)))
+                    values.append(self.dissimilarity.disorder(source.draw(bounds, annotators, random)))
             means = np.array([np.mean(values) if values else 0.0 for values in disorders])
             errors = np.array([np.std(values) / len(values) ** 0.5 if values else 0.0 for values in disorders])
             mean, error = float(weights @ means), float(np.sqrt(weights**2 @ errors**2))
@@ -247,18 +249,34 @@ def _bounds(document: Sequence[Units]) -> tuple[float, float]:
     return min(0.0, float(starts.min(initial=0.0))), float(ends.max(initial=0.0))
 
 
-def _random(
-    source: Sequence[Units], bounds: tuple[float, float], annotators: int, random: np.random.Generator
-) -> list[Units]:
-    """Return random annotations: for each annotator, those of a random row of `source`, shifted cyclically.
+@dataclass(frozen=True, eq=False, slots=True)
+class _Source:
+    """Annotations that random annotations are drawn from.
 
-    The shifts differ by at least half the mean length of a unit where that is possible. There is at least one unit.
+    Attributes:
+        rows: Units of each annotator in each document; one row at least has units.
+        apart: Minimum difference of two shifts: half the mean length of a unit.
     """
-    low, high = bounds
-    lengths = np.concatenate([units.ends - units.starts for units in source])
-    shifts = _distant(high - low, float(lengths.mean()) / 2.0, annotators, random)
-    annotations = [source[int(random.integers(len(source)))].shifted(shift, low, high - low) for shift in shifts]
-    return annotations if any(annotations) else _random(source, bounds, annotators, random)
+
+    rows: Sequence[Units]
+    apart: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Units]) -> _Source:
+        lengths = np.concatenate([units.ends - units.starts for units in rows])
+        return cls(rows, float(lengths.mean()) / 2.0 if len(lengths) else 0.0)
+
+    def draw(self, bounds: tuple[float, float], annotators: int, random: np.random.Generator) -> list[Units]:
+        """Return random annotations: for each annotator, a random row, shifted cyclically within the bounds.
+
+        The shifts differ by at least `apart` where that is possible. There is at least one unit.
+        """
+        low, high = bounds
+        while True:
+            shifts = _distant(high - low, self.apart, annotators, random)
+            chosen = [self.rows[int(random.integers(len(self.rows)))] for _ in shifts]
+            if any(map(len, chosen)):
+                return [units.shifted(shift, low, high - low) for units, shift in zip(chosen, shifts, strict=True)]
 
 
 def _distant(length: float, least: float, count: int, random: np.random.Generator, tries: int = 100) -> list[float]:

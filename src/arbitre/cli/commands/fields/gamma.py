@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_SHOWN = 5
 """Maximum number of exchanged pairs of labels to show."""
 
-WIDE = 77
+WIDE = 68
 """Minimum width of a terminal for all columns."""
 
 Annotators = Annotated[
@@ -122,11 +122,11 @@ def _blocks(agreement: SpanAgreement, width: int) -> Iterator[RenderableType]:
     )
     wide = width >= WIDE
     disorder, columns = agreement.disorder(), ("observed", "expected", "disorder", "by chance")
-    grid = result_tables.table("random from", "gamma", "±", *(columns if wide else columns[:2]))
+    grid = result_tables.table("chance", "gamma", "±", *(columns if wide else columns[:2]))
     for name, coefficient in agreement.gamma.items():
         disorders = map(number, (disorder["observed"], disorder[name])) if wide else ()
         grid.add_row(
-            "same document" if name == "local" else "all documents",
+            name,
             Text(number(coefficient.value), style="bold"),
             number(agreement.error(name)),
             number(coefficient.observed),
@@ -135,7 +135,11 @@ def _blocks(agreement: SpanAgreement, width: int) -> Iterator[RenderableType]:
         )
     yield titled("Agreement (gamma)", grid)
     yield from left_out(() if wide else columns[2:])
-    yield Text("±: sampling error of the random annotations (95 %), not of the documents.", style="dim")
+    yield Text(
+        "local: random annotations of the same document. global: of all documents.\n"
+        "±: 95 % error from the sampling of random annotations, not of documents.",
+        style="dim",
+    )
     labels = sorted({label for counts in agreement.spans.values() for label in counts})
     spans = result_tables.table("label", *map(escape_hidden, agreement.annotators))
     for label in labels:
