@@ -68,6 +68,18 @@ class TestSideBySide:
         result = agreement.structural(Comparator(schema), documents(ada="AABB", bob="ABBB"))
         assert result.coefficients["/party"].s.expected == 0.5
 
+    def test_s_counts_the_categories_of_the_path_not_of_other_fields(self):
+        schema = {
+            "type": "object",
+            "properties": {"kind": {"enum": ["X", "Y", "Z"]}},
+            "additionalProperties": {"enum": ["A", "B"]},
+        }
+        annotated = {
+            name: {"page": {"kind": "X"} | {f"{at}": letter for at, letter in enumerate(row)}}
+            for name, row in {"ada": "AABB", "bob": "ABBB"}.items()
+        }
+        assert agreement.structural(Comparator(schema), annotated).coefficients["/*"].s.expected == 0.5
+
     def test_booleans_are_categories(self):
         schema = {"type": "object", "properties": {"party": {"type": "boolean"}}}
         result = agreement.structural(Comparator(schema), documents(ada=[True] * 4, bob=[True, True, True, False]))

@@ -14,7 +14,6 @@ from arbitre.agreement.ratings import MISSING, Ratings
 from arbitre.agreement.sums.alpha_sums import AlphaSums
 from arbitre.diagnosis.gold_coverage import declared_children
 from arbitre.engine.columns.column import LeafColumn
-from arbitre.paths import STAR
 from arbitre.schema.compiling.branch_expansion import Expander
 from arbitre.values import Json, Kind, canonical
 
@@ -123,7 +122,7 @@ def _declared(plan: Plan, rated: LeafRatings) -> list[Json] | None:
             for position in positions
             for branch in expander.branches(position)
             for name, below in declared_children(branch)
-            if token in {name, STAR}
+            if name == token
         ]
     branches = [branch for position in positions for branch in expander.branches(position)]
     values: list[Json] = []

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binom
 
 from arbitre.agreement.categorical import agreement_of, bennett_of, gwet_of, kappa_of, pi_of
 from arbitre.agreement.leaf_ratings import LeafRatings, categories_of
@@ -131,8 +131,7 @@ def _exchanges(ratings: Ratings) -> Iterator[Exchange]:
     totals = ratings.totals()
     chances = totals[first] * totals[second] / ((totals.sum() ** 2 - totals @ totals) / 2.0)
     trials = int(counts.sum())
+    tails = binom.sf(counts - 1, trials, chances)
     for at in np.argsort(-counts, kind="stable").tolist():
-        number, chance = int(counts[at]), float(chances[at])
-        p = float(binomtest(number, trials, chance, alternative="greater").pvalue)
         values = ratings.categories[first[at]], ratings.categories[second[at]]
-        yield Exchange(values, number, trials * chance, p)
+        yield Exchange(values, int(counts[at]), float(trials * chances[at]), float(tails[at]))

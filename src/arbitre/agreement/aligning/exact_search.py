@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
 
 MAX_CANDIDATES: Final = 3_000
-"""Maximum number of candidate unitary alignments of the exact search."""
+"""Maximum number of candidate unitary alignments of the exact search, once prices are raised."""
 
 MAX_STEPS: Final = 2_000
 """Maximum number of steps of the search by enumeration; after these, the integer program is solved."""
@@ -87,6 +87,8 @@ def _candidates(excess: Mapping[tuple[int, int], Floats], sizes: Sequence[int], 
         for other in range(annotator):
             totals += excess[other, annotator][unitary[:, other]]
         rows, units = (totals <= gap + SLACK).nonzero()
+        if len(rows) > 100 * MAX_CANDIDATES:
+            return None
         costs = totals[rows, units]
         units[units == size] = NONE
         unitary = np.column_stack([unitary[rows], units])

@@ -89,15 +89,16 @@ class Problem:
         """Return prices of the units of two annotators, as shares of the cost of their best matching.
 
         They solve the dual linear program: no two units cost less than their prices, matched units cost their prices,
-        and no price exceeds `unmatched`. The greatest prices of the first annotator are shortest paths (Bellman-Ford);
-        the mean of these and the prices for the reverse case leaves the fewest candidates to the exact search.
+        and no price exceeds `unmatched`. The greatest prices of one annotator are shortest paths (Bellman-Ford). The
+        means of these and of the prices with the other annotator's at their greatest leave fewer candidates to the
+        exact search than either.
         """
         table = self.tables[pair][:-1, :-1]
-        low_second = self._greatest(table, matched.first, matched.second)
-        low_first = self._greatest(table.T, matched.second, matched.first)
+        greatest_first = self._greatest(table, matched.first, matched.second)
+        greatest_second = self._greatest(table.T, matched.second, matched.first)
         first, second = np.full(table.shape[0], self.unmatched), np.full(table.shape[1], self.unmatched)
         distances = table[matched.first, matched.second]
-        first[matched.first] = (low_second + distances - low_first) / 2.0
+        first[matched.first] = (greatest_first + distances - greatest_second) / 2.0
         second[matched.second] = distances - first[matched.first]
         return first, second
 

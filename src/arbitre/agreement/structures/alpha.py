@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.sums.pair_sums import PairSums, pairs_within
+from arbitre.agreement.sums.pair_sums import PairSums, pair_table, pairs_within
 from arbitre.engine.columns.item_weights import leaf_counts
 
 if TYPE_CHECKING:
@@ -103,12 +103,12 @@ def alpha_of_rows(
     used = parts.ratings.nonzero()[0]
     position = np.zeros(len(parts.ratings), dtype=np.intp)
     position[used] = np.arange(len(used))
+    documents = position[parts.first], position[parts.second]
     sums = PairSums(
         disagreed=parts.disagreement[used],
         values=parts.ratings[used],
-        documents=(position[parts.first], position[parts.second]),
-        differences=parts.differences,
-        weights=parts.weights,
+        pairs=pair_table(*documents, parts.weights, len(used)),
+        differences=pair_table(*documents, parts.weights * parts.differences, len(used)),
         within=position[owner[first]],
         differences_within=differences.between(part.column, pooled[first], pooled[second]),
     )

@@ -27,7 +27,7 @@ MAX_LISTS: Final = 100
 MAX_SAMPLE: Final = 1_000
 """Maximum number of alignments in the sample."""
 
-MIN_SAMPLE: Final = 32
+MIN_SAMPLE: Final = 16
 """Minimum number of alignments in the sample."""
 
 PRECISION: Final = 0.005

@@ -20,18 +20,17 @@ class PairSums:
         disagreed: Sum over the values of each document of their mean difference from the others of the same item;
             shape (documents,).
         values: Number of values of each document; shape (documents,).
-        documents: Positions of the documents of each pair of values; shapes (pairs,).
-        differences: Their differences; shape (pairs,).
-        weights: Number of pairs that each pair stands for, above 1 in a sample; shape (pairs,).
+        pairs: Number of pairs of values by their documents, estimated from a sample if there are many; sparse, of shape
+            (documents, documents). See `pair_table`.
+        differences: Sum of their differences; sparse, of the same shape.
         within: Position of the document of pairs of values of the same document; shape (pairs within,).
         differences_within: Their differences; shape (pairs within,).
     """
 
     disagreed: Floats
     values: Floats
-    documents: tuple[Indices, Indices]
-    differences: Floats
-    weights: Floats
+    pairs: sparse.csr_array
+    differences: sparse.csr_array
     within: Indices
     differences_within: Floats
 
@@ -42,19 +41,13 @@ class PairSums:
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
         """See `DocumentSums`."""
-        pairs, sums = (self._weighted(weights, each) for each in (self.weights, self.weights * self.differences))
+        pairs, sums = ((np.asarray(weights @ table) * weights).sum(axis=-1) for table in (self.pairs, self.differences))
         number = weights @ self.values
         different = number * number - (weights * weights) @ self.values
         with np.errstate(invalid="ignore", divide="ignore"):
             # Copies of a document are equal, so pairs of a value with its copies have no difference.
             expected = sums / pairs * different / (number * (number - 1.0))
             return 1.0 - (weights @ self.disagreed) / number, 1.0 - expected
-
-    def _weighted(self, weights: Floats, values: Floats) -> Floats:
-        size = len(self.values)
-        table = sparse.csr_array(sparse.coo_array((values, self.documents), shape=(size, size)))
-        sums: Floats = (np.asarray(weights @ table) * weights).sum(axis=-1)
-        return sums
 
     def each(self) -> tuple[Floats, Floats]:
         """See `DocumentSums`."""
@@ -95,6 +88,11 @@ class ListSums:
         with np.errstate(invalid="ignore", divide="ignore"):
             observed = 1.0 - (weights @ self.disorders) / (weights @ self.items)
             return observed, 1.0 - (drawn @ self.disorders_drawn) / (drawn @ self.items_drawn)
+
+
+def pair_table(first: Indices, second: Indices, values: Floats, documents: int) -> sparse.csr_array:
+    """Return the sum of the values of pairs by the documents of both; sparse, of shape (documents, documents)."""
+    return sparse.csr_array(sparse.coo_array((values, (first, second)), shape=(documents, documents)))
 
 
 def summed(document: Indices, values: Floats | Indices, documents: int) -> Floats:
