@@ -159,10 +159,28 @@ def test_pages_with_their_own_distributions_have_another_local_than_global_agree
     assert "0.66" in text
 
 
-@pytest.mark.parametrize(("system", "alpha"), [("none", 0.4950), ("first", 0.5027), ("second", 0.5289)])
-def test_a_system_added_to_the_annotators_raises_alpha(system, alpha):
+@pytest.mark.parametrize(
+    ("a", "b", "used", "available"),
+    [
+        ("AAAAAB", "ABBBBB", -1 / 3, 0.2),
+        ("ABABAB", "AABABB", -1 / 3, 0.2),
+        ("ACCCCB", "ADDDDB", 0.1220, 0.1220),
+        ("ACCDDB", "ADDCCB", 0.1220, 0.1220),
+    ],
+)
+def test_ac1_depends_on_the_available_categories(a, b, used, available):
+    ratings = {"a": a, "b": b}
+    assert coefficients(ratings)["ac1"]["value"] == pytest.approx(used, abs=5e-5)
+    assert coefficients(ratings, {"enum": list("ABCD")})["ac1"]["value"] == pytest.approx(available, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("system", "alpha", "fleiss"), [("none", 0.4950, 0.4653), ("first", 0.5027, 0.4811), ("second", 0.5289, 0.5084)]
+)
+def test_a_system_added_to_the_annotators_raises_alpha(system, alpha, fleiss):
     ratings = HUMANS | SYSTEMS[system]
-    assert agree(ratings)["alpha"]["value"] == pytest.approx(alpha, abs=5e-5)
+    assert coefficients(ratings)["alpha"]["value"] == pytest.approx(alpha, abs=5e-5)
+    assert coefficients(ratings)["pi"]["value"] == pytest.approx(fleiss, abs=5e-5)
     sources = []
     for name, row in ratings.items():
         records = [json.dumps({"id": at, "rating": value}) for at, value in enumerate(row)]
