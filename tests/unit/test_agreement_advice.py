@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -33,7 +34,7 @@ def documents(field="party", **annotators):
     }
 
 
-def command(folder, schema, annotations, *options):
+def command(folder, schema, annotations, *options, width=80):
     """Output of `arbitre agree` for annotations in files."""
     (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
     sources = []
@@ -42,7 +43,8 @@ def command(folder, schema, annotations, *options):
         (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
         sources.append(f"{name}={folder / name}.jsonl")
     arguments = [sys.executable, "-m", "arbitre", "agree", "--schema", str(folder / "schema.json"), *sources, *options]
-    return subprocess.run(arguments, check=True, capture_output=True, text=True)
+    environment = os.environ | {"COLUMNS": str(width)}
+    return subprocess.run(arguments, check=True, capture_output=True, text=True, env=environment)
 
 
 class TestSideBySide:
@@ -151,6 +153,11 @@ class TestSideBySide:
         row = next(line for line in text.partition("Coefficients of categories")[2].splitlines() if "/party" in line)
         assert row.split()[1:6] == ["-0.2222", "-0.3333", "0.0769", "0.4103", "0.1111"]
         assert ["A", "83%", "17%", "0.3333"] in [line.split() for line in text.splitlines()]
+
+    def test_a_narrow_terminal_names_the_columns_that_it_leaves_out(self, tmp_path):
+        text = command(tmp_path, PARTIES, documents(ada="AAAAAB", bob="ABBBBB"), width=50).stdout
+        assert "Left out at this width: S, AC1." in text
+        assert max(map(len, text.splitlines())) <= 50
 
 
 def scipy_interval(statistic, units, resamples=200):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Literal
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
+from rich.cells import cell_len
+from rich.console import Group
 from rich.text import Text
 
 from arbitre.agreement.advice.category_distances import Measured, suggest_distances_on
@@ -14,7 +17,7 @@ from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import is_rating_table, schema_of
 from arbitre.agreement.structural import structural
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, counted, titled
+from arbitre.cli.output.console import Terminal, counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions
 from arbitre.cli.sources import named_sources
@@ -22,10 +25,9 @@ from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.report.tables.table import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
-    from rich.table import Table
 
     from arbitre.agreement import CategoricalCoefficients, CategoryDistances, Coefficient, StructuralAgreement
 
@@ -65,6 +67,13 @@ Seed = Annotated[
         metavar="N", min=0, help="Random seed of the bootstrap, and of the samples for expected disagreement."
     ),
 ]
+
+
+PATH_WIDTH: Final = 20
+"""Minimum width of a column of long paths."""
+
+GAP: Final = 3
+"""Number of blanks between two columns."""
 
 
 def agree(
@@ -141,41 +150,57 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
         yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
 
 
-def _grid(width: int, *columns: str, left: int = 1, fixed: int) -> Table:
-    """Return an empty table whose paths are folded if it is wider than the terminal."""
-    grid = result_tables.table("path", *columns, left=left)
-    grid.columns[0].max_width = max(20, width - fixed)
-    return grid
-
-
 def _values(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = _grid(width, "coefficient", "value", _heading(coefficients), "items", left=2, fixed=52)
-    for path, coefficient in coefficients.items():
-        value = Text(result_tables.number(coefficient.value), style="bold")
-        grid.add_row(_label(path), coefficient.name, value, _interval(coefficient), str(coefficient.items))
-    return grid
+    names = ("coefficient", "value", _heading(coefficients), "items")
+    rows = (
+        (path, (each.name, result_tables.number(each.value), _interval(each), str(each.items)))
+        for path, each in coefficients.items()
+    )
+    return _table(names, rows, width, left=2)
 
 
 def _chance(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = _grid(
-        width, "observed", "expected\n(global)", "expected\n(local)", "value\n(local)", "documents\n(local)", fixed=56
-    )
-    for path, coefficient in coefficients.items():
-        numbers = [coefficient.observed, coefficient.expected, None, None]
-        if (local := coefficient.local) is not None:
+    names = ("observed", "expected\n(global)", "expected\n(local)", "value\n(local)", "documents\n(local)")
+    rows = []
+    for path, each in coefficients.items():
+        numbers = [each.observed, each.expected, None, None]
+        if (local := each.local) is not None:
             numbers[2:] = [local.expected, local.value]
         documents = NONE if local is None else str(local.documents)
-        grid.add_row(_label(path), *map(result_tables.number, numbers), documents)
-    return grid
+        rows.append((path, (*map(result_tables.number, numbers), documents)))
+    return _table(names, rows, width)
 
 
 def _gamma(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = _grid(width, "value", _heading(coefficients), "observed", "expected", "items", fixed=57)
-    for path, coefficient in coefficients.items():
-        value = Text(result_tables.number(coefficient.value), style="bold")
-        agreed = map(result_tables.number, (coefficient.observed, coefficient.expected))
-        grid.add_row(_label(path), value, _interval(coefficient), *agreed, str(coefficient.items))
-    return grid
+    rows = []
+    for path, each in coefficients.items():
+        value, *agreed = map(result_tables.number, (each.value, each.observed, each.expected))
+        rows.append((path, (value, _interval(each), *agreed, str(each.items))))
+    return _table(("value", _heading(coefficients), "observed", "expected", "items"), rows, width)
+
+
+def _side_by_side(coefficients: Mapping[str, CategoricalCoefficients], width: int) -> RenderableType:
+    rows = []
+    for path, each in coefficients.items():
+        values = (each.alpha.value, each.pi.value, each.kappa.value, each.kappa_minus_pi, each.s.value, each.ac1.value)
+        rows.append((path, tuple(map(result_tables.number, values))))
+    return _table(("alpha", "pi", "kappa", "kappa - pi", "S", "AC1"), rows, width)
+
+
+def _table(
+    names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], width: int, *, left: int = 1
+) -> RenderableType:
+    """Return a table by path. The last columns are left out if they do not fit beside the paths."""
+    lines = [(path, cells) for path, cells in rows]
+    columns = zip(*([name.split("\n") for name in names], *(cells for _, cells in lines)), strict=True)
+    widths = [max(map(cell_len, (*heading, *cells))) + GAP for heading, *cells in columns]
+    longest = min(PATH_WIDTH, max(cell_len(_label(path)) for path, _ in lines))
+    shown = max(left, sum(longest + total <= width for total in accumulate(widths)))
+    grid = result_tables.table("path", *names[:shown], left=left)
+    grid.columns[0].max_width = max(PATH_WIDTH, width - sum(widths[:shown]))
+    for path, cells in lines:
+        grid.add_row(_label(path), *cells[:shown])
+    return Group(grid, *left_out([" ".join(name.split()) for name in names[shown:]]))
 
 
 def _heading(coefficients: Mapping[str, Coefficient]) -> str:
@@ -190,14 +215,6 @@ def _interval(coefficient: Coefficient) -> str:
 
 def _label(path: str) -> str:
     return escape_hidden(path or "(the whole)")
-
-
-def _side_by_side(coefficients: Mapping[str, CategoricalCoefficients], width: int) -> RenderableType:
-    grid = _grid(width, "alpha", "pi", "kappa", "kappa - pi", "S", "AC1", fixed=58)
-    for path, each in coefficients.items():
-        values = (each.alpha.value, each.pi.value, each.kappa.value, each.kappa_minus_pi, each.s.value, each.ac1.value)
-        grid.add_row(_label(path), *map(result_tables.number, values))
-    return grid
 
 
 def _categories(agreement: StructuralAgreement, width: int) -> RenderableType:
