@@ -29,7 +29,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 WIDTH = "90"
 
 FENCED = re.compile(
-    r"(?:^`(?P<file>[\w.-]+)`:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
@@ -121,6 +121,8 @@ FUNCTION = {
     "entities": r"entities\.evaluate\(",
     "agree": r"agree\(",
     "gamma": r"agree_spans\(",
+    "consensus": r"consensus\(",
+    "leave-one-out": r"leave_one_out\(",
     "diff": r"diff\(",
     "report": r"report\(",
     "figures": r"figures\(",

@@ -1,4 +1,4 @@
-"""Agreement between annotators, before a gold standard exists."""
+"""Agreement between annotators, and gold documents built from their annotations."""
 
 from arbitre.agreement.advice.category_distances import CategoryDistances, suggest_category_distances
 from arbitre.agreement.advice.interval import interval
@@ -16,6 +16,9 @@ from arbitre.agreement.categorical import (
     scott_pi,
 )
 from arbitre.agreement.coefficient import Coefficient, CoefficientInterval, LocalChance
+from arbitre.agreement.consensus.build import build_consensus, consensus
+from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
+from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
 from arbitre.agreement.spans.gamma import gamma
@@ -26,21 +29,29 @@ __all__ = [
     "CategoryDistances",
     "Coefficient",
     "CoefficientInterval",
+    "Consensus",
+    "Disagreement",
+    "LeaveOneOut",
     "LocalChance",
+    "Reading",
     "SpanAgreement",
     "StructuralAgreement",
     "agree",
     "agree_spans",
+    "agreement_with_others",
     "aickin_alpha",
     "bennett_s",
+    "build_consensus",
     "cohen_kappa",
     "conger_kappa",
+    "consensus",
     "fleiss_kappa",
     "gamma",
     "gwet_ac1",
     "gwet_ac2",
     "interval",
     "krippendorff_alpha",
+    "leave_one_out",
     "observed",
     "scott_pi",
     "structural",

@@ -66,17 +66,24 @@ def agree(
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema_of(schema, annotators), given)
     reading, _ = option_sets(given, ReadingKeywords)
-    annotations = read_annotations(comparator, annotators, reading)
+    annotations = annotations_of(comparator, annotators, reading)
     return structural(comparator, annotations, difference=difference, level=level, resamples=resamples, seed=seed)
 
 
-def read_annotations(
-    comparator: Comparator, annotators: Annotators, reading: ReadOptions
-) -> dict[str, dict[str, Json]]:
-    """Read the documents of annotators, by id; see `agree`."""
+def annotations_of(comparator: Comparator, annotators: Annotators, reading: ReadOptions) -> dict[str, dict[str, Json]]:
+    """Read the documents of annotators, or a table of ratings; see `agree`."""
     options = reading.for_plan(comparator.plan)
-    if not isinstance(annotators, Mapping):
-        return read_rating_table(annotators, options, comparator.plan)
+    if isinstance(annotators, Mapping):
+        return read_annotations(annotators, options)
+    return read_rating_table(annotators, options, comparator.plan)
+
+
+def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> dict[str, dict[str, Json]]:
+    """Read the documents of each annotator, by id.
+
+    Raises:
+        DataError: A document cannot be read, or an annotator has two documents with the same id.
+    """
     return {name: _documents(name, sources, options) for name, sources in annotators.items()}
 
 

@@ -68,9 +68,11 @@ class LeafRatings:
             return cls(ratings, "interval", part.document, column)
         return None
 
-    def alpha(self, by_document: ByDocument) -> Coefficient:
-        """Return Krippendorff's alpha, with its interval and the local expected agreement."""
+    def alpha(self, by_document: ByDocument | None) -> Coefficient:
+        """Return Krippendorff's alpha. `by_document` adds the interval and the local expected agreement."""
         coefficient = alpha_of(self.ratings, self.level, ordered=True)
+        if by_document is None:
+            return coefficient
         ratings, document = self.shared()
         used, group = np.unique(document, return_inverse=True)
         sums = AlphaSums.of(ratings, self.level, ordered=True, group=group, groups=len(used))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.agreement.advice.by_document import ByDocument, Resampling
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_value, leaf_values
-from arbitre.agreement.alignment import NONE
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value, leaf_values
 from arbitre.agreement.leaf_ratings import LeafRatings
 from arbitre.agreement.notes import notes_of, token_notes
 from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows
@@ -16,13 +15,13 @@ from arbitre.agreement.structures.differences import Difference, Differences
 from arbitre.agreement.structures.list_gamma import gamma_of_lists
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.engine.columns.column import ListColumn
-from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 
@@ -102,26 +101,17 @@ def structural(
         DataError: There are fewer than two annotators, no document has two annotators, or `level` is not between 0
             and 1.
     """
-    if len(annotations) < 2:  # noqa: PLR2004
-        raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
     parts = align_documents(comparator.plan, annotations)
-    symmetric = comparator.plan.certificate.verdict != "not a metric"
-    differences = Differences(difference, symmetric)
+    differences = Differences(difference, is_symmetric(comparator.plan))
     ids = sorted({name for documents in annotations.values() for name in documents})
     by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))
-    if not ((parts[0].rows != NONE).sum(axis=1) > 1).any():
-        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
     by_path, coefficients, gammas = {}, {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
         rated = LeafRatings.of(largest)
-        if rated is None:
-            most = MAX_VALUE_PAIRS if is_value(largest.column) else MAX_PAIRS
-            by_path[path] = alpha_of_rows(differences, largest, by_document, seed=seed, most=most)
-        else:
-            by_path[path] = rated.alpha(by_document)
-            if (compared := side_by_side(rated, by_path[path], comparator.plan, by_document)) is not None:
-                coefficients[path] = compared
+        by_path[path] = _alpha(differences, largest, rated, by_document, seed)
+        if rated and (compared := side_by_side(rated, by_path[path], comparator.plan, by_document)) is not None:
+            coefficients[path] = compared
         differences.forget(largest.column)
         if isinstance(largest.column, ListColumn) and largest.alignments:
             gammas[path] = gamma_of_lists(largest, largest.column, by_document, seed=seed)
@@ -135,6 +125,26 @@ def structural(
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
         notes=(*notes_of(by_path, coefficients), *token_notes(leaf_values(parts))),
     )
+
+
+def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
+    """Return alpha of whole documents, with the distance of the schema.
+
+    Args:
+        plan: The compiled schema.
+        documents: The first element of the result of `align_documents`.
+    """
+    return _alpha(Differences("d", is_symmetric(plan)), documents, LeafRatings.of(documents), None, seed=0)
+
+
+def _alpha(
+    differences: Differences, part: AlignedRows, rated: LeafRatings | None, by_document: ByDocument | None, seed: int
+) -> Coefficient:
+    """Return the alpha that fits the kind of the values."""
+    if rated is not None:
+        return rated.alpha(by_document)
+    most = MAX_VALUE_PAIRS if is_value(part.column) else MAX_PAIRS
+    return alpha_of_rows(differences, part, by_document, seed=seed, most=most)
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:

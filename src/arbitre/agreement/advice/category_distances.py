@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
-from arbitre.agreement.agree import AgreeKeywords, read_annotations
+from arbitre.agreement.agree import AgreeKeywords, annotations_of
 from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
@@ -161,7 +161,7 @@ def suggest_distances_on(
 ) -> CategoryDistances:
     """Suggest distances between categories; `settings` are the options of the comparator."""
     comparator = Comparator(schema, **settings)
-    annotations = read_annotations(comparator, annotators, reading)
+    annotations = annotations_of(comparator, annotators, reading)
     without = structural(comparator, annotations, **measured)
     suggestions = tuple(_suggestions(without, {row.path for row in comparator.plan.rows}))
     adjusted = None

@@ -73,11 +73,11 @@ class AlphaParts:
 
 
 def alpha_of_rows(
-    differences: Differences, part: AlignedRows, by_document: ByDocument, *, seed: int, most: int = MAX_PAIRS
+    differences: Differences, part: AlignedRows, by_document: ByDocument | None, *, seed: int, most: int = MAX_PAIRS
 ) -> Coefficient:
     """Return alpha with the distance of the schema; for the other arguments, see `alpha_parts`.
 
-    `by_document` adds the interval and the local expected agreement.
+    `by_document` adds the interval and the local expected agreement; None adds nothing.
     """
     parts = alpha_parts(differences, part, seed=seed, most=most)
     number = float(parts.ratings.sum())
@@ -94,7 +94,7 @@ def alpha_of_rows(
         annotators=part.rows.shape[1],
         standard_error=parts.standard_error,
     )
-    if not number:
+    if not number or by_document is None:
         return coefficient
     raters = (part.rows != NONE).sum(axis=1)
     rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]

@@ -12,7 +12,7 @@ from rich.console import Group
 from rich.text import Text
 
 from arbitre.agreement.advice.category_distances import Measured, suggest_distances_on
-from arbitre.agreement.agree import read_annotations
+from arbitre.agreement.agree import annotations_of
 from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import is_rating_table, schema_of
 from arbitre.agreement.structural import structural
@@ -101,7 +101,7 @@ def agree(
         _suggest(screen, suggest_distances_on(source, settings, sources, reading, measured))
         return
     comparator = options.comparator(source)
-    annotations = read_annotations(comparator, sources, reading)
+    annotations = annotations_of(comparator, sources, reading)
     agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 
