@@ -30,6 +30,7 @@ from arbitre.corpus.reading.sources import (
     require_decompressor,
     split_lines,
     split_name,
+    unknown_format,
 )
 from arbitre.errors import DataError
 from arbitre.paths import pointer
@@ -53,7 +54,6 @@ RAW: Final = frozenset({".txt", ".md"})
 MAX_BLOCKS: Final = 4
 """Maximum number of blocks of a file that are parsed in this process, because starting others would take longer."""
 
-_KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -116,7 +116,7 @@ class Reader:
         elif self.lenient and suffix in RAW:
             yield self.file(path, stem)
         else:
-            raise _unknown_format(name)
+            raise unknown_format(name)
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
         """Yield the documents of a folder, ordered by file name. Sidecars are not documents."""
@@ -391,12 +391,3 @@ def _through_text(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield line
         if line.strip(_BLANK):
             return
-
-
-def _unknown_format(name: str) -> DataError:
-    path, hint = Path(name), "Give the file the suffix of its format."
-    if not path.exists():
-        hint = "Check the name."
-    elif split_name(path)[1].startswith(".conll"):
-        hint = "CoNLL files are read by `arbitre entities`, `arbitre gamma` and `arbitre advise`."
-    return DataError.of(f"Expected {_KINDS}, or - for standard input, got {name!r}", file=name, hint=hint)
