@@ -92,7 +92,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def unknown_format(name: str) -> DataError:
-    """Return the error for a source whose name tells no format."""
+    """Return the error for a source whose suffix is not that of a known format."""
     path, hint = Path(name), "Give the file the suffix of its format."
     if not path.exists():
         hint = "Check the name."
