@@ -21,8 +21,8 @@ LAYERS = (
     ("corpus",),
     ("report",),
     ("comparator",),
-    ("agreement",),
     ("entities",),
+    ("agreement",),
     ("confidence",),
     ("cli",),
 )

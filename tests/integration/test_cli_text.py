@@ -4,9 +4,11 @@ import json
 import math
 from pathlib import Path
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
+from arbitre import bundled
 from arbitre.cli import app
 
 for library in ("rouge_score", "nltk", "sacrebleu"):
@@ -66,3 +68,51 @@ def test_perplexity_is_read_from_records():
     assert "r.jsonl:1: Expected log-probabilities, got none at /x" in run(
         "perplexity", "r.jsonl", "--logprobs", "/x", code=2
     )
+
+
+DOCUMENTS = {
+    "gold.jsonl": '{"id": "1", "summary": "the cat sat", "parts": [2, 5]}\n{"id": "2", "summary": "", "parts": [1]}\n',
+    "predicted.jsonl": '{"id": "1", "summary": "the cat", "parts": [3, 5]}\n{"id": "2", "parts": [1]}\n',
+    "lp.json": "[-1, -2, -1000000]",
+    "schema.json": json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "summary": {"type": "string"},
+                "parts": {"type": "array", "items": {"type": "integer"}, "x-arbitre": {"distance": "window-diff"}},
+            },
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments"),
+    [
+        ("rouge", ["rouge", "the cat sat", "a cat", "the cat"]),
+        ("bleu", ["bleu", "the cat sat", "the cat sat down"]),
+        ("perplexity", ["perplexity", "lp.json", "--window", "1"]),
+        ("corpus", ["corpus", "gold.jsonl", "predicted.jsonl", "--schema", "schema.json", "--path", "/summary"]),
+        (
+            "segmentation",
+            [
+                "corpus",
+                "gold.jsonl",
+                "predicted.jsonl",
+                "--schema",
+                "schema.json",
+                "--path",
+                "/parts",
+                "--segmentation",
+            ],
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_json_output_is_valid_against_the_bundled_schema(definition, arguments):
+    for name, text in DOCUMENTS.items():
+        Path(name).write_text(text, "utf-8")
+    printed = json.loads(run(*arguments, "--format", "json"))
+    schema = bundled.schema("text.schema.json")
+    jsonschema.validate(printed, schema)
+    jsonschema.validate(printed, {"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})

@@ -120,6 +120,7 @@ FUNCTION = {
     "rank": r"rank\(",
     "entities": r"entities\.evaluate\(",
     "agree": r"agree\(",
+    "gamma": r"agree_spans\(",
     "consensus": r"consensus\(",
     "leave-one-out": r"leave_one_out\(",
     "diff": r"diff\(",

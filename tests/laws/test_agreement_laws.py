@@ -176,3 +176,34 @@ def test_the_observed_agreement_of_two_annotators_on_a_list_is_f1q(first, second
     result = agreement.structural(SPEAKERS, {"x": {"1": first}, "y": {"1": second}})
     f1q = SPEAKERS.compare(gold=first, predicted=second).scores.f1q
     assert result.gamma[""].observed == pytest.approx(f1q)
+
+
+UNITS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 8), st.sampled_from("AB")), max_size=4).map(
+    lambda units: [(start, start + length, label) for start, length, label in units]
+)
+
+
+@given(st.lists(UNITS, min_size=2, max_size=3), st.permutations(range(3)))
+@settings(max_examples=20, deadline=None)
+def test_the_observed_disorder_of_spans_depends_neither_on_the_order_of_annotators_nor_on_labels(units, order):
+    names = [name for name, _ in zip((str(at) for at in order), units, strict=False)]
+    exchanged = [[(start, end, {"A": "B", "B": "A"}[label]) for start, end, label in row] for row in units]
+    first, second, third = (
+        agreement.gamma(dict(zip(keys, rows, strict=True)), samples=2, precision=1.0)
+        for keys, rows in (("xyz"[: len(units)], units), (names, units), (names, exchanged))
+    )
+    assert (first.observed is None) == (not any(units))
+    if first.observed is not None:
+        assert first.observed == pytest.approx(second.observed, abs=1e-9)
+        assert second.observed == pytest.approx(third.observed, abs=1e-9)
+
+
+@given(UNITS.filter(lambda units: len(units) > 1))
+@settings(max_examples=20, deadline=None)
+def test_gamma_of_identical_spans_is_1(units):
+    coefficient = agreement.gamma(
+        [{"x": units, "y": units, "z": units}] * 2, samples=2, precision=1.0, expected="global"
+    )
+    assert coefficient.value is None or coefficient.value == pytest.approx(1.0)
+    assert coefficient.observed == pytest.approx(1.0)
+    assert coefficient.exchanged == ()

@@ -190,3 +190,22 @@ def test_a_dominant_category_is_reported_with_the_agreement_on_the_others():
     result = agreement.structural(Comparator(schema), documents)
     assert any("95%" in note and "'left'" in note and "0.00" in note for note in result.notes)
     assert any("less often" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("tags", "noted"),
+    [
+        (["B-city", "I-city", "O"], True),
+        (["S-person", "O"], True),
+        (["O", "A"], False),
+        (["O"], False),
+        (["B-city", "city"], False),
+    ],
+    ids=["entity", "single token", "other label", "no entity", "mixed"],
+)
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"x-arbitre": {"distance": "exact"}}], ids=["text", "exact"])
+def test_agreement_on_the_tags_of_tokens_is_noted(schema, tags, noted):
+    documents = {name: {"1": {"tags": tags}, "2": {"tags": tags[:1]}} for name in ("ada", "bob")}
+    fields = {"type": "object", "properties": {"tags": {"type": "array", "items": schema}}}
+    notes = agreement.structural(Comparator(fields), documents).notes
+    assert any("/tags/*: the values are tags of tokens" in note and "arbitre gamma" in note for note in notes) == noted

@@ -1,6 +1,7 @@
 """Advice on the labels of training and test data."""
 
 import json
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -185,4 +186,38 @@ def test_the_command_prints_the_advice_of_the_python_function(tmp_path, monkeypa
     assert "2 classes at /role" in text
     assert "few-examples clerk has 3 training" in text
     assert "few-examples" not in run("--schema", "schema.json", "--min-examples", "3")
-    assert "--predicted requires --test and --schema" in run(code=2)
+    assert "--predicted with --path requires --schema" in " ".join(run(code=2).split())
+
+
+def test_the_command_reads_files_of_entities_without_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cities, rivers = ("\n\n".join([f"x B-{label}\ny O"] * 20) for label in ("city", "river"))
+    (tmp_path / "train.conll").write_text(f"{cities}\n\n{rivers}\n")
+    (tmp_path / "test.json").write_text(json.dumps([["B-city", "O"]] * 4 + [["O", "B-river"]] * 4))
+    (tmp_path / "predicted.conll").write_text("x B-city\ny O\n\n" * 4 + "x O\ny I-city\n\n" * 4)
+    arguments = ["advise", "--train", "train.conll", "--test", "test.json", "--predicted", "predicted.conll"]
+    result = CliRunner().invoke(app, [*arguments, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    pairs = [("city", "city")] * 4 + [("river", "city")] * 4
+    advice = advise(Counter(city=20, river=20), Counter(city=4, river=4), confusion=pairs)
+    assert json.loads(result.stdout) == json.loads(json.dumps({"path": None} | advice.to_dict()))
+    assert "2 classes of entities" in CliRunner().invoke(app, arguments).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--schema", "s.json"], "--schema requires --path"),
+        (["--predicted", "a.conll"], "--predicted requires --test"),
+        (["--test", "a.conll", "--predicted", "a.conll", "--predicted", "a.conll"], "got 2 for 1"),
+        (["--path", "/x", "--test", "a.conll", "--predicted", "a.conll"], "--predicted with --path requires"),
+    ],
+    ids=["schema", "no test", "number of files", "no schema"],
+)
+def test_options_of_the_command_that_contradict_each_other_are_refused(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "a.conll").write_text("x B-city\n")
+    result = CliRunner().invoke(app, ["advise", "--train", "a.conll", *options])
+    assert result.exit_code == 2
+    assert message in result.stderr

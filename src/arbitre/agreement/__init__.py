@@ -20,8 +20,9 @@ from arbitre.agreement.consensus.build import build_consensus, consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
 from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
-from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
+from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
+from arbitre.agreement.spans.gamma import gamma
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
@@ -36,8 +37,10 @@ __all__ = [
     "LeaveOneOut",
     "LocalChance",
     "Reading",
+    "SpanAgreement",
     "StructuralAgreement",
     "agree",
+    "agree_spans",
     "agreement_with_others",
     "aickin_alpha",
     "bennett_s",

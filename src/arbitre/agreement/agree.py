@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
+from arbitre.agreement.rating_table import read_rating_table, schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
@@ -12,7 +14,7 @@ from arbitre.errors import DataError
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pathlib import Path
 
     from arbitre.agreement.structures.differences import Difference
     from arbitre.comparator import Comparator
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
+    Annotators = Mapping[str, Paths] | str | Path
+    """Sources of the documents of each annotator, or a table of ratings."""
+
 
 class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):
     """Options of a comparator, and options for reading documents."""
 
 
 def agree(
-    schema: SchemaSource | Comparator,
-    annotators: Mapping[str, Paths],
+    schema: SchemaSource | Comparator | None,
+    annotators: Annotators,
     *,
     difference: Difference = "d",
     level: float = LEVEL,
@@ -39,8 +44,10 @@ def agree(
     """Measure the agreement of annotators, as `arbitre agree` does.
 
     Args:
-        schema: Schema of the documents, or a comparator.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
+        schema: Schema of the documents, or a comparator. For a table of ratings, that of a rating; None for categories
+            that are equal or not.
+        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
+            a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator.
         difference: Difference of two values in alpha; see `structural`.
         level: Confidence level of the intervals.
         resamples: Number of bootstrap resamples of the documents.
@@ -54,13 +61,21 @@ def agree(
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, or no
             document has two annotators.
-        OptionError: An option is unknown.
+        OptionError: An option is unknown, or `schema` is missing.
     """
     given: dict[str, Any] = dict(options)
-    comparator = take_comparator(schema, given)
+    comparator = take_comparator(schema_of(schema, annotators), given)
     reading, _ = option_sets(given, ReadingKeywords)
-    annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
+    annotations = annotations_of(comparator, annotators, reading)
     return structural(comparator, annotations, difference=difference, level=level, resamples=resamples, seed=seed)
+
+
+def annotations_of(comparator: Comparator, annotators: Annotators, reading: ReadOptions) -> dict[str, dict[str, Json]]:
+    """Read the documents of annotators, or a table of ratings; see `agree`."""
+    options = reading.for_plan(comparator.plan)
+    if isinstance(annotators, Mapping):
+        return read_annotations(annotators, options)
+    return read_rating_table(annotators, options, comparator.plan)
 
 
 def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> dict[str, dict[str, Json]]:

@@ -109,6 +109,11 @@ def is_value(column: Column) -> bool:
     )
 
 
+def leaf_values(parts: Iterable[AlignedRows]) -> dict[str, Sequence[Json]]:
+    """Return the distinct values of each path whose values are compared as a whole."""
+    return {part.path: part.column.values for part in parts if isinstance(part.column, LeafColumn)}
+
+
 def _fields(part: AlignedRows) -> Iterable[AlignedRows]:
     """Yield the fields of objects, positions of `prefixItems`, entries of maps, and kinds of mixed values."""
     for link in part.column.links:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
     from arbitre.agreement.coefficient import Coefficient
+    from arbitre.values import Json
 
 DOMINANT: Final = 0.8
 """Share of one category above which agreement on the other categories determines the coefficient."""
@@ -30,6 +32,13 @@ SIGNIFICANCE: Final = 0.05
 
 MAX_LISTED: Final = 5
 """Maximum number of categories whose agreement is listed."""
+
+
+_TAG: Final = re.compile(r"[BIESLU]-\S+")
+"""Tag of a token within a span."""
+
+OUTSIDE: Final = "O"
+"""Tag of a token outside spans."""
 
 
 def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, CategoricalCoefficients]) -> Iterator[str]:
@@ -54,6 +63,19 @@ def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, Cate
             yield (
                 f"{place}: the values are numbers, but any two different numbers count as full disagreement."
                 " Set a distance such as `absolute` if close numbers should count as partial agreement."
+            )
+
+
+def token_notes(values: Mapping[str, Sequence[Json]]) -> Iterator[str]:
+    """Yield a warning for each path whose values look like the tags of tokens, such as B-city and O."""
+    for path, each in values.items():
+        tags = [value for value in each if isinstance(value, str)]
+        labelled = [tag for tag in tags if tag != OUTSIDE]
+        if len(tags) == len(each) and labelled and all(_TAG.fullmatch(tag) for tag in labelled):
+            yield (
+                f"{path or '(the whole)'}: the values are tags of tokens, such as {min(labelled)!r}. Agreement on "
+                "tokens rewards long spans and does not show whether the annotators marked the same spans, and items "
+                "of lists are aligned regardless of their positions. Measure the agreement on spans: arbitre gamma."
             )
 
 

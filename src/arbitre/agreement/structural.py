@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.agreement.advice.by_document import ByDocument, Resampling
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value, leaf_values
 from arbitre.agreement.leaf_ratings import LeafRatings
-from arbitre.agreement.notes import notes_of
+from arbitre.agreement.notes import notes_of, token_notes
 from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows
 from arbitre.agreement.structures.differences import Difference, Differences
 from arbitre.agreement.structures.list_gamma import gamma_of_lists
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from arbitre.comparator import Comparator
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
+
+
+FORMAT: Final = "arbitre-agreement/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,9 @@ class StructuralAgreement:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON."""
+        """Return plain JSON, valid against `schemas/agreement.schema.json`."""
         return {
+            "format": FORMAT,
             "annotators": list(self.annotators),
             "documents": self.documents,
             "exact": self.exact,
@@ -119,7 +123,7 @@ def structural(
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
-        notes=tuple(notes_of(by_path, coefficients)),
+        notes=(*notes_of(by_path, coefficients), *token_notes(leaf_values(parts))),
     )
 
 

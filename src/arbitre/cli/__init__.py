@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
     "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
     "agree": "Measure how far annotators agree beyond chance, on whole documents and by path.",
+    "gamma": "Measure how far annotators agree beyond chance on spans that they located themselves.",
     "consensus": "Build gold documents from the documents of several annotators.",
     "leave-one-out": "Compare each annotator, and systems, with the consensus of the other annotators.",
     "entities": "Compare predicted entities with gold entities, sentence by sentence.",
@@ -42,7 +43,7 @@ that name, or `app` for a group of subcommands."""
 
 SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
 """Commands that compare a system with gold, and refuse agreement coefficients."""
-FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entities", "leave-one-out", "text"})
+FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entities", "gamma", "leave-one-out", "text"})
 """Commands for a single area of application, such as entity recognition."""
 
 

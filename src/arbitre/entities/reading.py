@@ -73,11 +73,14 @@ def _from_conll(data: bytes, file: str, column: int, notation: str, *, lenient: 
     tokens: list[list[str]] = []
     tags: list[list[str]] = []
     lines: list[int] = []
+    sections: list[int] = []
     columns, ended = 1, True
     for number, line in enumerate(text.split("\n"), 1):
         cells = line.rstrip("\r").split("\t") if "\t" in line else line.split()
         if not cells or cells[0] == "-DOCSTART-" or not any(cells):
             ended = True
+            if cells and cells[0] == "-DOCSTART-":
+                sections.append(len(tokens))
             continue
         if ended:
             if cells[0].startswith("#") and not _LOOKS_TAGGED.fullmatch(cells[-1]):
@@ -92,7 +95,7 @@ def _from_conll(data: bytes, file: str, column: int, notation: str, *, lenient: 
             raise _no_column(file, number, column, len(cells)) from None
         tokens[-1].append(intern(cells[0]))
         columns = max(columns, len(cells))
-    source = Source(file, lines, None, tokens if columns > 1 else None, token_per_line=True)
+    source = Source(file, lines, None, tokens if columns > 1 else None, token_per_line=True, sections=sections)
     return Sentences.tagged(tags, source, notation=notation, lenient=lenient)
 
 

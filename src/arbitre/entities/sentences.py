@@ -29,6 +29,7 @@ class Source:
         ids: Id of each sentence; None to number the sentences from 1.
         tokens: Tokens of each sentence; None if unknown.
         token_per_line: Whether each token has a line of its own.
+        sections: Position of the first sentence of each section that begins with a line `-DOCSTART-`.
     """
 
     file: str | None = None
@@ -36,6 +37,7 @@ class Source:
     ids: Sequence[str] | None = None
     tokens: Sequence[Sequence[str]] | None = None
     token_per_line: bool = False
+    sections: Sequence[int] = ()
 
     def error(self, sentence: int, message: str, *, token: int = 0, at: str = "", hint: str = "") -> DataError:
         """Return an error for a sentence.
@@ -156,6 +158,14 @@ class Sentences:
         return cls(spans, source)
 
     @property
+    def lengths(self) -> Sequence[int] | None:
+        """Number of tokens of each sentence; None if unknown."""
+        if self.starts is not None:
+            lengths: list[int] = np.diff(self.starts).tolist()
+            return lengths
+        return None if self.source.tokens is None else list(map(len, self.source.tokens))
+
+    @property
     def distinct(self) -> Sequence[Span]:
         """The distinct entities."""
         return list({id(span): span for spans in self.spans for span in spans}.values())
@@ -167,20 +177,29 @@ class Sentences:
                 message = f"Expected spans that do not overlap, got {dict(overlap[0])} and {dict(overlap[1])}"
                 raise self.source.error(number, message, hint="Correct them, or omit `flat` to allow nested entities.")
 
-    def check_same(self, predicted: Sentences) -> None:
-        """Check that predictions have the same sentences, of the same length. Raises DataError."""
+    def check_same(self, predicted: Sentences, name: str = "gold") -> None:
+        """Check that predictions have the same sentences, of the same length.
+
+        Args:
+            predicted: The predictions, or the annotations of another annotator.
+            name: Name of this side in errors.
+
+        Raises:
+            DataError: A sentence differs.
+        """
+        hint = _SAME if name == "gold" else _SAME_FILES
         if len(self) != len(predicted):
             raise DataError.of(
-                f"Expected {len(self)} sentences, as in gold, got {len(predicted)}",
+                f"Expected {len(self)} sentence{'s' * (len(self) != 1)}, as in {name}, got {len(predicted)}",
                 file=predicted.source.file,
                 line=_last_line(predicted) if len(predicted) < len(self) else _line(predicted, len(self)),
-                hint=_SAME,
+                hint=hint,
             )
         ours, theirs = self.source.ids, predicted.source.ids
         if ours is not None and theirs is not None and ours != theirs:
             number = next(at for at, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-            message = f"Expected the sentence {ours[number]!r}, as in gold, got {theirs[number]!r}"
-            raise predicted.source.error(number, message, hint=_SAME)
+            message = f"Expected the sentence {ours[number]!r}, as in {name}, got {theirs[number]!r}"
+            raise predicted.source.error(number, message, hint=hint)
         if self.starts is not None and predicted.starts is not None:
             lengths = np.diff(self.starts), np.diff(predicted.starts)
             different = (lengths[0] != lengths[1]).nonzero()[0]
@@ -188,11 +207,11 @@ class Sentences:
                 number = int(different[0])
                 gold_length, length = (int(lengths_of[number]) for lengths_of in lengths)
                 place = "" if self.source.lines is None else f", at line {self.source.lines[number]}"
-                message = f"Expected {gold_length} tokens, as in sentence {number + 1} of gold{place}, got {length}"
+                message = f"Expected {gold_length} tokens, as in sentence {number + 1} of {name}{place}, got {length}"
                 raise predicted.source.error(number, message)
         self._check_ends(predicted)
         predicted._check_ends(self)
-        self._check_tokens(predicted)
+        self._check_tokens(predicted, name, hint)
 
     def _check_ends(self, other: Sentences) -> None:
         """Check that spans of the other side end within the tokens of this side."""
@@ -204,7 +223,7 @@ class Sentences:
             except DataError as error:
                 raise other.source.error(number, error.message, at=error.pointer or "") from None
 
-    def _check_tokens(self, predicted: Sentences) -> None:
+    def _check_tokens(self, predicted: Sentences, name: str, hint: str) -> None:
         ours, theirs = self.source.tokens, predicted.source.tokens
         if ours is None or theirs is None or ours == theirs:
             return
@@ -213,13 +232,14 @@ class Sentences:
             if position is not None:
                 raise predicted.source.error(
                     number,
-                    f"Expected the token {gold[position]!r}, as in gold, got {other[position]!r}",
+                    f"Expected the token {gold[position]!r}, as in {name}, got {other[position]!r}",
                     token=position,
-                    hint=_SAME,
+                    hint=hint,
                 )
 
 
 _SAME = "Gold and predictions must have the same sentences in the same order."
+_SAME_FILES = "The files of all annotators must have the same sentences in the same order, or an `id` for each record."
 _KEYS = ("start", "end", "label")
 
 

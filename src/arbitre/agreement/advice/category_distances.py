@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
-from arbitre.agreement.agree import AgreeKeywords, read_annotations
+from arbitre.agreement.agree import AgreeKeywords, annotations_of
 from arbitre.agreement.categorical import label
+from arbitre.agreement.rating_table import schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator import Comparator
 from arbitre.comparator.keywords import ComparatorKeywords
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from arbitre.agreement.agree import Annotators
     from arbitre.agreement.structures.differences import Difference
-    from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
@@ -95,8 +96,8 @@ class CategoryDistances:
 
 
 def suggest_category_distances(
-    schema: SchemaSource,
-    annotators: Mapping[str, Paths],
+    schema: SchemaSource | None,
+    annotators: Annotators,
     *,
     difference: Difference = "d",
     level: float = LEVEL,
@@ -116,7 +117,7 @@ def suggest_category_distances(
     to decide: annotators may also exchange them because the guidelines are not clear.
 
     Args:
-        schema: Schema of the documents.
+        schema: Schema of the documents, or of a rating; see `agree`.
         annotators: See `agree`.
         difference: See `agree`.
         level: See `agree`.
@@ -137,7 +138,7 @@ def suggest_category_distances(
     settings = {name: given.pop(name) for name in ComparatorKeywords.__annotations__.keys() & given.keys()}
     reading, _ = option_sets(given, ReadingKeywords)
     measured = Measured(difference=difference, level=level, resamples=resamples, seed=seed)
-    suggested = suggest_distances_on(schema, settings, annotators, reading, measured)
+    suggested = suggest_distances_on(schema_of(schema, annotators), settings, annotators, reading, measured)
     write_overlay(suggested.overlay, out)
     return suggested
 
@@ -154,13 +155,13 @@ class Measured(TypedDict, total=False):
 def suggest_distances_on(
     schema: SchemaSource,
     settings: Mapping[str, Any],
-    annotators: Mapping[str, Paths],
+    annotators: Annotators,
     reading: ReadOptions,
     measured: Measured,
 ) -> CategoryDistances:
     """Suggest distances between categories; `settings` are the options of the comparator."""
     comparator = Comparator(schema, **settings)
-    annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
+    annotations = annotations_of(comparator, annotators, reading)
     without = structural(comparator, annotations, **measured)
     suggestions = tuple(_suggestions(without, {row.path for row in comparator.plan.rows}))
     adjusted = None

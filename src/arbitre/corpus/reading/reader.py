@@ -30,6 +30,7 @@ from arbitre.corpus.reading.sources import (
     require_decompressor,
     split_lines,
     split_name,
+    unknown_format,
 )
 from arbitre.errors import DataError
 from arbitre.paths import pointer
@@ -53,7 +54,6 @@ RAW: Final = frozenset({".txt", ".md"})
 MAX_BLOCKS: Final = 4
 """Maximum number of blocks of a file that are parsed in this process, because starting others would take longer."""
 
-_KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -116,11 +116,7 @@ class Reader:
         elif self.lenient and suffix in RAW:
             yield self.file(path, stem)
         else:
-            raise DataError.of(
-                f"Expected {_KINDS}, or - for standard input, got {name!r}",
-                file=name,
-                hint="Check the name." if not path.exists() else "Give the file the suffix of its format.",
-            )
+            raise unknown_format(name)
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
         """Yield the documents of a folder, ordered by file name. Sidecars are not documents."""

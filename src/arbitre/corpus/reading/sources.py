@@ -25,6 +25,8 @@ PACKED: Final = frozenset({GZIP, ZSTD})
 SIDECAR: Final = ".provenance.json"
 """End of the names of sidecars, which describe the provenance of documents."""
 
+_KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
+
 BLOCK_SIZE: Final = 4 << 20
 """Approximate number of bytes of a block of lines."""
 
@@ -87,6 +89,16 @@ def split_name(path: Path) -> tuple[str, str]:
 def is_compressed(path: Path) -> bool:
     """Return whether a file name ends with a compression suffix."""
     return path.suffix.lower() in PACKED
+
+
+def unknown_format(name: str) -> DataError:
+    """Return the error for a source whose suffix is not that of a known format."""
+    path, hint = Path(name), "Give the file the suffix of its format."
+    if not path.exists():
+        hint = "Check the name."
+    elif split_name(path)[1].startswith(".conll"):
+        hint = "CoNLL files are read by `arbitre entities`, `arbitre gamma` and `arbitre advise`."
+    return DataError.of(f"Expected {_KINDS}, or - for standard input, got {name!r}", file=name, hint=hint)
 
 
 def require_decompressor(path: Path) -> ModuleType:

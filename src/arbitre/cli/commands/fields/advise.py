@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 import arbitre
+from arbitre import entities
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
@@ -21,6 +23,7 @@ from arbitre.cli.shared_options import (
     Overlay,
     ThresholdOptions,
 )
+from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.data_advice import labels_at
 from arbitre.errors import DataError
 
@@ -30,13 +33,22 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre import Advice
+    from arbitre.values import Json
 
-_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob."
+_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob; without --path, a file of entities."
 Training = Annotated[
     list[str], typer.Option("--train", metavar="PATH", help=f"Training documents: {_SOURCE} May be repeated.")
 ]
 Test = Annotated[
     list[str] | None, typer.Option(metavar="PATH", help=f"Gold test documents: {_SOURCE} May be repeated.")
+]
+LabelPath = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="Wildcard path of the labels, such as /places/*/type. Without it, the files are read as by `arbitre "
+        "entities`: CoNLL, .json or .jsonl.",
+    ),
 ]
 Predicted = Annotated[
     list[str] | None,
@@ -47,7 +59,7 @@ Predicted = Annotated[
 def advise(
     *,
     train: Training,
-    path: Annotated[str, typer.Option(metavar="PATH", help="Wildcard path of the labels, such as /entities/*/label.")],
+    path: LabelPath = None,
     test: Test = None,
     predicted: Predicted = None,
     schema: Annotated[
@@ -61,17 +73,26 @@ def advise(
     output: OutputOptions,
 ) -> None:
     """Check the classes of training and test data: what to add, balance or merge."""
-    if predicted and not (test and schema):
-        raise typer.BadParameter("--predicted requires --test and --schema: predictions are compared with gold.")
-    pairs = []
-    if predicted and schema:
-        comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
-        evaluation = comparator.evaluate(gold=test or [], predicted=predicted, id_key=id_key, no_chance=True)
-        pairs = [(pair.gold, pair.predicted) for pair in evaluation.leaf_pairs(path)]
+    if predicted and not test:
+        raise typer.BadParameter("--predicted requires --test: predictions are compared with gold.")
+    if path is None:
+        if schema:
+            raise typer.BadParameter("--schema requires --path: files of entities have no schema.")
+        labels = _entity_labels
+        confusion = _exchanged_entities(test or [], predicted) if predicted else []
+    else:
+        if predicted and not schema:
+            raise typer.BadParameter("--predicted with --path requires --schema: predictions are compared with gold.")
+        labels = partial(_labels, path=path, id_key=id_key)
+        confusion = []
+        if predicted and schema:
+            comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+            evaluation = comparator.evaluate(gold=test or [], predicted=predicted, id_key=id_key, no_chance=True)
+            confusion = [(pair.gold, pair.predicted) for pair in evaluation.leaf_pairs(path)]
     advice = arbitre.advise(
-        _labels(train, path, id_key),
-        _labels(test, path, id_key) if test else None,
-        confusion=pairs,
+        labels(train),
+        labels(test) if test else None,
+        confusion=confusion,
         thresholds=thresholds,
         seed=seed,
     )
@@ -79,19 +100,45 @@ def advise(
 
 
 def _labels(sources: list[str], path: str, id_key: str) -> Counter[str]:
-    labels = Counter[str]()
+    counts = Counter[str]()
     for source in sources:
         for record in read_records(source, id_key):
             try:
-                labels.update(labels_at(record.value, path))
+                counts.update(labels_at(record.value, path))
             except DataError as error:
                 raise error.located(file=record.file, line=record.line) from error
-    return labels
+    return counts
 
 
-def _blocks(advice: Advice, path: str) -> Iterator[RenderableType]:
+def _entity_labels(sources: list[str]) -> Counter[str]:
+    return Counter(
+        span["label"] for source in expand_globs(sources) for spans in entities.read(source).spans for span in spans
+    )
+
+
+def _exchanged_entities(gold: list[str], predicted: list[str]) -> list[tuple[Json, Json]]:
+    """Return the gold and the predicted label of all entities. Files are compared in their order."""
+    files = list(expand_globs(gold)), list(expand_globs(predicted))
+    if len(files[0]) != len(files[1]):
+        raise typer.BadParameter(
+            f"Expected a --predicted file for each --test file, got {len(files[1])} for {len(files[0])}."
+        )
+    pairs: list[tuple[Json, Json]] = []
+    for sides in zip(*files, strict=True):
+        left = entities.read(sides[0])
+        right = entities.read(sides[1], tags=left.notation or "auto", lenient=True)
+        confusion = entities.evaluate(left, right).confusion
+        for at, label in enumerate(confusion.labels):
+            for other, count in zip(confusion.labels, confusion.matrix[at].tolist(), strict=True):
+                pairs += [(label, other)] * int(count)
+    return pairs
+
+
+def _blocks(advice: Advice, path: str | None) -> Iterator[RenderableType]:
     classes = sorted({*advice.training, *(advice.test or {})})
-    yield Text.assemble((f"{counted(len(classes), 'class', 'classes')} at {path}", "bold"))
+    yield Text.assemble(
+        (f"{counted(len(classes), 'class', 'classes')} {f'at {path}' if path else 'of entities'}", "bold")
+    )
     sides = {"training": advice.training} | ({} if advice.test is None else {"test": advice.test})
     grid = result_tables.table("class", *(name for side in sides for name in (side, "share")))
     for label in classes:

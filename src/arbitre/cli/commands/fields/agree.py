@@ -12,13 +12,14 @@ from rich.console import Group
 from rich.text import Text
 
 from arbitre.agreement.advice.category_distances import Measured, suggest_distances_on
-from arbitre.agreement.agree import read_annotations
+from arbitre.agreement.agree import annotations_of
 from arbitre.agreement.categorical import label
+from arbitre.agreement.rating_table import is_rating_table, schema_of
 from arbitre.agreement.structural import structural
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden
-from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions
 from arbitre.cli.sources import named_sources
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.report.tables.table import NONE
@@ -32,7 +33,19 @@ if TYPE_CHECKING:
 
 Annotators = Annotated[
     list[str],
-    typer.Argument(metavar="NAME=PATH...", help="Documents of each annotator. Repeat a name for several files."),
+    typer.Argument(
+        metavar="NAME=PATH...",
+        help="Documents of each annotator. Repeat a name for several files. Or a table of ratings: a .csv or .tsv file "
+        "with a row for each item and a column for each annotator.",
+    ),
+]
+OptionalSchema = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python "
+        "type. For a table of ratings, that of a rating. Without it, ratings are categories that are equal or not.",
+    ),
 ]
 Squared = Annotated[
     Literal["d", "d2"],
@@ -66,7 +79,7 @@ GAP: Final = 3
 def agree(
     annotators: Annotators,
     *,
-    schema: Schema,
+    schema: OptionalSchema = None,
     options: ComparatorOptions,
     reading: ReadingOptions,
     difference: Squared = "d",
@@ -80,16 +93,22 @@ def agree(
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
     """
     screen = output.terminal()
-    sources = named_sources(annotators)
+    sources = _sources(annotators)
+    source = schema_of(schema, sources)
     if suggest_category_distances:
         measured = Measured(difference=difference, level=level, seed=seed)
         settings = {**asdict(options), "functions": options.functions or ()}
-        _suggest(screen, suggest_distances_on(schema, settings, sources, reading, measured))
+        _suggest(screen, suggest_distances_on(source, settings, sources, reading, measured))
         return
-    comparator = options.comparator(schema)
-    annotations = read_annotations(sources, reading.for_plan(comparator.plan))
+    comparator = options.comparator(source)
+    annotations = annotations_of(comparator, sources, reading)
     agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
+
+
+def _sources(texts: list[str]) -> dict[str, list[str]] | str:
+    """Return the paths of each annotator, or the path of a table of ratings."""
+    return texts[0] if len(texts) == 1 and "=" not in texts[0] and is_rating_table(texts[0]) else named_sources(texts)
 
 
 def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:

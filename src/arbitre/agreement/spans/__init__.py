@@ -1,0 +1,1 @@
+"""Agreement on spans that annotators located themselves."""
