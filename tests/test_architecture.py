@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
     ("arrays", "errors", "paths", "values", "bundled", "deep_stack", "demo", "parsing"),
-    ("tally", "curve", "signature", "catalogue", "classification"),
+    ("tally", "curve", "signature", "catalogue", "classification", "refused_coefficients"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),
     ("comparison",),
@@ -56,6 +56,7 @@ AT_MOST_ONE = (
     "nltk",
     "rouge_score",
     "sklearn",
+    "crowdkit",
     "dateparser",
     "vl_convert",
     "msgspec",

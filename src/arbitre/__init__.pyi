@@ -8,6 +8,7 @@ from .comparator.fault_scores import faults
 from .comparator.schemas import check_schema, infer_schema
 from .comparator.suggestions import perturb_gold, suggest_aliases, suggest_gate
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
+from .corpus.joining.provenance import Provenance
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
 from .corpus.results.gates import Gate, Missed, gate
@@ -70,6 +71,7 @@ __all__ = [
     "Perturbed",
     "PlantedFault",
     "Problem",
+    "Provenance",
     "QualityGateError",
     "Repair",
     "SchemaError",

@@ -29,7 +29,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 WIDTH = "90"
 
 FENCED = re.compile(
-    r"(?:^`(?P<file>[\w.-]+)`:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
@@ -120,6 +120,8 @@ FUNCTION = {
     "rank": r"rank\(",
     "entities": r"entities\.evaluate\(",
     "agree": r"agree\(",
+    "consensus": r"consensus\(",
+    "leave-one-out": r"leave_one_out\(",
     "diff": r"diff\(",
     "report": r"report\(",
     "figures": r"figures\(",

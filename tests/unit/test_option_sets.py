@@ -80,7 +80,7 @@ def test_a_contradiction_names_the_options_as_on_the_command_line():
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"schema", "text"}])
 def test_no_command_has_a_long_parameter_list(name):
-    command = getattr(importlib.import_module(module_of(name)), name)
+    command = getattr(importlib.import_module(module_of(name)), name.replace("-", "_"))
     assert len(inspect.signature(command).parameters) <= 13
 
 
@@ -111,6 +111,8 @@ IN_PYTHON = {
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
     "agree": (agreement.agree, {}),
+    "consensus": (agreement.consensus, {}),
+    "leave-one-out": (agreement.leave_one_out, {}),
     "diff": (arbitre.diff, {}),
     "entities": (
         arbitre.entities.evaluate,
@@ -193,7 +195,7 @@ def test_every_command_has_a_function():
 @pytest.mark.parametrize("name", IN_PYTHON)
 def test_python_takes_every_option_of_the_command_line_by_its_name(name):
     module, _, group = name.partition(" ")
-    command = getattr(importlib.import_module(module_of(module)), group or module)
+    command = getattr(importlib.import_module(module_of(module)), group or module.replace("-", "_"))
     command = command if group else with_option_sets(command)  # that of a group is one of option sets already
     function, elsewhere = IN_PYTHON[name]
     options = {NAMES_IN_PYTHON.get(option, option) for option in signature(command).parameters}

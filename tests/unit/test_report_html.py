@@ -21,6 +21,7 @@ from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, obs
 import arbitre
 from arbitre import bundled
 from arbitre.corpus.joining.join_notes import close_ids, repeated_gold, swapped_names
+from arbitre.corpus.joining.provenance import GoldProvenance, MeasuredAgreement, Provenance
 from arbitre.corpus.systems.ranking import rank as ranking
 from arbitre.errors import clipped, show_hidden
 from arbitre.report.html.build_view import build_subject
@@ -144,7 +145,10 @@ def test_optional_sections_are_shown():
         assert said in plain
     seen = Read(render_page(filled())).seen
     assert "[0.4000, 0.6000]" in seen
-    assert "Reliability of the gold: alpha 0.9300, kappa –. Two annotators on every page." in seen
+    gold = "2 annotators (a, b), alpha_d 0.930 on 9 documents; single annotator, provenance unknown"
+    assert f"Gold: {gold}" in seen
+    french = "2 annotateurs (a, b), alpha_d = 0,930 sur 9 documents ; un seul annotateur, provenance inconnue"
+    assert f"Référence : {french}" in Read(render_page(filled(), Language.FR)).seen
     assert "Published formulas" in seen
     assert re.search(r"Per-document mean \(macro\) ?published ?imq ?0\.\d{4} ?0\.9000", seen)
     assert "careful − hasty" in seen
@@ -181,8 +185,19 @@ def test_levels_without_shared_documents_are_not_compared():
     assert said not in Read(render_page(filled())).seen
 
 
+def provenance_parts():
+    """Every part of the headline of gold that has a French text."""
+    one, several = Provenance(("ada",)), ("ada", "bob")
+    yield from GoldProvenance((("a", one), ("b", Provenance(several))), 1).parts()
+    yield from GoldProvenance((*(("a", one),) * 4, ("b", Provenance(several))), 2).parts()
+    for number, strategy in enumerate(("majority", "unanimity", "collegial", "dawid-skene")):
+        value = 0.5 if number % 2 else None
+        yield Provenance(several, strategy, MeasuredAgreement("alpha_d", value, 1 + number // 2)).parts()
+
+
 def notes():
-    """Every note on statistics and on how documents were joined, from data that give it."""
+    """Every note on statistics, on how documents were joined and on gold, from data that give it."""
+    yield from itertools.chain.from_iterable(provenance_parts())
     yield from filter(None, (close_ids(["Page.1"], ["page.1"]), close_ids(["Ab", "Cd"], ["ab.json", "cd.json"])))
     yield from filter(None, (repeated_gold(count, 0, 1) for count in (1, 2)))
     swapped = swapped_names(["predictions.1.jsonl"], ["gold.jsonl"], "exchange --gold and --predicted")

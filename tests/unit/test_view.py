@@ -18,7 +18,6 @@ from arbitre.report.html.view import (
     FactorLevel,
     FactorPathRow,
     FactorView,
-    GoldReliability,
     IntervalView,
     LeaderboardRow,
     PairwiseTest,
@@ -175,7 +174,7 @@ def test_paths_are_nested_with_their_worst_pairs():
 
 
 def test_warnings_name_unknown_quantities():
-    assert list(view().subjects[0].warnings) == ["failed", "few", "no_interval", "no_chance", "no_reference"]
+    assert list(view().subjects[0].warnings) == ["failed", "few", "no_interval", "no_chance", "no_agreement"]
     evaluation, _ = observed(PEOPLE, PAIRS)
     assert "no_alignments" in build_subject(evaluation).warnings
 
@@ -186,11 +185,11 @@ def filled():
     trust = TrustView(
         {"f1q": interval, "amq": interval},
         {"f1q": 0.1},
-        GoldReliability({"alpha": 0.93, "kappa": None}, "Two annotators on every page."),
         chance_error=0.0125,
     )
     one = build_subject(*observed(PEOPLE, PAIRS, trust=trust), name="careful")
-    one = replace(one, published={"imq": 0.9, "gold": 4.0})
+    gold = [["2 annotators (a, b)", "alpha_d 0.930 on 9 documents"], ["single annotator, provenance unknown"]]
+    one = replace(one, published={"imq": 0.9, "gold": 4.0}, provenance=gold)
     two = replace(one, name="hasty")
     systems = SystemsView(
         "f1q",
@@ -224,7 +223,7 @@ def test_optional_parts_follow_the_schema():
     lines = {line["name"]: line for line in made.to_dict()["subjects"][0]["headline"]}
     assert (lines["f1q"]["chance"], lines["f1q"]["interval"]["low"], lines["imq"]["interval"]) == (0.1, 0.4, None)
     assert made.to_dict()["subjects"][0]["chance_error"] == 0.0125
-    assert list(made.subjects[0].warnings) == ["failed", "few"]
+    assert list(made.subjects[0].warnings) == ["failed", "few", "no_agreement"]
 
 
 @pytest.mark.parametrize(

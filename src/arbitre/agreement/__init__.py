@@ -1,4 +1,4 @@
-"""Agreement between annotators, before a gold standard exists."""
+"""Agreement between annotators, and gold documents built from their annotations."""
 
 from arbitre.agreement.agree import agree
 from arbitre.agreement.categorical import (
@@ -12,22 +12,33 @@ from arbitre.agreement.categorical import (
     scott_pi,
 )
 from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.consensus.build import build_consensus, consensus
+from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
+from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
     "Coefficient",
+    "Consensus",
+    "Disagreement",
+    "LeaveOneOut",
+    "Reading",
     "StructuralAgreement",
     "agree",
+    "agreement_with_others",
     "aickin_alpha",
     "bennett_s",
+    "build_consensus",
     "cohen_kappa",
+    "consensus",
     "fleiss_kappa",
     "gamma",
     "gwet_ac1",
     "gwet_ac2",
     "krippendorff_alpha",
+    "leave_one_out",
     "observed",
     "scott_pi",
     "structural",

@@ -66,9 +66,17 @@ def agree_on(
     seed: int = 0,
 ) -> StructuralAgreement:
     """Read the documents of annotators and measure their agreement; see `agree`."""
-    options = reading.for_plan(comparator.plan)
-    annotations = {name: _documents(name, sources, options) for name, sources in annotators.items()}
+    annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
     return structural(comparator, annotations, difference=difference, seed=seed)
+
+
+def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> dict[str, dict[str, Json]]:
+    """Read the documents of each annotator, by id.
+
+    Raises:
+        DataError: A document cannot be read, or an annotator has two documents with the same id.
+    """
+    return {name: _documents(name, sources, options) for name, sources in annotators.items()}
 
 
 def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +12,13 @@ from arbitre.agreement.aligning.lists import align_lists
 from arbitre.agreement.alignment import NONE, Alignment
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
+from arbitre.engine.columns.row_codes import row_codes
+from arbitre.errors import DataError
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.arrays import Indices
     from arbitre.engine.columns.column import Column
@@ -46,7 +48,9 @@ class AlignedRows:
         return wildcard(self.column.path)
 
 
-def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> tuple[AlignedRows, ...]:
+def align_documents(
+    plan: Plan, annotations: Mapping[str, Mapping[str, Json]], *, gate: float = 0.0
+) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
     List items are aligned with the least total disorder, whatever matching the schema specifies. Fields of objects are
@@ -55,14 +59,17 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
     Args:
         plan: The compiled schema.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
+        gate: Minimum quality of list items that may be aligned; see `align_lists`.
 
     Returns:
         The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
         documents are sorted by name and by id.
 
     Raises:
-        DataError: A value is not JSON.
+        DataError: A value is not JSON, there are fewer than two annotators, or no document has two annotators.
     """
+    if len(annotations) < 2:  # noqa: PLR2004
+        raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
     names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
     documents = [
         (at, number, annotations[name][each])
@@ -74,18 +81,25 @@ def align_documents(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -
     rows = np.full((len(ids), len(names)), NONE, dtype=np.intp)
     for row, (annotator, number, _) in enumerate(documents):
         rows[number, annotator] = row
+    if not ((rows != NONE).sum(axis=1) > 1).any():
+        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
     root = columns[0]
     aligned = []
     pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
     while pending:
         part = pending.popleft()
         if isinstance(part.column, ListColumn) and part.column.items is not None:
-            part, items = _aligned_items(part, part.column)
+            part, items = _aligned_items(part, part.column, gate)
             pending.extend(items)
         aligned.append(part)
         if not is_value(part.column):
             pending.extend(_fields(part))
     return tuple(aligned)
+
+
+def is_symmetric(plan: Plan) -> bool:
+    """Return whether two values have the same distance in both directions."""
+    return plan.certificate.verdict != "not a metric"
 
 
 def is_value(column: Column) -> bool:
@@ -122,16 +136,47 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
         yield AlignedRows(column, rows[held], document[held])
 
 
-def _aligned_items(part: AlignedRows, column: ListColumn) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = column.slices
-    alignments = align_lists(column, part.rows)
+    codes = row_codes(items.column)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
+    alignments = [
+        _equal_in_order(
+            alignment,
+            [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
+        )
+        for lists, alignment in zip(part.rows.tolist(), align_lists(column, part.rows, gate=gate), strict=True)
+    ]
     units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
     number = [len(unit) for unit in units[1:]]
     places, starts = np.concatenate(units), column.starts[part.rows].repeat(number, axis=0)
     rows = np.where(places == NONE, NONE, items.rows(np.where(places == NONE, 0, starts + places)))
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
     return whole, _nonempty(items.column, rows, part.document.repeat(number))
+
+
+def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment:
+    """Return the alignment with the equal items of each annotator exchanged so that they are in order.
+
+    This does not change the disorder. Equal lists are aligned by position, whatever distances are 0.
+
+    Args:
+        alignment: An alignment of items.
+        codes: Code of each item of each annotator, the same for equal items; empty without a list.
+    """
+    lists = [own for own in codes if len(own)]
+    if len(lists) > 1 and all(np.array_equal(lists[0], own) for own in lists):
+        positions = np.arange(len(lists[0]), dtype=np.intp)
+        columns = [positions if len(own) else np.full_like(positions, NONE) for own in codes]
+        return replace(alignment, unitary=np.stack(columns, axis=1))
+    unitary = alignment.unitary.copy()
+    places = np.where(unitary == NONE, np.nan, unitary / np.maximum([len(own) for own in codes], 1))
+    unitary = unitary[np.argsort(np.nanmean(places, axis=1), kind="stable")]
+    for column, own in zip(unitary.T, codes, strict=True):
+        held = (column != NONE).nonzero()[0]
+        equal = own[column[held]]
+        column[held[np.argsort(equal, kind="stable")]] = np.lexsort((np.arange(len(own)), own))
+    return replace(alignment, unitary=unitary[np.lexsort(unitary.T[::-1])])
 
 
 def _present(column: Column, rows: Indices) -> Indices:

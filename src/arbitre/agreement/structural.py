@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_value
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.krippendorff import alpha_of
 from arbitre.agreement.notes import notes_of
@@ -16,7 +16,6 @@ from arbitre.agreement.structures.alpha import MAX_VALUE_PAIRS, alpha_of_rows
 from arbitre.agreement.structures.differences import Difference, Differences
 from arbitre.agreement.structures.list_gamma import gamma_of_lists
 from arbitre.engine.columns.column import LeafColumn, ListColumn
-from arbitre.errors import DataError
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
@@ -94,21 +94,12 @@ def structural(
     Raises:
         DataError: There are fewer than two annotators, or no document has two annotators.
     """
-    if len(annotations) < 2:  # noqa: PLR2004
-        raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
     parts = align_documents(comparator.plan, annotations)
-    symmetric = comparator.plan.certificate.verdict != "not a metric"
-    measure = _Measure(Differences(difference, symmetric), seed)
-    if not ((parts[0].rows != NONE).sum(axis=1) > 1).any():
-        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
+    measure = _Measure(Differences(difference, is_symmetric(comparator.plan)), seed)
     by_path, gammas = {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
-        by_path[path] = (
-            measure.values(largest)
-            if is_value(largest.column)
-            else alpha_of_rows(measure.differences, largest, seed=seed)
-        )
+        by_path[path] = measure.alpha(largest)
         measure.differences.forget(largest.column)
         if isinstance(largest.column, ListColumn) and largest.alignments:
             gammas[path] = gamma_of_lists(largest, largest.column, seed=seed)
@@ -121,6 +112,16 @@ def structural(
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
         notes=tuple(notes_of(by_path)),
     )
+
+
+def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
+    """Return alpha of whole documents, with the distance of the schema.
+
+    Args:
+        plan: The compiled schema.
+        documents: The first element of the result of `align_documents`.
+    """
+    return _Measure(Differences("d", is_symmetric(plan)), seed=0).alpha(documents)
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
@@ -136,6 +137,10 @@ class _Measure:
 
     differences: Differences
     seed: int
+
+    def alpha(self, part: AlignedRows) -> Coefficient:
+        """Return alpha of single values, lists or objects."""
+        return self.values(part) if is_value(part.column) else alpha_of_rows(self.differences, part, seed=self.seed)
 
     def values(self, part: AlignedRows) -> Coefficient:
         """Return the coefficient that fits the kind of the values."""

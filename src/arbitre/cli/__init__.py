@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from arbitre.errors import ArbitreError
+from arbitre.errors import ArbitreError, OptionError
+from arbitre.refused_coefficients import check_not_agreement
 
 __all__ = ["app", "main"]
 
@@ -21,6 +22,8 @@ COMMANDS: Final = {
     "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
     "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
     "agree": "Measure how far annotators agree beyond chance, on whole documents and by path.",
+    "consensus": "Build gold documents from the documents of several annotators.",
+    "leave-one-out": "Compare each annotator, and systems, with the consensus of the other annotators.",
     "entities": "Compare predicted entities with gold entities, sentence by sentence.",
     "diff": "Show what changed between two evaluations: overall, by path and by document.",
     "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
@@ -34,10 +37,12 @@ COMMANDS: Final = {
     "advise": "Check the classes of training and test data: what to add, balance or merge.",
     "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }
-"""Summary of each command. The module of the same name (see `module_of`) defines a function of
+"""Summary of each command. The module of the same name (see `module_of`), with underscores, defines a function of
 that name, or `app` for a group of subcommands."""
 
-FIELDS: Final = frozenset({"advise", "agree", "confidence", "entities", "text"})
+SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
+"""Commands that compare a system with gold, and refuse agreement coefficients."""
+FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entities", "leave-one-out", "text"})
 """Commands for a single area of application, such as entity recognition."""
 
 
@@ -57,6 +62,9 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
         """Import the requested command, then resolve it."""
         name = args[0]
+        if name in SCORING:
+            for option in [arg.partition("=")[0] for arg in args[1:] if arg.startswith("--")]:
+                check_not_agreement(option.removeprefix("--"), OptionError, option)
         if name in COMMANDS and name not in self.commands:
             self.add_command(_load(name), name)
         return super().resolve_command(ctx, args)
@@ -76,7 +84,7 @@ class LazyGroup(TyperGroup):
 
 def module_of(name: str) -> str:
     """Return the dotted name of the module of a command."""
-    return f"{__name__}.commands.{'fields.' if name in FIELDS else ''}{name}"
+    return f"{__name__}.commands.{'fields.' if name in FIELDS else ''}{name.replace('-', '_')}"
 
 
 def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
@@ -86,7 +94,7 @@ def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may 
     module = importlib.import_module(module_of(name))
     if not hasattr(module, "app"):
         single = typer.Typer(add_completion=False)
-        single.command(name)(with_option_sets(getattr(module, name)))
+        single.command(name)(with_option_sets(getattr(module, name.replace("-", "_"))))
         return typer.main.get_command(single)
     return typer.main.get_command(module.app)
 

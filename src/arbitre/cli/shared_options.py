@@ -192,6 +192,10 @@ class CorpusOptions(EvaluationOptions):
     lang: Lang
     no_report: NoReport
     no_chance: Annotated[bool, typer.Option("--no-chance", help="Do not compute chance scores.")]
+    provenance: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."),
+    ]
     csv_dialect: CsvDialectOption
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record, readable
-from arbitre.corpus.reading.sources import split_name
+from arbitre.corpus.reading.sources import SIDECAR, split_name
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.corpus.running.check_gold import records_of
 from arbitre.errors import Problem
@@ -179,7 +179,11 @@ def _inferable(item: Any, id_key: str, skipped: list[str]) -> Iterator[Record]: 
         yield from map(readable, records_of([item], id_key))
         return
     files = (path for path in sorted(Path(item).iterdir()) if path.is_file() and not path.name.startswith("."))
-    skipped += [f"{path}: not a .json file" for path in files if split_name(path)[1] != DOCUMENT]
+    skipped += [
+        f"{path}: {'a sidecar' if path.name.endswith(SIDECAR) else 'not a .json file'}"
+        for path in files
+        if split_name(path)[1] != DOCUMENT or path.name.endswith(SIDECAR)
+    ]
     for record in documents_of(item, id_key):
         if not isinstance(record, Record):
             skipped.append(str(Problem(record.reason, record.file, record.line, record.pointer)))

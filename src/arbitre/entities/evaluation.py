@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import numpy as np
 
 from arbitre.classification import AVERAGES, ClassAverages, Confusion
+from arbitre.corpus.joining.provenance import Provenance
 from arbitre.entities.outcomes import EntityCounts, EntityPairs
 from arbitre.entities.schemes import IN_CLASS, Scheme, check_scheme, comparator
 from arbitre.entities.sentences import from_python
@@ -245,7 +246,10 @@ def _compared(
     """Compare the entities with the ordinary comparator; return the evaluation and the matching."""
     ids = gold.source.ids or [str(number) for number in range(1, len(gold) + 1)]
     pairs = EntityPairs()
-    options = EvaluationOptions(out=None if out is None else Path(out), workers=1, no_chance=True)
+    provenance = None if gold.source.file is None else Provenance.read(gold.source.file)
+    options = EvaluationOptions(
+        out=None if out is None else Path(out), workers=1, no_chance=True, provenance=provenance
+    )
     triples = list(zip(ids, gold.spans, predicted.spans, strict=True))
     job = EvaluationJob(comparator(scheme).plan, triples, options, observers={"entities": pairs})
     evaluation, files = job()

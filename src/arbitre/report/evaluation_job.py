@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
@@ -100,11 +101,14 @@ class EvaluationJob:
     observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: WorstDocuments = field(init=False)
+    _given: GoldProvenance | None = field(init=False)
     _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
     _flat: FlatTotals = field(default_factory=FlatTotals)
 
     def __post_init__(self) -> None:
         self._kept = WorstDocuments(self.plan, self.options.keep)
+        chosen = self.options.provenance
+        self._given = None if chosen is None else GoldProvenance.of(chosen)
         again = self.options.out is not None or self.options.diagnose
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
@@ -132,6 +136,11 @@ class EvaluationJob:
     def notes(self) -> tuple[str, ...]:
         """Notes on how the documents were joined."""
         return self.joined.notes if isinstance(self.joined, Join) else ()
+
+    @property
+    def provenance(self) -> GoldProvenance:
+        """Provenance of the gold."""
+        return self._given or (self.joined.provenance if isinstance(self.joined, Join) else UNKNOWN_GOLD)
 
     @property
     def documents(self) -> Join:
@@ -266,6 +275,7 @@ class EvaluationJob:
             if self.options.diagnose
             else None,
             notes=self.notes,
+            provenance=self.provenance,
             folder=self.options.out,
             writer=None if gone else self._write_again,
             flat_again=None if gone else self._flat_again,

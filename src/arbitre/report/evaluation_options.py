@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from arbitre.corpus.joining.provenance import Provenance
     from arbitre.corpus.running.executors import Executor
 
 
@@ -46,6 +47,7 @@ class EvaluationOptions:
         lang: Language of the report.
         table: Names of further tables to write to `out`, such as "paths.tex" or "documents.parquet".
         score: Score columns of these tables in Markdown and LaTeX; if empty, f1q, imq, irq and amq.
+        provenance: Provenance of the gold, instead of its sidecar: a `Provenance`, or a file in the same format.
         csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
             French (semicolon, decimal comma, byte-order mark).
 
@@ -71,6 +73,7 @@ class EvaluationOptions:
     lang: Language = Language.EN
     table: Sequence[str] = ()
     score: Sequence[str] = ()
+    provenance: Provenance | str | Path | None = None
     csv_dialect: CsvDialectName = "standard"
 
     def __post_init__(self) -> None:

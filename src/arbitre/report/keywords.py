@@ -14,6 +14,7 @@ from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.reading.records import Pair
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.joining.provenance import Provenance
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
@@ -65,6 +67,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     no_chance: bool
     keep: int | None
     lang: str
+    provenance: Provenance | str | Path | None
     csv_dialect: CsvDialectName
 
 
@@ -159,6 +162,8 @@ def option_sets(given: Mapping[str, Any], kind: type[ReadingKeywords]) -> tuple[
         DataError: The expressions of `project` are invalid.
     """
     known = kind.__annotations__
+    for name in sorted(given.keys() - known.keys()):
+        check_not_agreement(name, OptionError)
     if unknown := given.keys() - known.keys():
         name = min(unknown)
         raise OptionError.of(f"Unknown option `{name}`.", hint=did_you_mean(name, known))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError
+from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
@@ -43,6 +44,8 @@ def rank_evaluations(
     gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
     lang, out, table = Language.named(given.pop("lang", "en")), given.pop("out", None), given.pop("table", ())
     evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
+    for name in given:
+        check_not_agreement(name, OptionError)
     if len(evaluations) < len(systems) or given:
         raise OptionError.of(EITHER)
     parse_exports(table, RankingResults.rows, out)

@@ -106,7 +106,7 @@ class RankingJob:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
             design[name] = [known[key] for key in evaluation.document_table.keys]
         comparisons = (factor(evaluation, name, design, self.scores[0], self.statistics) for name in design)
-        results = FactorsResults(tuple(comparisons), evaluation.signature)
+        results = FactorsResults(tuple(comparisons), evaluation.signature, evaluation.provenance)
         if (folder := self._folder) is not None:
             view = read_view([folder / WHOLE_CORPUS / EVALUATION])
             view = replace(view, factors=build_factors(results.to_dict()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -36,19 +37,30 @@ BLOCK_CELLS: Final = 1 << 22
 LAZY_BLOCK_CELLS: Final = 1 << 26
 """The same for long lists, of which few pairs are compared."""
 
+_MARGIN: Final = 1e-6
+
 MAX_KNOWN_CELLS: Final = 256
 """Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
 
 
 def align_lists(
-    column: ListColumn, lists: Indices, *, search: bool = True, limits: CellLimits = DEFAULT_LIMITS
+    column: ListColumn,
+    lists: Indices,
+    *,
+    search: bool = True,
+    gate: float = 0.0,
+    limits: CellLimits = DEFAULT_LIMITS,
 ) -> list[Alignment]:
     """Align the items of lists.
+
+    With a gate, items below it stay apart unless an item of another annotator is similar to both. If the schema gives
+    the list a gate, that is used; if it matches items by a key, those with the same key are aligned and no others.
 
     Args:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         search: See `align`.
+        gate: Minimum quality of items that may be aligned; 0 for none.
         limits: Sizes at which the method changes.
 
     Returns:
@@ -60,22 +72,70 @@ def align_lists(
     lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
     lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
+    gated = _Gate(column, lists, column.matcher.gate or gate) if gate else None
     known: dict[tuple[Hashable, ...], Alignment] = {}
     alignments: list[Alignment | None] = [None] * len(lists)
     for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
         for block in chunks(cells[which].astype(np.intp), limit):
             units = which[block]
             if limit == BLOCK_CELLS:
-                aligned = _aligned(column, column.items, lists[units], known, search=search)
+                aligned = _aligned(column, column.items, lists[units], known, gated and gated.of(units), search=search)
             else:
-                aligned = _LongLists(column, column.items, lists[units]).aligned(search=search)
+                aligned = _LongLists(column, column.items, lists[units], gated and gated.of(units)).aligned(
+                    search=search
+                )
             for unit, alignment in zip(units.tolist(), aligned, strict=True):
                 alignments[unit] = alignment
     return [alignment for alignment in alignments if alignment is not None]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Gate:
+    """Raises the distances of items that must not be aligned, so that the items cost less alone.
+
+    Attributes:
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        least: Minimum quality of items that may be aligned.
+    """
+
+    column: ListColumn
+    lists: Indices
+    least: float
+
+    def of(self, units: Indices) -> _Gate:
+        """Return the gate of some of the units."""
+        return _Gate(self.column, self.lists[units], self.least)
+
+    def applied(self, unit: int, tables: Tables) -> Tables:
+        """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
+        apart = (len(tables) + 1) * UNMATCHED + _MARGIN
+        keys = [self._keys(row) for row in self.lists[unit].tolist()]
+        gated = {}
+        for (i, j), table in tables.items():
+            near = np.where(1.0 - table < self.least, apart, table)
+            same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
+            gated[i, j] = np.where(unkeyed, near, np.where(same, table / 2.0, apart))
+        return gated
+
+    def _keys(self, row: int) -> Indices:
+        """Return the code of the key of each item of a list; -1 for an item without key."""
+        if row == NONE:
+            return np.empty(0, dtype=np.intp)
+        start, stop = self.column.starts[row], self.column.starts[row + 1]
+        if self.column.match_keys is None:
+            return np.full(stop - start, -1, dtype=np.intp)
+        return self.column.match_keys[start:stop]
+
+
 def _aligned(
-    column: ListColumn, items: Column, lists: Indices, known: dict[tuple[Hashable, ...], Alignment], *, search: bool
+    column: ListColumn,
+    items: Column,
+    lists: Indices,
+    known: dict[tuple[Hashable, ...], Alignment],
+    gate: _Gate | None,
+    *,
+    search: bool,
 ) -> list[Alignment]:
     """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time."""
     lengths = np.append(column.lengths, 0)[lists]
@@ -88,7 +148,8 @@ def _aligned(
         tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
     aligned = []
     for unit, sizes in enumerate(lengths.tolist()):
-        cut = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
+        cut: Tables = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
+        cut = cut if gate is None else gate.applied(unit, cut)
         key = (*sizes, *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
         if alignment is None:
@@ -108,8 +169,8 @@ class _LongLists:
     bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
     """
 
-    def __init__(self, column: ListColumn, items: Column, lists: Indices) -> None:
-        self._items, self._lengths = items, np.append(column.lengths, 0)[lists]
+    def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | None) -> None:
+        self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
         for i, j in combinations(range(lists.shape[1]), 2):
@@ -138,12 +199,13 @@ class _LongLists:
     def _tables(self, unit: int) -> Tables:
         """Return the distances of the items of a unit, or lower bounds of them."""
         lengths = self._lengths[unit]
-        return {
+        tables: Tables = {
             (i, j): np.empty((lengths[i], lengths[j]))
             if self._places[i, j][unit] == NONE
             else 1.0 - problems.table(int(self._places[i, j][unit]))
             for (i, j), problems in self._problems.items()
         }
+        return tables if self._gate is None else self._gate.applied(unit, tables)
 
     def _compare(self, units: Indices, aligned: Mapping[int, Alignment]) -> Indices:
         """Compare aligned items of these units; return the units with items that are more distant than their bounds."""

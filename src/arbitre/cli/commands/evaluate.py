@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from arbitre.cli.output import class_tables, fault_tables, flat_tables, result_tables
+from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -78,7 +80,8 @@ def evaluate(
         screen.json(plain)
     elif evaluation_options.flat and evaluation.flat_comparison is not None:
         flat_blocks = flat_tables.flat(evaluation.flat_comparison, screen.width)
-        screen.show((*flat_blocks, result_tables.signature(evaluation.signature)))
+        gold = Text(escape_hidden(evaluation.provenance.headline()))
+        screen.show((*flat_blocks, gold, result_tables.signature(evaluation.signature)))
     else:
         faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
         violations = job.violations if validate else None

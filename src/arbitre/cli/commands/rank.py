@@ -92,7 +92,7 @@ def rank(
     shown: RankingOutput | FactorsOutput
     if manifest:
         compared, files = job.factors(manifest, factor or [])
-        shown = FactorsOutput(compared.factors, compared.signature)
+        shown = FactorsOutput(compared.factors, compared.signature, compared.provenance)
     else:
         ranked, files = job.systems(gold or [], named)
         shown = RankingOutput(ranked)

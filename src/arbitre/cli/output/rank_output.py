@@ -58,6 +58,7 @@ class RankingOutput(RankingResults):
         yield Text.assemble(
             (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
             f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
+            f"\n{escape_hidden(ranking.provenance.headline())}",
         )
         yield _rendered(tables.pop("systems"), width)
         if found := lead(systems, say):
@@ -90,6 +91,7 @@ class FactorsOutput(FactorsResults):
                 "bold",
             ),
             f"\n{summaries.AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
+            f"\n{escape_hidden(self.provenance.headline())}",
         )
         yield from (_rendered(table, width) for table in self.tables.values() if _defined(table))
         if not _defined(self.tables["pairs"]) and self.tables["pairs"].rows:

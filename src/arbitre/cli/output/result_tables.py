@@ -354,7 +354,11 @@ def evaluation(
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
     documents = f"{counted(len(results.documents), 'document')}, {macro.failed} failed{vacuous}"
     flat = results.flat_comparison
-    lines = quality(results.document_quality), worst(results.document_table), "" if flat is None else solidarity(flat)
+    gold = escape_hidden(results.provenance.headline())
+    lines = (
+        *(gold, quality(results.document_quality), worst(results.document_table)),
+        "" if flat is None else solidarity(flat),
+    )
     summary = "".join(f"\n{line}" for line in lines if line)
     yield headline(results.micro, results.entries, documents).append(summary)
     columns: dict[str, ScoreColumn] = {"Pooled\n(micro)": results.micro, "Per-document\nmean (macro)": macro}

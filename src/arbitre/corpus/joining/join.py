@@ -11,6 +11,7 @@ import numpy as np
 
 from arbitre.corpus.joining.document_index import DocumentIndex, Located, entry_of, label_key, label_text
 from arbitre.corpus.joining.join_notes import close_ids, repeated_gold
+from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.reading.document_ids import MAX_NAMES, quote_names
 from arbitre.corpus.reading.options import NO_PREDICTION
@@ -60,6 +61,7 @@ class Join:
         repaired: Predictions that were not valid JSON and were repaired.
         factors: Other columns of a manifest, with one value per pair.
         notes: Notes on possible mistakes: nearly equal ids, or swapped sides.
+        provenance: Provenance of the gold.
     """
 
     pairs: Sequence[Pair]
@@ -68,6 +70,7 @@ class Join:
     repaired: tuple[Repair, ...] = ()
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    provenance: GoldProvenance = UNKNOWN_GOLD
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)

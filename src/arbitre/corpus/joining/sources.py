@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.joining.join_notes import swapped_names
+from arbitre.corpus.joining.provenance import GoldProvenance
 from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.corpus.reading.sources import expand_globs
 from arbitre.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -60,7 +62,9 @@ class Sources:
         on_read: Callable[[int], None] = lambda _: None,
         processes: Processes | None = None,
     ) -> Join:
-        """Read the documents and return the joined pairs.
+        """Read the documents and return the joined pairs, with the provenance of the gold.
+
+        The provenance is read from the sidecars of `gold`, `pairs` or `manifest`.
 
         Args:
             reading: Options for reading.
@@ -68,8 +72,12 @@ class Sources:
             processes: Parse large JSON lines files.
 
         Raises:
-            DataError: A source cannot be read.
+            DataError: A source cannot be read, or a sidecar is invalid.
         """
+        provenance = GoldProvenance.read(expand_globs(self.manifest or self.gold or _each(self.pairs)))
+        return replace(self._joined(reading, on_read, processes), provenance=provenance)
+
+    def _joined(self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None) -> Join:
         reading, numbers = reading or ReadOptions(), count(1)
 
         def counted(records: Iterable[_Read]) -> Iterator[_Read]:

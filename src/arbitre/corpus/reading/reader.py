@@ -21,6 +21,7 @@ from arbitre.corpus.reading.document_ids import (
 )
 from arbitre.corpus.reading.records import ByteRange, Failure, Record, Side
 from arbitre.corpus.reading.sources import (
+    SIDECAR,
     STDIN,
     STDIN_NAME,
     ZSTD,
@@ -122,11 +123,13 @@ class Reader:
             )
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
-        """Yield the documents of a folder, ordered by file name."""
+        """Yield the documents of a folder, ordered by file name. Sidecars are not documents."""
         suffixes = {DOCUMENT} | (RAW if self.lenient else set())
         with os.scandir(folder) as entries:
             files = sorted(
-                entry.name for entry in entries if split_name(Path(entry.name))[1] in suffixes and entry.is_file()
+                entry.name
+                for entry in entries
+                if split_name(Path(entry.name))[1] in suffixes and not entry.name.endswith(SIDECAR) and entry.is_file()
             )
         if not files:
             raise DataError.of(

@@ -22,6 +22,8 @@ STDIN_NAME: Final = "<stdin>"
 GZIP: Final = ".gz"
 ZSTD: Final = ".zst"
 PACKED: Final = frozenset({GZIP, ZSTD})
+SIDECAR: Final = ".provenance.json"
+"""End of the names of sidecars, which describe the provenance of documents."""
 
 BLOCK_SIZE: Final = 4 << 20
 """Approximate number of bytes of a block of lines."""
@@ -52,7 +54,7 @@ class LineBlock(NamedTuple):
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
     """Yield each source, with globs replaced by the files that match them, sorted by name.
 
-    `**` matches folders at any depth. A name that exists is not treated as a glob.
+    `**` matches folders at any depth. Globs do not match sidecars. A name that exists is not treated as a glob.
 
     Raises:
         DataError: A glob matches no files.
@@ -62,7 +64,8 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         if not glob.has_magic(name) or Path(name).exists():
             yield name
             continue
-        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        matching = glob.glob(name, recursive=True)  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        found = sorted(path for path in matching if not path.endswith(SIDECAR))
         if not found:
             raise DataError.of(
                 f"Expected {name!r} to match files, got none",

@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from arbitre.comparison.flat import FlatComparison
+from arbitre.corpus.joining.provenance import GoldProvenance
 from arbitre.corpus.reading.records import Failure, Repair
 from arbitre.corpus.results.chance import Chance
 from arbitre.corpus.results.diagnosis import CorpusDiagnosis
@@ -55,6 +56,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "flat": None if evaluation.flat_comparison is None else evaluation.flat_comparison.to_dict(),
         "diagnosis": None if evaluation.diagnosis is None else evaluation.diagnosis.to_dict(),
         "notes": evaluation.notes,
+        "provenance": evaluation.provenance.to_dict(),
         "chance": None if chance is None else asdict(chance),
     }
     arrays: dict[str, Any] = {
@@ -116,6 +118,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         flat_comparison=None if text.get("flat") is None else FlatComparison.from_dict(text["flat"]),
         diagnosis=None if text.get("diagnosis") is None else CorpusDiagnosis.from_dict(text["diagnosis"]),
         notes=tuple(text.get("notes", ())),
+        provenance=GoldProvenance.from_dict(text.get("provenance")),
         chance_factory=None if chance is None else lambda: chance,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.comparison import html_repr as html
+from arbitre.corpus.joining.provenance import UNKNOWN_GOLD
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentTable
 from arbitre.corpus.results.losses import loss_shares
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.corpus.joining.provenance import GoldProvenance
     from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
     from arbitre.corpus.results.diagnosis import CorpusDiagnosis
@@ -74,6 +76,8 @@ class Evaluation:
     """Faults by path and class, with their costs; None if they were not computed."""
     notes: tuple[str, ...] = ()
     """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
+    provenance: GoldProvenance = UNKNOWN_GOLD
+    """Who annotated the gold, and how far the annotators agree."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
 
@@ -221,6 +225,7 @@ class Evaluation:
             "thresholds": [asdict(self.curve.at(threshold)) for threshold in THRESHOLDS],
             "failures": [asdict(failure) for failure in self.failures],
             "without_gold": list(self.without_gold),
+            "provenance": self.provenance.to_dict(),
             "trust": self.trust,
         }
         plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
@@ -241,6 +246,7 @@ class Evaluation:
         failed = f", {self.macro.failed} failed" * bool(self.macro.failed)
         return html.page(
             html.line(f"{_documents_text(len(table))}{failed}", strong=True),
+            html.line(self.provenance.headline()),
             html.table(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
             html.line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
             *(html.line(note) for note in scores["f1q"].notes),

@@ -16,6 +16,7 @@ from arbitre.comparison import Comparison
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
 from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
+from arbitre.refused_coefficients import check_not_agreement
 from arbitre.tally import COUNTS, Scores, Tally
 
 if TYPE_CHECKING:
@@ -346,6 +347,7 @@ def _number(value: float | str) -> float:
 
 def _known(what: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
+        check_not_agreement(word, DataError)
         raise DataError.of(
             f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known) or f"Choose one of: {', '.join(known)}."
         )

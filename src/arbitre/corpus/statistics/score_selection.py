@@ -11,6 +11,7 @@ import numpy as np
 
 from arbitre.corpus.statistics.sample import Statistic
 from arbitre.errors import DataError, did_you_mean
+from arbitre.refused_coefficients import check_not_agreement
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def _beta(score: str) -> float | None:
     if graded and (beta := float(graded[1])) > 0.0:
         return beta
     if score not in HIGHER_IS_BETTER:
+        check_not_agreement(score, DataError)
         raise DataError.of(
             f"Expected a score where higher is better, got {score!r}",
             hint=did_you_mean(score, HIGHER_IS_BETTER) or f"Choose one of: {', '.join(HIGHER_IS_BETTER)}, fq(2).",

@@ -11,13 +11,13 @@ import numpy as np
 import scipy
 
 from arbitre.comparison import html_repr as html
-from arbitre.corpus.reading.document_ids import quote_names
+from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.results.losses import loss_shares
 from arbitre.corpus.statistics import Interval, Sample, contrasts, groups, interval, threshold
-from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
 from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.corpus.systems.run_stability import RunStability
+from arbitre.corpus.systems.system_samples import check_runs, sample_documents
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.statistics import Average, Difference
-    from arbitre.corpus.statistics.clusters import Cluster
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
 """Scores that are shown side by side. Each is ranked separately; there is no composite score."""
@@ -116,6 +115,7 @@ class Ranking:
         signature: Signature of the first system.
         notes: Warnings.
         stability: Variation between runs, by the names of the systems that have several runs.
+        provenance: Provenance of the gold of the first system.
     """
 
     score: str
@@ -133,10 +133,12 @@ class Ranking:
     signature: Mapping[str, Any]
     notes: tuple[str, ...]
     stability: Mapping[str, RunStability] = field(default_factory=dict)
+    provenance: GoldProvenance = UNKNOWN_GOLD
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
-        return asdict(self) | {"stability": {name: runs.to_dict() for name, runs in self.stability.items()}}
+        stability = {name: runs.to_dict() for name, runs in self.stability.items()}
+        return asdict(self) | {"stability": stability, "provenance": self.provenance.to_dict()}
 
     def _repr_html_(self) -> str:
         scores = [(one.name, one.score, one.failed) for one in self.systems]
@@ -158,6 +160,7 @@ class Ranking:
         groups = [", ".join(group) for group in self.groups if len(group) > 1]
         return html.page(
             html.line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
+            html.line(self.provenance.headline()),
             html.table(("system", f"{self.score} ({self.level:.0%} interval)", "failed"), rows),
             *(html.line(f"No significant difference: {group}") for group in groups),
             *map(html.line, self.notes),
@@ -169,7 +172,7 @@ class Ranking:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
-        values = {one.name: plain[one.name] for one in fields(cls)}
+        values = {one.name: plain[one.name] for one in fields(cls) if one.name != "provenance"}
         values["systems"] = tuple(
             RankedSystem(**one | {"score": Interval(**one["score"] | {"notes": tuple(one["score"]["notes"])})})
             for one in plain["systems"]
@@ -179,7 +182,7 @@ class Ranking:
         values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
         values["notes"] = tuple(plain["notes"])
         values["stability"] = {name: RunStability.from_dict(runs) for name, runs in plain["stability"].items()}
-        return cls(**values)
+        return cls(**values, provenance=GoldProvenance.from_dict(plain.get("provenance")))
 
 
 def rank(
@@ -217,7 +220,7 @@ def rank(
     names = tuple(dict.fromkeys((score, *beside)))
     aggregate, level, seed = options.aggregate, options.level, options.seed
     samples = {name: sample_documents(evaluation, options.cluster) for name, evaluation in systems.items()}
-    _check_runs(systems, samples)
+    check_runs(systems, samples)
     scores = {
         name: {score_name: estimate(sample, score_name, aggregate) for score_name in names}
         for name, sample in samples.items()
@@ -277,6 +280,7 @@ def rank(
                 )
             )
         ),
+        provenance=first.provenance,
     )
 
 
@@ -333,38 +337,6 @@ def underpowered_note(pairs: Sequence[PairwiseResult], level: float) -> tuple[st
         return ()
     adjusted = f", adjusted for {len(known)} pairs" * (len(known) > 1)
     return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to show a difference.",)
-
-
-def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
-    """Return the documents as a sample.
-
-    Keys are ids if each document has one prediction. Otherwise keys are ids with runs, and by default the runs of one
-    document form a cluster.
-    """
-    columns = evaluation.document_table
-    clusters, runs = assign_clusters(columns.ids, evaluation.clusters if cluster is None else cluster)
-    keys = columns.ids if len(set(columns.ids)) == len(columns.ids) else columns.keys
-    return Sample.of(keys, columns.tallies, columns.failed, clusters, runs=runs)
-
-
-def _check_runs(systems: Mapping[str, Evaluation], samples: Mapping[str, Sample]) -> None:
-    """Raise DataError if the systems have the same documents, but different runs of them."""
-    tables = {name: evaluation.document_table for name, evaluation in systems.items()}
-    if len({frozenset(sample.keys) for sample in samples.values()}) == 1:
-        return
-    if len({frozenset(table.ids) for table in tables.values()}) > 1:
-        return  # the paired tests refuse different documents
-    runs = {name: sorted({run for run in table.runs if run is not None}) for name, table in tables.items()}
-    if len({tuple(names) for names in runs.values()}) == 1:
-        return
-    named = (
-        f"{name} has {f'the runs {quote_names(names)}' if names[1:] else 'one run'}" for name, names in runs.items()
-    )
-    raise DataError.of(
-        f"Expected all systems to have the same runs of each document, got different ones: {'; '.join(named)}",
-        hint="Rank each run as a system of its own, with one file per run (NAME-1=FILE NAME-2=FILE), or give every "
-        "system the same runs under `run`.",
-    )
 
 
 def _ranks(scores: Sequence[float | None]) -> list[float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.corpus.joining.provenance import GoldProvenance
 from arbitre.errors import DataError
 from arbitre.paths import nesting, order
 from arbitre.report.entry_classes import sum_by_class
@@ -69,7 +70,7 @@ def build_subject(
             pointer="/format",
             hint="Pass the evaluation.json written by `arbitre evaluate --out`.",
         )
-    held = alignments or {}
+    held, gold = alignments or {}, GoldProvenance.from_dict(evaluation.get("provenance"))
     trust = TrustView.from_dict(held["trust"]) if held else TrustView()
     forced: bool | None = held.get("forced")
     close = float(held.get("close", evaluation["signature"]["entries"].get("close", 0.8)))
@@ -100,9 +101,9 @@ def build_subject(
         certificate=held.get("certificate"),
         failures=evaluation["failures"],
         without_gold=evaluation["without_gold"],
-        warnings=list(_warnings(evaluation, held, trust)),
+        warnings=list(_warnings(evaluation, held, trust, gold)),
         explorer=held.get("kept", []),
-        reference=trust.reference,
+        provenance=gold.parts(),
         published=held.get("published"),
         sampled=trust.sampled,
         notes=[*held.get("notes", ()), *trust.notes],
@@ -164,7 +165,9 @@ def _paths(
         yield PathRow(path, label, depth, scores, outcomes, worst.get(path, ()))
 
 
-def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: TrustView) -> Iterator[str]:
+def _warnings(
+    evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trust: TrustView, gold: GoldProvenance
+) -> Iterator[str]:
     """Yield the names of the warnings that apply."""
     if evaluation["failed"]:
         yield "failed"
@@ -185,7 +188,8 @@ def _warnings(evaluation: Mapping[str, Any], alignments: Mapping[str, Any], trus
         yield "certificate"
     if not alignments:
         yield "no_alignments"
-    unknown = {"no_interval": trust.intervals, "no_chance": trust.chance, "no_reference": trust.reference}
+    agreed = gold.agreed or None
+    unknown = {"no_interval": trust.intervals, "no_chance": trust.chance, "no_agreement": agreed}
     yield from (name for name, known in unknown.items() if known is None)
 
 

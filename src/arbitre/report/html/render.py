@@ -23,7 +23,7 @@ from arbitre.paths import escape as escape_token
 from arbitre.report import entry_classes
 from arbitre.report.html.inline_svg import composition, survival
 from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, sampled
+from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, provenance, sampled
 from arbitre.report.text_files import compact
 from arbitre.report.visible_text import spelled
 from arbitre.values import kind_of
@@ -121,6 +121,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             basis=partial(basis, say=say),
             contrast_basis=partial(contrast_basis, say=say),
             lead=partial(lead, say=say),
+            provenance=partial(provenance, say=say),
             sampled=partial(sampled, say=say),
             methods=lambda subject: _methods(subject, plain["version"], say),
             procedure=partial(procedure, say=say),
@@ -301,6 +302,7 @@ def _methods(subject: Mapping[str, Any], version: str, say: Translator) -> str:
         **{name: counts[name] for name in ("gold", "predicted", "matched")},
         **shown,
     )
+    text += f" {provenance(subject['provenance'], say)}."
     found = next((line["interval"] for line in subject["headline"] if line["interval"]), None)
     if found and subject["sampled"]:
         text += f" {basis(found, subject['sampled'], say)}"

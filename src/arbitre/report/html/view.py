@@ -116,14 +116,6 @@ class CurveView:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldReliability:
-    """Reliability of the gold: inter-annotator `agreement` by name of the coefficient."""
-
-    agreement: Mapping[str, float | None]
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class TrustView:
     """Uncertainty of the scores; every part may be unknown.
 
@@ -131,7 +123,6 @@ class TrustView:
         intervals: Confidence intervals by name of the score.
         chance: Scores of predictions compared with the gold of other documents, by name of the score.
         chance_error: Standard error of the f1q of `chance`: 0 if all pairs of documents were compared.
-        reference: Reliability of the gold.
         sampled: Sampling units of the intervals.
         notes: Warnings about the intervals.
         never: Paths that the schema declares and gold never has.
@@ -139,7 +130,6 @@ class TrustView:
 
     intervals: Mapping[str, IntervalView] | None = None
     chance: Mapping[str, float | None] | None = None
-    reference: GoldReliability | None = None
     sampled: Sampled | None = None
     notes: Sequence[str] = ()
     never: Sequence[str] = ()
@@ -165,11 +155,10 @@ class TrustView:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TrustView:
         """Build the view from the output of `dataclasses.asdict`."""
-        intervals, reference, sampled = data["intervals"], data["reference"], data["sampled"]
+        intervals, sampled = data["intervals"], data["sampled"]
         ranges = None if intervals is None else {name: IntervalView(**one) for name, one in intervals.items()}
-        reliability = None if reference is None else GoldReliability(**reference)
         units = None if sampled is None else Sampled(**sampled)
-        return replace(cls(**data), intervals=ranges, reference=reliability, sampled=units)
+        return replace(cls(**data), intervals=ranges, sampled=units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +214,8 @@ class Subject:
     without_gold: Sequence[str]
     warnings: Sequence[str]
     explorer: Sequence[Mapping[str, Any]]
-    reference: GoldReliability | None = None
+    provenance: Sequence[Sequence[str]] = ()
+    """Provenance of the gold: the English parts of its headline, for each group of sources with the same provenance."""
     published: Mapping[str, float] | None = None
     sampled: Sampled | None = None
     """Sampling units of the intervals, if known."""

@@ -31,6 +31,17 @@ def sampled(found: Mapping[str, Any], say: Translator) -> str:
     return f"{text} {say('units.runs')}" if found["runs"] else text
 
 
+def provenance(groups: Sequence[Sequence[str]], say: Translator) -> str:
+    r"""Return the provenance of the gold as one line, given the parts of its headline (`GoldProvenance.parts`).
+
+    >>> from arbitre.report.html.language import Language, Translator
+    >>> provenance([["single annotator (ada)"]], Translator(Language.FR))
+    'Référence\xa0: un seul annotateur (ada)'
+    """
+    texts = [", ".join(show_hidden(say.sentence(part)) for part in parts) for parts in groups]
+    return f"{say('gold')}{say('colon')}{say('list.groups').join(texts)}"
+
+
 def basis(interval: Mapping[str, Any], units: Mapping[str, Any] | None, say: Translator) -> str:
     """Describe how an interval was computed: level, method, number of resamples, and sampling units if known."""
     resampled = say("basis.resamples", n=interval["resamples"]) if interval["resamples"] else say("basis.no_resamples")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.report.tables import summaries
 from arbitre.report.tables.exports import CSV, Export, ExportTable, write
 from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, json_text
@@ -59,6 +60,7 @@ class FactorsResults:
 
     factors: tuple[Factor, ...]
     signature: Signature
+    provenance: GoldProvenance = UNKNOWN_GOLD
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON that is valid against `schemas/factors.schema.json`."""
@@ -66,6 +68,7 @@ class FactorsResults:
             "format": FORMAT,
             "factors": [one.to_dict() for one in self.factors],
             "signature": self.signature.to_dict(),
+            "provenance": self.provenance.to_dict(),
         }
 
     @property

@@ -1,0 +1,1 @@
+"""Building gold documents from the documents of several annotators."""

@@ -1,0 +1,228 @@
+"""Assembles the consensus documents from the votes, and lists the disagreements."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
+from arbitre.agreement.consensus.places import SCALAR
+from arbitre.agreement.consensus.sequence import in_order
+from arbitre.corpus.joining.provenance import ValueOrigin
+from arbitre.paths import order, pointer
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from arbitre.agreement.consensus.places import Place, Places
+    from arbitre.agreement.consensus.vote import Vote
+    from arbitre.paths import Token
+
+
+_OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
+"""The fields of `PathCounts`, from the safest to the least safe."""
+
+
+class Draft(NamedTuple):
+    """Consensus documents with their disagreements.
+
+    Attributes:
+        documents: The documents by id. Documents that are left out are missing.
+        disagreements: The disagreements, those with the greatest weight first.
+        by_path: Number of single values and list items at each path.
+        values: Number of single values at all paths.
+        origins: Origin of the values that not all annotators have, by document and pointer.
+    """
+
+    documents: dict[str, Json]
+    disagreements: tuple[Disagreement, ...]
+    by_path: dict[str, PathCounts]
+    values: PathCounts
+    origins: dict[str, dict[str, ValueOrigin]]
+
+
+class _Node(NamedTuple):
+    """A place, with its path in the consensus document.
+
+    Attributes:
+        place: The place.
+        tokens: The path.
+        share: Share of the document's quality that depends on it.
+        context: The nearest list item above, or the document.
+        outcome: The field of `PathCounts` for values that all annotators of the container share.
+    """
+
+    place: Place
+    tokens: tuple[Token, ...]
+    share: float
+    context: Json
+    outcome: str = "unanimous"
+
+
+@dataclass(eq=False, slots=True)
+class Assembly:
+    """The votes on all places, and the values that result from them.
+
+    Attributes:
+        places: The places.
+        votes: The vote on each place.
+        values: The value of each place in the consensus; ABSENT if it is left out.
+        strategy: Name of the strategy.
+    """
+
+    places: Places
+    votes: dict[Place, Vote]
+    values: dict[Place, Json]
+    strategy: str
+
+    @classmethod
+    def of(cls, places: Places, votes: Mapping[Place, Vote], strategy: str) -> Assembly:
+        """Compute the values, those in a container before the container."""
+        assembly = cls(places, dict(votes), {}, strategy)
+        for place in reversed(places.every):
+            assembly.values[place] = assembly._value(place)
+        return assembly
+
+    def draft(self) -> Draft:
+        """Return the documents and the disagreements."""
+        disagreements: list[Disagreement] = []
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        total: Counter[str] = Counter()
+        origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
+        for name, root in self.places.roots.items():
+            pending = [_Node(root, (), 1.0, self.values[root])]
+            while pending:
+                node = pending.pop()
+                place, vote = node.place, self.votes[node.place]
+                kept = vote.family is not None
+                if vote.flag is not None:
+                    disagreement = self._disagreement(name, root, node)
+                    disagreements.append(disagreement)
+                    if kept:
+                        names = tuple(self.places.annotators[at] for at in vote.winners)
+                        origins[name][disagreement.pointer] = ValueOrigin(names, vote.by)
+                outcome = max(_outcome(vote), node.outcome, key=_OUTCOMES.index) if kept else _OUTCOMES[-1]
+                for own in [place] if kept else _with_descendants(place):
+                    if own.weight and (own.item or SCALAR in own.families):
+                        counts[own.path][outcome] += 1
+                        total[outcome] += SCALAR in own.families
+                if vote.family not in {None, SCALAR}:
+                    pending += self._below(node._replace(outcome=outcome), vote.family)
+        disagreements.sort(key=lambda own: (-own.weight, own.document, order(own.pointer)))
+        return Draft(
+            {name: self.values[root] for name, root in self.places.roots.items() if self.values[root] is not ABSENT},
+            tuple(disagreements),
+            {path: PathCounts(**counts[path]) for path in sorted(counts, key=order)},
+            PathCounts(**total),
+            dict(origins),
+        )
+
+    def _value(self, place: Place) -> Json:
+        """Return the value of a place. A container of which unanimity keeps nothing is left out."""
+        vote = self.votes[place]
+        if vote.family is None or vote.family is SCALAR:
+            return vote.value
+        children = place.inside(vote.family)
+        empty = not any(self.votes[child].family for child in children)
+        if (
+            self.strategy == "unanimity"
+            and place.parent is not None
+            and empty
+            and any(self.votes[child].flag for child in children)
+        ):
+            self.votes[place] = replace(
+                vote, family=None, winners=(), support=0.0, margin=-1.0, flag="not unanimous", similarity=0.0
+            )
+            return ABSENT
+        kept = {token: self.values[child] for token, child in self._arranged(place, vote.family)}
+        kept = {token: value for token, value in kept.items() if value is not ABSENT}
+        if vote.family is Kind.OBJECT:
+            return kept
+        return [kept.get(position) for position in range(max(kept, default=-1) + 1)]
+
+    def _arranged(self, place: Place, family: Kind | None) -> list[tuple[Any, Place]]:
+        """Return the places in a list or an object, with their positions or keys in the consensus.
+
+        Items that are left out have positions after the last item.
+        """
+        children = place.inside(family)
+        movable = [child for child in children if child.item or family is Kind.OBJECT]
+        kept, left_out = (
+            self._in_order(place, [child for child in movable if (self.values[child] is not ABSENT) is side])
+            for side in (True, False)
+        )
+        if family is Kind.OBJECT:
+            return [(child.token, child) for child in kept + left_out]
+        fixed = [(child.token, child) for child in children if not child.item]
+        return fixed + list(enumerate(kept + left_out, start=place.prefix))
+
+    def _in_order(self, place: Place, children: list[Place]) -> list[Place]:
+        """Return items, or fields, in the order that most annotators use."""
+        if len(children) < 2:  # noqa: PLR2004
+            return children
+        containers = {at: place.values[at] for at in place.members(children[0].container)}
+        keys: dict[int, dict[Any, int]] = {
+            at: {key: number for number, key in enumerate(value)}
+            for at, value in containers.items()
+            if isinstance(value, dict)
+        }
+        positions = [
+            {at: keys[at][token] if at in keys else token for at, token in enumerate(child.tokens) if token is not None}
+            for child in children
+        ]
+        return [children[at] for at in in_order(positions, {at: len(value) for at, value in containers.items()})]
+
+    def _below(self, node: _Node, family: Kind | None) -> Iterator[_Node]:
+        """Yield the places in a list or an object, the last one first."""
+        place = node.place
+        arranged = self._arranged(place, family)
+        total = sum(child.weight for _, child in arranged)
+        context = self.values[place] if place.item else node.context
+        for token, child in reversed(arranged):
+            share = node.share * child.weight / total if total else 0.0
+            yield _Node(child, (*node.tokens, token), share, context, node.outcome)
+
+    def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
+        place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
+        voters = place.voters()
+        return Disagreement(
+            id=f"{document}#{at}",
+            document=document,
+            pointer=at,
+            path=place.path,
+            kind="presence" if any(place.families[voter] is None for voter in voters) else "value",
+            readings=tuple(
+                Reading(
+                    name,
+                    place.values[annotator],
+                    None if place.values[annotator] is ABSENT else place.address(annotator),
+                    annotator in voters,
+                )
+                for annotator, name in enumerate(self.places.annotators)
+                if root.values[annotator] is not ABSENT
+            ),
+            proposal=self.values[place],
+            support=vote.support,
+            margin=vote.margin,
+            flag=vote.flag or "not unanimous",
+            weight=node.share * (1.0 - vote.similarity),
+            context=node.context,
+        )
+
+
+def _outcome(vote: Vote) -> str:
+    """Return the field of `PathCounts` that counts a value that is kept."""
+    if vote.flag is None:
+        return "unanimous"
+    return "flagged" if vote.flag in FLAGGED else "majority"
+
+
+def _with_descendants(place: Place) -> Iterator[Place]:
+    """Yield a place and all places inside it."""
+    pending = [place]
+    while pending:
+        place = pending.pop()
+        yield place
+        pending += place.children

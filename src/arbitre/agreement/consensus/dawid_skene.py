@@ -1,0 +1,106 @@
+"""Estimates categories from annotators with different error rates (Dawid and Skene, 1979), with crowd-kit."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from arbitre.agreement.consensus.places import SCALAR
+from arbitre.corpus.results.data_table import DataTable
+from arbitre.errors import OptionError, missing_library
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.agreement.consensus.places import Place, Places
+    from arbitre.engine.columns.column import LeafColumn
+
+LEAST_ANNOTATORS: Final = 3
+"""Minimum number of annotators: of two, the error rates cannot be told apart."""
+
+LEAST_VALUES: Final = 10
+"""Number of values per category below which the estimated error rates are unreliable."""
+
+_CATEGORICAL: Final = frozenset({"ordinal", "table", "taxonomy"})
+"""Distances of categories; `exact` is one as well, except for numbers."""
+
+_DIGITS: Final = 9
+
+
+class Estimates(NamedTuple):
+    """The most probable categories.
+
+    Attributes:
+        winners: For each place, an annotator who has the most probable category.
+        sizes: Number of values and of categories at each path.
+    """
+
+    winners: Mapping[Place, int]
+    sizes: Mapping[str, tuple[int, int]]
+
+
+def estimate(places: Places) -> Estimates:
+    """Estimate the error rates of the annotators and the categories of single values, separately for each path.
+
+    Only categories that an annotator gave at a place are candidates there.
+
+    Raises:
+        OptionError: There are fewer than three annotators.
+        DataError: crowd-kit is not installed.
+    """
+    if len(places.annotators) < LEAST_ANNOTATORS:
+        raise OptionError.of(
+            f"`strategy` dawid-skene requires at least {LEAST_ANNOTATORS} annotators, got {len(places.annotators)}.",
+            hint="With two annotators, nothing tells whose errors they are. Use majority and decide the ties.",
+        )
+    columns: dict[LeafColumn, list[Place]] = defaultdict(list)
+    for place in places.every:
+        if place.leaf is not None and _is_categorical(place.leaf):
+            columns[place.leaf].append(place)
+    winners: dict[Place, int] = {}
+    sizes: dict[str, tuple[int, int]] = {}
+    for same in columns.values():
+        labels = {place.codes[at] for place in same for at in place.members(SCALAR)}
+        if len(labels) > 1:
+            winners |= _most_probable(same)
+            sizes[same[0].path] = len(same), len(labels)
+    return Estimates(winners, sizes)
+
+
+def _is_categorical(column: LeafColumn) -> bool:
+    """Return whether the values of a column are categories, by their distances."""
+    names = {leaf.distance.name for leaf in column.leaves}
+    numeric = any(kind == Kind.NUMBER for kind in column.kinds.tolist())
+    return bool(names) and names <= (_CATEGORICAL if numeric else _CATEGORICAL | {"exact"})
+
+
+def _most_probable(places: Sequence[Place]) -> dict[Place, int]:
+    """Return an annotator with the most probable category of each place."""
+    model = _model()
+    votes = np.array(
+        [(task, at, place.codes[at]) for task, place in enumerate(places) for at in place.members(SCALAR)],
+        dtype=np.intp,
+    )
+    frame = DataTable(dict(zip(("task", "worker", "label"), votes.T, strict=True))).to_pandas()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of pandas, about how crowd-kit calls it
+        table = model.fit_predict_proba(frame).round(_DIGITS)
+    position = {label: at for at, label in enumerate(table.columns)}
+    winners = {}
+    for task, probabilities in zip(table.index.tolist(), table.to_numpy().tolist(), strict=True):
+        place = places[task]
+        winners[place] = max(place.members(SCALAR), key=lambda at: (probabilities[position[place.codes[at]]], -at))
+    return winners
+
+
+def _model() -> Any:  # noqa: ANN401  (of a library that may not be installed)
+    """Return an untrained model. Raises DataError if crowd-kit is not installed."""
+    try:
+        from crowdkit.aggregation import DawidSkene  # noqa: PLC0415  (optional, loads slowly)
+    except ImportError as error:
+        raise missing_library("crowd-kit", "consensus", "The strategy dawid-skene", error) from error
+    return DawidSkene()

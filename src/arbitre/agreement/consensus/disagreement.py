@@ -1,0 +1,272 @@
+"""The result of building a consensus: the documents, and every place where the annotators disagree."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from math import fsum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from arbitre.corpus.reading.document_ids import RUN
+from arbitre.corpus.reading.reader import LINES
+from arbitre.errors import DataError
+from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from arbitre.corpus.joining.provenance import Provenance
+
+Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
+"""How far a proposal is from being shared by all annotators; the first two need a decision by a person."""
+
+FLAGGED: Final[tuple[Flag, ...]] = ("tie", "weak majority")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one annotator has at a place.
+
+    Attributes:
+        annotator: Name of the annotator.
+        value: The value; ABSENT if the annotator has none there.
+        pointer: JSON Pointer of the value in the document of the annotator; None if it is absent.
+        votes: Whether the annotator has a vote, which requires the enclosing object or list.
+    """
+
+    annotator: str
+    value: Json
+    pointer: str | None
+    votes: bool = True
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary; `absent` takes the place of `value` if there is none."""
+        plain = {"annotator": self.annotator, "pointer": self.pointer} | _value_or_absent("value", self.value)
+        return plain if self.votes else plain | {"votes": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A place where the annotators do not all have the same value.
+
+    Attributes:
+        id: The id of the document and the pointer, joined by `#`.
+        document: Id of the document.
+        pointer: JSON Pointer of the value in the consensus document. List items that are left out have the positions
+            after the last item; fields that are left out have the pointer where they would stand.
+        path: Wildcard path.
+        kind: `value` if the annotators have different values, `presence` if an annotator has none.
+        readings: What each annotator of the document has, by name.
+        proposal: The value that the strategy put into the consensus; ABSENT if it was left out.
+        support: Share of the votes for the proposal, in [0, 1]. Annotators who do not have the enclosing object or
+            list have no vote.
+        margin: `support` minus the share of the most frequent other reading.
+        flag: `tie` and `weak majority` need a decision by a person.
+        weight: Share of the document's quality at stake, times the mean distance between the readings.
+        context: The nearest list item, or else the document, that contains the place, as in the consensus.
+    """
+
+    id: str
+    document: str
+    pointer: str
+    path: str
+    kind: Literal["value", "presence"]
+    readings: tuple[Reading, ...]
+    proposal: Json
+    support: float
+    margin: float
+    flag: Flag
+    weight: float
+    context: Json
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the proposal needs a decision by a person."""
+        return self.flag in FLAGGED
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary; `absent` takes the place of `proposal` if there is none."""
+        return {
+            "id": self.id,
+            "document": self.document,
+            "pointer": self.pointer,
+            "path": self.path,
+            "kind": self.kind,
+            "flag": self.flag,
+            **_value_or_absent("proposal", self.proposal),
+            "support": self.support,
+            "margin": self.margin,
+            "weight": self.weight,
+            "readings": [reading.to_dict() for reading in self.readings],
+            "context": None if self.context is ABSENT else self.context,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PathCounts:
+    """Number of values or list items at a wildcard path, by how they were decided.
+
+    A value in an entry counts at most as safe as the entry itself.
+
+    Attributes:
+        unanimous: Kept; all annotators have it.
+        majority: Kept, with a clear majority.
+        flagged: Kept, but tied or with a weak majority.
+        left_out: Not in the consensus.
+    """
+
+    unanimous: int = 0
+    majority: int = 0
+    flagged: int = 0
+    left_out: int = 0
+
+    @property
+    def total(self) -> int:
+        """Number of values or list items that at least one annotator has."""
+        return self.unanimous + self.majority + self.flagged + self.left_out
+
+
+@dataclass(frozen=True, slots=True)
+class PartScores:
+    """Scores of a system on some of the gold values.
+
+    Attributes:
+        values: Number of gold values.
+        exact: Share of them that are predicted with quality 1; None if there are none.
+        quality: Mean quality of the predictions of these values, where missing values have quality 0 (`irq`); None if
+            there are none.
+    """
+
+    values: int
+    exact: float | None
+    quality: float | None
+
+    @classmethod
+    def of(cls, qualities: Iterable[float]) -> PartScores:
+        """Create the scores from the quality of each gold value."""
+        each = list(qualities)
+        if not each:
+            return cls(0, None, None)
+        return cls(len(each), sum(quality == 1.0 for quality in each) / len(each), fsum(each) / len(each))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """Scores of a system on the values of the consensus, by whether all annotators have them.
+
+    Spurious values belong to neither part. Values that are left out of the consensus are not scored.
+
+    Attributes:
+        unanimous: Values that all annotators have.
+        contested: Values that some annotator does not have.
+    """
+
+    unanimous: PartScores
+    contested: PartScores
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """Gold documents built from the documents of several annotators.
+
+    Attributes:
+        documents: The consensus documents by id, sorted.
+        disagreements: The places where the annotators differ, those with the greatest weight first.
+        provenance: What `save` stores in the sidecar.
+        notes: Assumptions of the strategy, and what it left out.
+        by_path: Number of single values and list items at each wildcard path.
+        values: Number of single values at all paths.
+        systems: Scores of systems on unanimous and on contested values. Their gold is the consensus; for `unanimity`,
+            it is the majority.
+    """
+
+    documents: Mapping[str, Json]
+    disagreements: tuple[Disagreement, ...]
+    provenance: Provenance
+    notes: tuple[str, ...] = ()
+    by_path: Mapping[str, PathCounts] = field(default_factory=dict)
+    values: PathCounts = PathCounts()
+    systems: Mapping[str, SystemScores] = field(default_factory=dict)
+
+    def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
+        """Write the documents and their sidecar, as `arbitre evaluate --gold` reads them.
+
+        Args:
+            path: A file (.jsonl or .ndjson) for objects, one per line; or a folder for documents of any kind, one
+                `<id>.json` each. Existing files are replaced.
+            id_key: Key of the id in a file.
+
+        Returns:
+            The path of the documents, and that of the sidecar.
+
+        Raises:
+            DataError: A document does not fit into a file or its id is not a file name, the folder contains other
+                documents, or a file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() in LINES:
+            texts = [_line(name, document, id_key) for name, document in self.documents.items()]
+            with atomic_text_file(path) as file:
+                file.writelines(texts)
+        elif path.suffix and not path.is_dir():
+            raise DataError.of(
+                "Expected a .jsonl file or a folder for the consensus", file=str(path), hint="Choose another name."
+            )
+        else:
+            names = _file_names(self.documents, path)
+            for name, document in self.documents.items():
+                with atomic_text_file(path / names[name]) as file:
+                    file.write(json_text(document))
+        return path, self.provenance.write(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        return {
+            "provenance": self.provenance.to_dict(),
+            "notes": list(self.notes),
+            "values": asdict(self.values),
+            "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
+            "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
+            "documents": dict(self.documents),
+            "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],
+        }
+
+
+def _value_or_absent(key: str, value: Json) -> dict[str, Json]:
+    return {"absent": True} if value is ABSENT else {key: value}
+
+
+def _line(name: str, document: Json, id_key: str) -> str:
+    """Return a document as a record with its id."""
+    if not isinstance(document, dict):
+        reason = "is not an object"
+    elif taken := [key for key in (id_key, RUN) if key in document]:
+        reason = f"has a field {taken[0]!r}, which a record uses for itself"
+    else:
+        return json.dumps({id_key: name, **document}, ensure_ascii=False) + "\n"
+    raise DataError.of(
+        f"The consensus of {name!r} cannot be a line of a file: it {reason}",
+        hint="Write the documents into a folder: give a name without suffix.",
+    )
+
+
+def _file_names(documents: Iterable[str], folder: Path) -> dict[str, str]:
+    """Return the file name of each document. Raises DataError if there are other documents in the folder."""
+    names = {name: f"{name}.json" for name in documents}
+    if wrong := [name for name, file in names.items() if Path(file).name != file]:
+        raise DataError.of(
+            f"The id {wrong[0]!r} is not a file name", hint="Write the documents to a .jsonl file instead."
+        )
+    if folder.is_dir() and (others := sorted({file.name for file in folder.glob("*.json")} - {*names.values()})):
+        raise DataError.of(
+            f"The folder contains other documents, such as {others[0]}",
+            file=str(folder),
+            hint="Choose another folder, or delete them.",
+        )
+    return names

@@ -1,0 +1,256 @@
+"""Compares each annotator, and systems, with the consensus of the other annotators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+from arbitre.agreement.agree import AgreeKeywords, read_annotations
+from arbitre.agreement.consensus.build import build_consensus, check_options
+from arbitre.agreement.consensus.systems import read_predictions
+from arbitre.agreement.consensus.vote import WEAK_MARGIN
+from arbitre.comparator.keywords import take_comparator
+from arbitre.corpus.joining.provenance import Provenance
+from arbitre.errors import DataError, OptionError
+from arbitre.report.keywords import ReadingKeywords, option_sets
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from arbitre.agreement.consensus.disagreement import Consensus
+    from arbitre.agreement.consensus.vote import Strategy
+    from arbitre.comparator import Comparator
+    from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.reading.options import ReadOptions
+    from arbitre.corpus.statistics import Interval
+    from arbitre.report.evaluation import Evaluation
+    from arbitre.schema import SchemaSource
+    from arbitre.values import Json
+
+TITLE: Final = "Agreement with an unvalidated consensus"
+SCORES: Final = ("f1q", "imq", "irq")
+WARNING: Final = (
+    "This is agreement, not performance: nobody has checked that the consensus is correct. A system that agrees more "
+    "with it than the annotators do is not better than they are (Mathet and Widlöcher, 2016)."
+)
+TWO: Final = "With two annotators, the consensus of the others is the other annotator."
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut:
+    """Agreement of annotators and systems with the consensus of the other annotators.
+
+    Each evaluation compares documents with a consensus in place of gold. Its `f1q`, `imq` and `irq` are agreement with
+    an unvalidated consensus, not performance.
+
+    Attributes:
+        annotators: By annotator, the comparison with the consensus of the others.
+        systems: By system and then by the annotator who was left out, the comparison with the same consensuses, on the
+            same documents.
+        flagged: By annotator who was left out, the number of disagreements of the others that are ties or weak
+            majorities.
+        strategy: How the consensuses were built.
+        notes: Caveats.
+    """
+
+    annotators: Mapping[str, Evaluation]
+    systems: Mapping[str, Mapping[str, Evaluation]]
+    flagged: Mapping[str, int]
+    strategy: Strategy
+    notes: tuple[str, ...]
+
+    def mean(self, score: str = "f1q", system: str | None = None) -> float | None:
+        """Return the mean of a pooled score over the consensuses; None if it is undefined for one of them.
+
+        Args:
+            score: Name of the score.
+            system: Name of the system; None for the annotators.
+        """
+        evaluations = self.annotators if system is None else self.systems[system]
+        values = [getattr(evaluation.micro, score) for evaluation in evaluations.values()]
+        return None if None in values else fmean(values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        first = next(iter(self.annotators.values()))
+        return {
+            "title": TITLE,
+            "warning": WARNING,
+            "strategy": self.strategy,
+            "annotators": {
+                name: _plain(evaluation) | {"flagged": self.flagged[name]}
+                for name, evaluation in self.annotators.items()
+            },
+            "systems": {
+                system: {name: _plain(evaluation) for name, evaluation in evaluations.items()}
+                for system, evaluations in self.systems.items()
+            },
+            "notes": list(self.notes),
+            "signature": first.signature.to_dict(),
+        }
+
+
+def leave_one_out(
+    schema: SchemaSource | Comparator,
+    annotators: Mapping[str, Paths],
+    *,
+    systems: Mapping[str, Paths] | None = None,
+    strategy: Strategy = "majority",
+    weak_margin: float = WEAK_MARGIN,
+    **options: Unpack[AgreeKeywords],
+) -> LeaveOneOut:
+    """Compare each annotator with the consensus of the others, as `arbitre leave-one-out` does.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
+        systems: Sources of the predictions of systems, which are compared with the same consensuses.
+        strategy: How a consensus is built; see `consensus`.
+        weak_margin: See `consensus`.
+        **options: Options of the comparator, and for reading documents.
+
+    Returns:
+        The comparisons. Their scores are agreement with an unvalidated consensus, not performance.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A document of an annotator cannot be read, an annotator has two documents with the same id, or the
+            documents of an annotator have no other annotator.
+        OptionError: An option is unknown or out of range, there are fewer than two annotators, or an annotator and a
+            system have the same name.
+    """
+    given: dict[str, Any] = dict(options)
+    comparator = take_comparator(schema, given)
+    reading, _ = option_sets(given, ReadingKeywords)
+    return leave_one_out_on(
+        comparator, annotators, reading, systems=systems, strategy=strategy, weak_margin=weak_margin
+    )
+
+
+def leave_one_out_on(
+    comparator: Comparator,
+    annotators: Mapping[str, Paths],
+    reading: ReadOptions,
+    *,
+    systems: Mapping[str, Paths] | None = None,
+    strategy: Strategy = "majority",
+    weak_margin: float = WEAK_MARGIN,
+) -> LeaveOneOut:
+    """Read the documents and compare them; see `leave_one_out`."""
+    options = reading.for_plan(comparator.plan)
+    annotations = read_annotations(annotators, options)
+    predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
+    return agreement_with_others(comparator, annotations, predictions, strategy=strategy, weak_margin=weak_margin)
+
+
+def agreement_with_others(
+    comparator: Comparator,
+    annotations: Mapping[str, Mapping[str, Json]],
+    predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
+    *,
+    strategy: Strategy = "majority",
+    weak_margin: float = WEAK_MARGIN,
+) -> LeaveOneOut:
+    """Compare documents in memory; see `leave_one_out`.
+
+    Args:
+        comparator: Comparator of the documents.
+        annotations: Documents of each annotator, by id. An annotator may lack documents.
+        predictions: Predictions of each system, with the ids of their documents. A document may have several; a
+            document without any counts as an empty prediction.
+        strategy: See `leave_one_out`.
+        weak_margin: See `leave_one_out`.
+
+    Raises:
+        DataError: A value is not JSON, or the documents of an annotator have no other annotator.
+        OptionError: An option is unknown or out of range, there are fewer than two annotators, or an annotator and a
+            system have the same name.
+    """
+    check_options(strategy, weak_margin)
+    answers = {system: _by_document(given) for system, given in (predictions or {}).items()}
+    if len(annotations) < 2:  # noqa: PLR2004
+        raise OptionError.of(f"Expected at least two annotators, got {len(annotations)}.")
+    if shared := sorted(annotations.keys() & answers.keys()):
+        raise OptionError.of(f"Expected annotators and systems to have different names, got {shared[0]!r} twice.")
+    build = partial(build_consensus, comparator, strategy=strategy, weak_margin=weak_margin)
+    notes: list[str] = [TWO] if len(annotations) == 2 else []  # noqa: PLR2004
+    own: dict[str, Evaluation] = {}
+    systems: dict[str, dict[str, Evaluation]] = {system: {} for system in answers}
+    flagged: dict[str, int] = {}
+    for name, documents in annotations.items():
+        others = {other: given for other, given in annotations.items() if other != name}
+        shared = [key for key in documents if any(key in given for given in others.values())]
+        gold, flagged[name] = _consensus_of(others, shared, build)
+        if not gold:
+            raise DataError.of(
+                f"No document of {name!r} has a consensus of other annotators",
+                hint="Give annotators the same documents, with the same ids.",
+            )
+        if skipped := len(shared) - len(gold):
+            notes.append(f"{name}: the others have no consensus on {_counted(skipped)}; not compared.")
+        provenance = Provenance(tuple(others), f"unvalidated {strategy}" if len(others) > 1 else "unvalidated")
+        sides = [(own, {key: [document] for key, document in documents.items()})]
+        sides += [(systems[system], given) for system, given in answers.items()]
+        for compared, given in sides:
+            triples = [(key, value, answer) for key, value in gold.items() for answer in given.get(key, [ABSENT])]
+            compared[name] = comparator.evaluate(triples, no_chance=True, provenance=provenance)
+    for system, given in answers.items():
+        needed = {key for evaluation in systems[system].values() for key in evaluation.document_table.ids}
+        if missing := len(needed - given.keys()):
+            notes.append(f"{system}: {_counted(missing)} without prediction; counted as empty.")
+    few = (note for evaluation in own.values() for note in _interval(evaluation).notes)
+    return LeaveOneOut(own, systems, flagged, strategy, tuple(dict.fromkeys((*notes, *few))))
+
+
+def _consensus_of(
+    others: Mapping[str, Mapping[str, Json]],
+    keys: Iterable[str],
+    build: Callable[[Mapping[str, Mapping[str, Json]]], Consensus],
+) -> tuple[dict[str, Json], int]:
+    """Return the consensus of annotators on some documents, and the number of its flagged disagreements.
+
+    The document of a single annotator is taken as it is.
+    """
+    by_document = {key: {name: given[key] for name, given in others.items() if key in given} for key in keys}
+    gold = {key: next(iter(given.values())) for key, given in by_document.items() if len(given) == 1}
+    several: dict[str, dict[str, Json]] = {}
+    for key, given in by_document.items():
+        for name, document in given.items():
+            if key not in gold:
+                several.setdefault(name, {})[key] = document
+    if not several:
+        return gold, 0
+    consensus = build(several)
+    gold |= consensus.documents
+    flagged = sum(disagreement.flagged for disagreement in consensus.disagreements)
+    return {key: gold[key] for key in by_document if key in gold}, flagged
+
+
+def _by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:
+    answers: dict[str, list[Json]] = {}
+    for name, predicted in predictions:
+        answers.setdefault(name, []).append(predicted)
+    return answers
+
+
+def _plain(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the agreement as JSON, with the interval of the pooled f1q."""
+    interval = _interval(evaluation)
+    return {
+        **{score: getattr(evaluation.micro, score) for score in SCORES},
+        "interval": {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method},
+        "documents": len(evaluation.documents),
+        "failed": evaluation.macro.failed,
+        "consensus_of": list(evaluation.provenance.known[0][1].annotators),
+    }
+
+
+def _interval(evaluation: Evaluation) -> Interval:
+    return evaluation.interval("f1q", aggregate="micro")
+
+
+def _counted(documents: int) -> str:
+    return f"{documents} document{'s' * (documents != 1)}"

@@ -1,0 +1,172 @@
+"""Vote of the annotators on one place: whether it is kept, and with which value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from arbitre.agreement.consensus.places import SCALAR
+from arbitre.distances.dates import interval
+from arbitre.values import ABSENT, Json, Kind, canonical, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from arbitre.agreement.consensus.disagreement import Flag
+    from arbitre.agreement.consensus.places import Place
+
+Strategy: TypeAlias = Literal["majority", "unanimity", "dawid-skene"]
+"""How the values of the annotators are combined."""
+
+WEAK_MARGIN: Final = 0.25
+"""Default margin below which a majority is weak: 3 votes against 2 are weak, 2 votes against 1 are not."""
+
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Result of a vote.
+
+    Attributes:
+        family: Family of the winning value; None if the place is left out.
+        value: The winning value if it is a single value, or the notation of an absent one; ABSENT for none.
+        winners: The annotators who have the winning value, or a list or object if that has won.
+        support: Share of the votes for it.
+        margin: `support` minus the share of the most frequent other reading.
+        flag: How far the vote is from unanimity; None if all voters agree.
+        by: The strategy that decided.
+        similarity: Mean similarity of the readings, over pairs of voters. Two lists or two objects count as equal: what
+            is in them has votes of its own.
+    """
+
+    family: Kind | None
+    value: Json
+    winners: tuple[int, ...]
+    support: float
+    margin: float
+    flag: Flag | None
+    by: Strategy
+    similarity: float
+
+
+class _Ballot:
+    """The votes on a place, by reading.
+
+    Attributes:
+        voters: The annotators who vote.
+        absent: Those who have no value.
+        families: Those who have a value, by family.
+        equal: For each voter with a single value, those who have a value at distance 0 from it.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.voters = place, place.voters()
+        self.absent = tuple(at for at in self.voters if place.families[at] is None)
+        self.families = {
+            family: tuple(members) for family in (SCALAR, Kind.ARRAY, Kind.OBJECT) if (members := place.members(family))
+        }
+        single = self.families.get(SCALAR, ())
+        self.equal = {at: tuple(other for other in single if place.distance(at, other) == 0.0) for at in single}
+
+    def readings(self) -> set[tuple[int, ...]]:
+        """Return the voters with each reading."""
+        containers = {members for family, members in self.families.items() if family is not SCALAR}
+        return {*containers, *self.equal.values(), self.absent} - {()}
+
+    def usual(self, members: Sequence[int]) -> Json:
+        """Return the most frequent notation of the values of some voters; of equally frequent ones, the first."""
+        keys = [self.notation(at) for at in members]
+        counts = Counter(keys)
+        return self.place.values[members[keys.index(max(counts, key=lambda key: counts[key]))]]
+
+    def notation(self, voter: int) -> Hashable:
+        """Return a key that is equal for equal JSON values."""
+        value = self.place.values[voter]
+        return ABSENT if value is ABSENT else canonical(value)
+
+    def majority(self) -> Kind | None:
+        """Return the most frequent family if more than half of the voters have a value."""
+        if 2 * len(self.absent) >= len(self.voters):
+            return None
+        return max(self.families, key=lambda family: (len(self.families[family]), -self.families[family][0]))
+
+    def elected(self) -> tuple[int, ...]:
+        """Return the voters with the winning single value."""
+        most = max(map(len, self.equal.values()))
+        if 2 * most > len(self.equal):
+            ahead = [at for at, members in self.equal.items() if len(members) == most]
+            counts = Counter(map(self.notation, ahead))
+            return self.equal[max(ahead, key=lambda at: counts[self.notation(at)])]
+        keys = _positions(self.place, list(self.equal))
+        if keys is not None:
+            middle = sorted(self.equal, key=lambda at: keys[at])[(len(self.equal) - 1) // 2]
+            return self.equal[middle]
+        costs = {at: sum(self.place.distance(at, other) for other in self.equal) for at in self.equal}
+        return self.equal[min(costs, key=lambda at: (round(costs[at], 9), -len(self.equal[at])))]
+
+    def similarity(self) -> float:
+        """Return the mean similarity of the readings of two voters; 1 if there is only one."""
+        return fmean([self._similarity(*pair) for pair in combinations(self.voters, 2)] or [1.0])
+
+    def _similarity(self, first: int, second: int) -> float:
+        place = self.place
+        if place.families[first] is not place.families[second]:
+            return 0.0
+        return 1.0 - place.distance(first, second)
+
+
+def vote(place: Place, strategy: Strategy, weak_margin: float, estimated: int | None = None) -> Vote:
+    """Return the vote on a place.
+
+    Majority: A place is kept if more than half of the voters have a value. The most frequent family wins. Of single
+    values, an absolute majority wins; without one, the median of numbers and dates, and the medoid of other values.
+    Between equal candidates, the first annotator decides. The value is written in its most frequent notation.
+
+    Unanimity: A place is kept if all voters have equal values.
+
+    Args:
+        place: The place.
+        strategy: The strategy; "dawid-skene" is "majority", except for `estimated`.
+        weak_margin: Margin below which a majority is weak.
+        estimated: An annotator with the most probable value, if it was estimated; it wins whatever the votes.
+    """
+    ballot = _Ballot(place)
+    readings = ballot.readings()
+    agreed = len(readings) == 1
+    family = ballot.majority() if agreed or strategy != "unanimity" else None
+    winners, value = ballot.absent, ABSENT
+    if family is not None:
+        winners = ballot.families[family]
+    if family is SCALAR:
+        winners = ballot.elected() if estimated is None else ballot.equal[estimated]
+        value = ballot.usual(winners)
+    elif family is None and winners and (agreed or strategy != "unanimity"):
+        value = ballot.usual(winners)
+    size, sizes = len(ballot.voters), sorted(map(len, readings), reverse=True)
+    margin = (len(winners) - max((len(own) for own in readings if own != winners), default=0)) / size
+    flag: Flag | None = "not unanimous"
+    if agreed and len(winners) == size:
+        flag = None
+    elif strategy != "unanimity" and sizes[:1] == sizes[1:2]:
+        flag = "tie"
+    elif strategy != "unanimity" and (2 * len(winners) <= size or margin < weak_margin - _ROUNDING):
+        flag = "weak majority"
+    by: Strategy = "majority" if strategy == "dawid-skene" and (family is not SCALAR or estimated is None) else strategy
+    return Vote(family, value, winners, len(winners) / size, margin, flag, by, ballot.similarity())
+
+
+def _positions(place: Place, members: Sequence[int]) -> dict[int, float] | None:
+    """Return the position of each value on a scale; None unless all values are numbers, or all are dates."""
+    if place.leaf is None:
+        return None
+    values = [place.leaf.values[place.codes[at]] for at in members]
+    if {leaf.distance.name for leaf in place.leaf.leaves} == {"date"}:
+        spans = [interval(value) for value in values]
+        return None if None in spans else {at: span[0] for at, span in zip(members, spans, strict=True) if span}
+    if any(kind_of(value) is not Kind.NUMBER for value in values):
+        return None
+    return dict(zip(members, values, strict=True))

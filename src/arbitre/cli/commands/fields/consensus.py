@@ -1,0 +1,150 @@
+"""`arbitre consensus`: build gold documents from the documents of several annotators."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+
+from arbitre.agreement.consensus.build import consensus_on
+from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
+from arbitre.cli.commands.fields.agree import Annotators
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.sources import named_sources
+from arbitre.errors import shown
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from arbitre.agreement import Consensus, Disagreement
+
+MAX_SHOWN: Final = 10
+"""Maximum number of disagreements to show."""
+
+_ROOM: Final = 40
+"""Maximum number of characters of a reading."""
+
+How = Annotated[
+    Strategy,
+    typer.Option(
+        help="How to combine the annotations: keep what most annotators have, or what all of them share; or estimate "
+        "categories from the error rates of the annotators (dawid-skene)."
+    ),
+]
+WeakMargin = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Flag a majority as weak if it leads by less than this share of the votes.",
+    ),
+]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system",
+        metavar="NAME=PATH",
+        help="Predictions of a system, to score it on unanimous and on contested values apart. May be repeated.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH", help="File (.jsonl) or folder for the gold documents. Their sidecar is written beside it."
+    ),
+]
+
+
+def consensus(
+    annotators: Annotators,
+    *,
+    schema: Schema,
+    options: ComparatorOptions,
+    reading: ReadingOptions,
+    strategy: How = "majority",
+    weak_margin: WeakMargin = WEAK_MARGIN,
+    systems: Systems = None,
+    out: Out = None,
+    output: OutputOptions,
+) -> None:
+    """Build gold documents from the documents of several annotators.
+
+    The documents are joined by id and aligned at every level. Ties and weak majorities are flagged.
+    """
+    screen = output.terminal()
+    built = consensus_on(
+        options.comparator(schema),
+        named_sources(annotators),
+        reading,
+        strategy=strategy,
+        weak_margin=weak_margin,
+        systems=named_sources(systems or []),
+        out=out,
+    )
+    screen.result(built.to_dict, lambda width: _blocks(built, width))
+    if out is not None:
+        screen.note(f"Wrote {counted(len(built.documents), 'document')} to {out.as_posix()}, with their sidecar")
+
+
+def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
+    values, flagged = built.values, sum(disagreement.flagged for disagreement in built.disagreements)
+    yield Text.assemble(
+        (escape_hidden(built.provenance.headline()), "bold"),
+        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: "
+        f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
+        f"{values.flagged} flagged), {values.left_out} left out",
+    )
+    yield titled("Values and list items by path", _counts(built, width))
+    if built.disagreements:
+        title = f"{counted(len(built.disagreements), 'disagreement')}, {flagged} flagged"
+        yield titled(title, _disagreements(built.disagreements[:MAX_SHOWN]))
+        more = len(built.disagreements) - MAX_SHOWN
+        if more > 0:
+            yield Text(f"{more} more with less weight: see --format json.", style="dim")
+    if built.systems:
+        yield titled("Systems on unanimous and on contested values", _systems(built))
+    if built.notes:
+        yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in built.notes)))
+
+
+def _counts(built: Consensus, width: int) -> RenderableType:
+    grid = result_tables.table("path", "total", "unanimous", "majority", "flagged", "left out")
+    labels = nested_labels(built.by_path, max(20, width - 50))
+    for label, own in zip(labels, built.by_path.values(), strict=True):
+        grid.add_row(label, *map(str, (own.total, own.unanimous, own.majority, own.flagged, own.left_out)))
+    return grid
+
+
+def _disagreements(disagreements: tuple[Disagreement, ...]) -> RenderableType:
+    grid = result_tables.table("place", "flag", "readings", "weight", left=3)
+    for own in disagreements:
+        grid.add_row(escape_hidden(own.id), own.flag, escape_hidden(_readings(own)), f"{own.weight:.4f}")
+    return grid
+
+
+def _readings(disagreement: Disagreement) -> str:
+    """Return the readings with their annotators."""
+    names = defaultdict(list)
+    for reading in disagreement.readings:
+        value = "absent" if reading.value is ABSENT else shown(reading.value, _ROOM)
+        names[value if reading.votes else "no vote"].append(reading.annotator)
+    return "; ".join(f"{value} ({', '.join(annotators)})" for value, annotators in names.items())
+
+
+def _systems(built: Consensus) -> RenderableType:
+    grid = result_tables.table("system", "values", "number", "exact", "quality", left=2)
+    for name, scores in built.systems.items():
+        for label, part in (("unanimous", scores.unanimous), ("contested", scores.contested)):
+            exact, quality = (result_tables.number(value) for value in (part.exact, part.quality))
+            grid.add_row(escape_hidden(name), label, str(part.values), exact, quality)
+    return grid

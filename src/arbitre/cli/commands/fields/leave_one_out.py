@@ -1,0 +1,108 @@
+"""`arbitre leave-one-out`: compare each annotator with the consensus of the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.cells import cell_len
+from rich.console import Group
+from rich.text import Text
+
+from arbitre.agreement.consensus.leave_one_out import SCORES, TITLE, WARNING, leave_one_out_on
+from arbitre.agreement.consensus.vote import WEAK_MARGIN
+from arbitre.cli.commands.fields.agree import Annotators
+from arbitre.cli.commands.fields.consensus import How, WeakMargin
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import counted, left_out, titled
+from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.sources import named_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.console import RenderableType
+
+    from arbitre.agreement import LeaveOneOut
+    from arbitre.report.evaluation import Evaluation
+
+OPTIONAL_COLUMNS: Final = ("95% interval", "imq", "irq")
+"""Columns omitted on narrow terminals."""
+
+_ROOM: Final = 68
+"""Width of all columns but the first, in characters."""
+
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system",
+        metavar="NAME=PATH",
+        help="Predictions of a system, which is compared with the same consensuses. May be repeated.",
+    ),
+]
+
+
+def leave_one_out(
+    annotators: Annotators,
+    *,
+    schema: Schema,
+    options: ComparatorOptions,
+    reading: ReadingOptions,
+    systems: Systems = None,
+    strategy: How = "majority",
+    weak_margin: WeakMargin = WEAK_MARGIN,
+    output: OutputOptions,
+) -> None:
+    """Compare each annotator, and systems, with the consensus of the other annotators.
+
+    The results are agreement with an unvalidated consensus, not performance.
+    """
+    screen = output.terminal()
+    result = leave_one_out_on(
+        options.comparator(schema),
+        named_sources(annotators),
+        reading,
+        systems=named_sources(systems or []),
+        strategy=strategy,
+        weak_margin=weak_margin,
+    )
+    screen.result(result.to_dict, lambda width: _blocks(result, width))
+
+
+def _blocks(result: LeaveOneOut, width: int) -> Iterator[RenderableType]:
+    yield Text.assemble(
+        (TITLE, "bold"), f"\n{counted(len(result.annotators), 'annotator')}, {result.strategy} of the others"
+    )
+    yield titled(
+        "Each annotator against the consensus of the others",
+        _table("annotator", result.annotators, result.mean(), result.flagged, width),
+    )
+    for system, evaluations in result.systems.items():
+        title = f"{escape_hidden(system)} against the same consensuses"
+        yield titled(title, _table("left out", evaluations, result.mean(system=system), result.flagged, width))
+    yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in (WARNING, *result.notes))))
+    first = next(iter(result.annotators.values()))
+    yield result_tables.signature(first.signature)
+
+
+def _table(
+    first: str, evaluations: Mapping[str, Evaluation], mean: float | None, flagged: Mapping[str, int], width: int
+) -> RenderableType:
+    names = {name: escape_hidden(name) for name in evaluations}
+    narrow = width < max(len(first), *map(cell_len, names.values())) + _ROOM
+    dropped = OPTIONAL_COLUMNS if narrow else ()
+    columns = [column for column in ("f1q", *OPTIONAL_COLUMNS, "documents", "flagged") if column not in dropped]
+    grid = result_tables.table(first, *columns)
+    for name, evaluation in evaluations.items():
+        interval = evaluation.interval("f1q", aggregate="micro")
+        low, high = map(result_tables.number, (interval.low, interval.high))
+        cells = {
+            **{score: result_tables.number(getattr(evaluation.micro, score)) for score in SCORES},
+            "95% interval": f"{low} to {high}",
+            "documents": str(len(evaluation.documents)),
+            "flagged": str(flagged[name]),
+        }
+        grid.add_row(names[name], Text(cells["f1q"], style="bold"), *(cells[column] for column in columns[1:]))
+    grid.add_row("mean", Text(result_tables.number(mean), style="bold"))
+    return Group(grid, *left_out(dropped))
