@@ -22,6 +22,7 @@ TWO = {
 }
 SEVERAL = {
     "fleiss_kappa": agreement.fleiss_kappa,
+    "conger_kappa": agreement.conger_kappa,
     "alpha": agreement.krippendorff_alpha,
     "gwet_ac2": lambda data: agreement.gwet_ac2(data, None),
 }
@@ -102,6 +103,14 @@ def test_no_coefficient_exceeds_1_and_missing_ratings_do_not_count(ratings):
         assert coefficient.value is None or coefficient.value <= 1.0 + 1e-12
         if shared and compute is not agreement.bennett_s and compute is not agreement.gwet_ac1:
             same(coefficient, compute(*shared))
+
+
+@given(data(2))
+def test_kappa_is_never_lower_than_pi(ratings):
+    kappa, pi = agreement.cohen_kappa(*ratings), agreement.scott_pi(*ratings)
+    if pi.value is not None:
+        assert kappa.value >= pi.value - 1e-9
+    assert agreement.conger_kappa(ratings).value == kappa.value
 
 
 def cheapest(sizes, distances, unmatched):

@@ -110,7 +110,7 @@ IN_PYTHON = {
     ),
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
-    "agree": (agreement.agree, {}),
+    "agree": (agreement.agree, {"suggest_category_distances": "agreement.suggest_category_distances"}),
     "consensus": (agreement.consensus, {}),
     "leave-one-out": (agreement.leave_one_out, {}),
     "diff": (arbitre.diff, {}),

@@ -21,12 +21,13 @@ from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, obs
 import arbitre
 from arbitre import bundled
 from arbitre.corpus.joining.join_notes import close_ids, repeated_gold, swapped_names
-from arbitre.corpus.joining.provenance import GoldProvenance, MeasuredAgreement, Provenance
+from arbitre.corpus.joining.provenance import DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
 from arbitre.corpus.systems.ranking import rank as ranking
 from arbitre.errors import clipped, show_hidden
 from arbitre.report.html.build_view import build_subject
 from arbitre.report.html.language import Language, Translator, catalogue
-from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, embedded, render_page
+from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, render_page
+from arbitre.report.html.standalone import embedded
 from arbitre.report.html.view import PairwiseTest
 from arbitre.report.report_files import view_of
 
@@ -192,7 +193,8 @@ def provenance_parts():
     yield from GoldProvenance((*(("a", one),) * 4, ("b", Provenance(several))), 2).parts()
     for number, strategy in enumerate(("majority", "unanimity", "collegial", "dawid-skene")):
         value = 0.5 if number % 2 else None
-        yield Provenance(several, strategy, MeasuredAgreement("alpha_d", value, 1 + number // 2)).parts()
+        counts = DisagreementCounts(3, 1, 2)
+        yield Provenance(several, strategy, MeasuredAgreement("alpha_d", value, 1 + number // 2), 1, counts).parts()
 
 
 def notes():

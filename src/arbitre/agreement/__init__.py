@@ -1,18 +1,23 @@
 """Agreement between annotators, and gold documents built from their annotations."""
 
+from arbitre.agreement.advice.category_distances import CategoryDistances, suggest_category_distances
+from arbitre.agreement.advice.interval import interval
+from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
 from arbitre.agreement.agree import agree
 from arbitre.agreement.categorical import (
     aickin_alpha,
     bennett_s,
     cohen_kappa,
+    conger_kappa,
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
     observed,
     scott_pi,
 )
-from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.coefficient import Coefficient, CoefficientInterval, LocalChance
 from arbitre.agreement.consensus.build import build_consensus, consensus
+from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
 from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.gamma import gamma
@@ -20,10 +25,16 @@ from arbitre.agreement.krippendorff import krippendorff_alpha
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [
+    "CategoricalCoefficients",
+    "CategoryDistances",
     "Coefficient",
+    "CoefficientInterval",
     "Consensus",
+    "Decision",
+    "Decisions",
     "Disagreement",
     "LeaveOneOut",
+    "LocalChance",
     "Reading",
     "StructuralAgreement",
     "agree",
@@ -32,14 +43,17 @@ __all__ = [
     "bennett_s",
     "build_consensus",
     "cohen_kappa",
+    "conger_kappa",
     "consensus",
     "fleiss_kappa",
     "gamma",
     "gwet_ac1",
     "gwet_ac2",
+    "interval",
     "krippendorff_alpha",
     "leave_one_out",
     "observed",
     "scott_pi",
     "structural",
+    "suggest_category_distances",
 ]

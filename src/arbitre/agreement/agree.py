@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import Failure
+from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.errors import DataError
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
@@ -30,6 +31,8 @@ def agree(
     annotators: Mapping[str, Paths],
     *,
     difference: Difference = "d",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     **options: Unpack[AgreeKeywords],
 ) -> StructuralAgreement:
@@ -39,6 +42,8 @@ def agree(
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
         difference: Difference of two values in alpha; see `structural`.
+        level: Confidence level of the intervals.
+        resamples: Number of bootstrap resamples of the documents.
         seed: Random seed; see `structural`.
         **options: Options of the comparator, and for reading documents.
 
@@ -54,20 +59,8 @@ def agree(
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema, given)
     reading, _ = option_sets(given, ReadingKeywords)
-    return agree_on(comparator, annotators, reading, difference=difference, seed=seed)
-
-
-def agree_on(
-    comparator: Comparator,
-    annotators: Mapping[str, Paths],
-    reading: ReadOptions,
-    *,
-    difference: Difference = "d",
-    seed: int = 0,
-) -> StructuralAgreement:
-    """Read the documents of annotators and measure their agreement; see `agree`."""
     annotations = read_annotations(annotators, reading.for_plan(comparator.plan))
-    return structural(comparator, annotations, difference=difference, seed=seed)
+    return structural(comparator, annotations, difference=difference, level=level, resamples=resamples, seed=seed)
 
 
 def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> dict[str, dict[str, Json]]:

@@ -6,22 +6,27 @@ Items that fewer than two annotators rated are left out. For surveys, see (Artst
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from arbitre.agreement.coefficient import TOLERANCE, Coefficient
 from arbitre.agreement.ratings import Ratings
+from arbitre.agreement.sums.rating_sums import RatingSums
 from arbitre.errors import DataError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from arbitre.arrays import Floats
     from arbitre.values import Json
 
 Weights: TypeAlias = Literal["linear", "quadratic"]
 """How disagreement grows with the distance between the positions of two categories."""
+
+MOST_EXCHANGED: Final = 3
+"""Number of pairs of categories that are listed as exchanged most often."""
 
 ROUNDS: Final = 10_000
 """Maximum number of iterations of Aickin's alpha."""
@@ -44,7 +49,7 @@ def observed(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
     0.75
     """
     ratings = Ratings.of([a, b]).with_at_least(2)
-    share = _observed(ratings)
+    share = _number(RatingSums.of(ratings).observed)
     reason = "No item was rated by two annotators." if share is None else None
     return Coefficient("observed", share, share, None, "none", reason, **facts(ratings))
 
@@ -68,13 +73,11 @@ def bennett_s(a: Sequence[Json], b: Sequence[Json], categories: int | Sequence[J
     0.1111
     """
     named = None if categories is None or isinstance(categories, int) else list(categories)
-    ratings = Ratings.of([a, b], named).with_at_least(2)
+    ratings = Ratings.of([a, b], named)
     size = categories if isinstance(categories, int) else len(ratings.categories)
     if size < len(ratings.categories):
         raise DataError.of(f"Expected at most {size} categories, got {len(ratings.categories)}")
-    share = _observed(ratings)
-    expected = None if share is None else 1.0 / size
-    return _corrected("s", ratings, share, expected, f"uniform over {size} categories")
+    return bennett_of(ratings, size)
 
 
 def scott_pi(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
@@ -93,7 +96,7 @@ def scott_pi(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
     >>> round(scott_pi("AAAAAB", "ABBBBB").value, 4)
     -0.3333
     """
-    return _multi_pi("pi", Ratings.of([a, b]))
+    return pi_of(Ratings.of([a, b]))
 
 
 def fleiss_kappa(data: Sequence[Sequence[Json]]) -> Coefficient:
@@ -112,7 +115,7 @@ def fleiss_kappa(data: Sequence[Sequence[Json]]) -> Coefficient:
     >>> round(fleiss_kappa(["AAB", "ABB", "AAB"]).value, 4)
     0.55
     """
-    return _multi_pi("fleiss_kappa", Ratings.of(data))
+    return pi_of(Ratings.of(data), "fleiss_kappa")
 
 
 def cohen_kappa(
@@ -140,14 +143,33 @@ def cohen_kappa(
     >>> round(cohen_kappa("AAAAAB", "ABBBBB").value, 4)
     0.0769
     """
-    ratings = Ratings.of([a, b], categories).with_at_least(2)
-    agreement = _weights(ratings, weights, ordered=categories is not None)
-    share, expected = _observed(ratings, agreement), None
-    if share is not None:
-        first, second = ratings.margins()
-        expected = float(first @ second if agreement is None else first @ agreement @ second)
-    name = "kappa" if weights is None else f"kappa_{weights}"
-    return _corrected(name, ratings, share, expected, "each annotator's own ratings, with replacement")
+    return kappa_of(Ratings.of([a, b], categories), weights, ordered=categories is not None)
+
+
+def conger_kappa(
+    data: Sequence[Sequence[Json]], weights: Weights | None = None, *, categories: Sequence[Json] | None = None
+) -> Coefficient:
+    """Compute Conger's kappa (Conger, 1980), which generalises Cohen's kappa to several annotators.
+
+    Chance agreement is the mean over pairs of annotators. Compare it with `fleiss_kappa`, which pools the ratings.
+
+    Args:
+        data: One sequence of categories per annotator; None if missing.
+        weights: See `cohen_kappa`.
+        categories: The categories in order; by default those that occur, sorted.
+
+    Returns:
+        The coefficient. Its value is at most 1; None if it is undefined.
+
+    Raises:
+        DataError: The sequences differ in length, there are fewer than two, or `weights` is set and the categories
+            have no order.
+        OptionError: `weights` is unknown.
+
+    >>> round(conger_kappa(["AAB", "ABB", "AAB"]).value, 4)
+    0.5714
+    """
+    return kappa_of(Ratings.of(data, categories), weights, ordered=categories is not None, name="conger_kappa")
 
 
 def gwet_ac1(a: Sequence[Json], b: Sequence[Json], *, categories: Sequence[Json] | None = None) -> Coefficient:
@@ -167,7 +189,7 @@ def gwet_ac1(a: Sequence[Json], b: Sequence[Json], *, categories: Sequence[Json]
     >>> round(gwet_ac1("ACCCCB", "ADDDDB").value, 4)
     0.122
     """
-    return _gwet("ac1", [a, b], None, categories)
+    return gwet_of(Ratings.of([a, b], categories))
 
 
 def gwet_ac2(
@@ -190,7 +212,7 @@ def gwet_ac2(
         DataError: The sequences differ in length, there are fewer than two, or the categories have no order.
         OptionError: `weights` is unknown.
     """
-    return _gwet("ac1" if weights is None else f"ac2_{weights}", data, weights, categories)
+    return gwet_of(Ratings.of(data, categories), weights, ordered=categories is not None)
 
 
 def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
@@ -210,7 +232,7 @@ def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
         DataError: The sequences differ in length.
     """
     ratings = Ratings.of([a, b]).with_at_least(2)
-    share, expected = _observed(ratings), None
+    share, expected = _number(RatingSums.of(ratings).observed), None
     if share is not None:
         hard = margins = ratings.margins()
         expected, value = float(hard[0] @ hard[1]), 0.0
@@ -229,46 +251,56 @@ def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
     return _corrected("aickin_alpha", ratings, share, expected, "each annotator's own ratings of hard items")
 
 
-def _multi_pi(name: str, ratings: Ratings) -> Coefficient:
-    ratings = ratings.with_at_least(2)
-    share, expected = _observed(ratings), None
-    if share is not None:
-        pooled = _mean_shares(ratings)
-        expected = float(pooled @ pooled)
-    return _corrected(name, ratings, share, expected, "pooled ratings, with replacement")
+def bennett_of(ratings: Ratings, categories: int, weights: Weights | None = None) -> Coefficient:
+    """Compute Bennett's S of encoded ratings; see `bennett_s`."""
+    model = f"uniform over {categories} categories"
+    chance: Callable[[RatingSums], Floats] = lambda sums: sums.by_equal_probabilities(categories)  # noqa: E731
+    return _measured("s", ratings, chance, model, weights, ordered=True)
 
 
-def _gwet(
-    name: str, data: Sequence[Sequence[Json]], weights: Weights | None, categories: Sequence[Json] | None
+def pi_of(ratings: Ratings, name: str = "pi", weights: Weights | None = None) -> Coefficient:
+    """Compute Scott's pi or Fleiss' kappa of encoded ratings."""
+    model = "pooled ratings, with replacement"
+    return _measured(name, ratings, RatingSums.by_pooled_ratings, model, weights, ordered=True)
+
+
+def kappa_of(
+    ratings: Ratings, weights: Weights | None = None, *, ordered: bool = False, name: str = "kappa"
 ) -> Coefficient:
-    ratings = Ratings.of(data, categories).with_at_least(2)
-    agreement, size = _weights(ratings, weights, ordered=categories is not None), len(ratings.categories)
-    share, expected = _observed(ratings, agreement), None
-    if share is not None:
-        pooled = _mean_shares(ratings)
-        spread, weight = float(pooled @ (1.0 - pooled)), size if agreement is None else float(agreement.sum())
-        expected = 1.0 if size == 1 else weight / (size * (size - 1)) * spread
-    return _corrected(name, ratings, share, expected, "random ratings of items that are hard to rate")
+    """Compute Cohen's or Conger's kappa of encoded ratings; `ordered` states that the order of categories is given."""
+    model = "each annotator's own ratings, with replacement"
+    return _measured(name, ratings, RatingSums.by_own_ratings, model, weights, ordered=ordered)
 
 
-def _observed(ratings: Ratings, agreement: Floats | None = None) -> float | None:
-    """Return the mean over items of the mean agreement of two of its annotators; None without items."""
-    raters = ratings.rated.sum(axis=0)
-    if len(raters) == 0:
-        return None
-    sums = np.zeros(len(raters))
-    for items, first, second in ratings.pairs():
-        sums[items] += first == second if agreement is None else agreement[first, second]
-    return float((2.0 * sums / (raters * (raters - 1.0))).mean())
+def gwet_of(ratings: Ratings, weights: Weights | None = None, *, ordered: bool = False) -> Coefficient:
+    """Compute Gwet's AC1 or AC2 of encoded ratings; `ordered` states that the order of categories is given."""
+    model = "random ratings of items that are hard to rate"
+    name = "ac1" if weights is None else "ac2"
+    return _measured(name, ratings, RatingSums.by_hard_items, model, weights, ordered=ordered)
 
 
-def _mean_shares(ratings: Ratings) -> Floats:
-    """Return the mean over items of the share of each category; shape (categories,)."""
-    raters = ratings.rated.sum(axis=0)
-    return ratings.totals(1.0 / raters) / len(raters)
+def _measured(
+    name: str,
+    ratings: Ratings,
+    chance: Callable[[RatingSums], Floats],
+    model: str,
+    weights: Weights | None = None,
+    *,
+    ordered: bool = False,
+) -> Coefficient:
+    ratings = ratings.with_at_least(2)
+    sums = RatingSums.of(ratings, agreement_of(ratings, weights, ordered=ordered))
+    share = _number(sums.observed)
+    expected = None if share is None else _number(chance(sums))
+    return _corrected(name if weights is None else f"{name}_{weights}", ratings, share, expected, model)
 
 
-def _weights(ratings: Ratings, weights: str | None, *, ordered: bool) -> Floats | None:
+def _number(value: Floats) -> float | None:
+    """Return the only element; None if it is NaN."""
+    return None if np.isnan(value[0]) else float(value[0])
+
+
+def agreement_of(ratings: Ratings, weights: str | None, *, ordered: bool) -> Floats | None:
     """Return the agreement of two categories, in [0, 1]; shape (categories, categories). None for exact agreement."""
     if weights is None:
         return None
@@ -304,6 +336,20 @@ def specific_agreement(ratings: Ratings) -> dict[str, float]:
     }
 
 
+def exchanged(ratings: Ratings) -> tuple[tuple[str, str, int], ...]:
+    """Return the `MOST_EXCHANGED` pairs of different categories that the same items have most often."""
+    size = len(ratings.categories)
+    cells = [np.minimum(first, second) * size + np.maximum(first, second) for _, first, second in ratings.pairs()]
+    pairs, counts = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *cells]), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    often = [(*divmod(int(pairs[at]), size), int(counts[at])) for at in order]
+    different = ((first, second, count) for first, second, count in often if first != second)
+    return tuple(
+        (label(ratings.categories[first]), label(ratings.categories[second]), count)
+        for first, second, count in islice(different, MOST_EXCHANGED)
+    )
+
+
 def label(category: Json) -> str:
     """Return a category as text: a text as it is, any other value as JSON."""
     return category if isinstance(category, str) else json.dumps(category, ensure_ascii=False)
@@ -312,10 +358,11 @@ def label(category: Json) -> str:
 def facts(ratings: Ratings) -> dict[str, Any]:
     """Return the attributes of a coefficient that describe the ratings."""
     annotators, items = ratings.codes.shape
-    shares = ratings.margins().T.tolist() if items else []
+    shares = [[None if np.isnan(share) else share for share in row] for row in ratings.margins().T.tolist() if items]
     return {
         "items": items,
         "annotators": annotators,
         "margins": dict(zip(map(label, ratings.categories), map(tuple, shares), strict=False)),
         "by_category": specific_agreement(ratings),
+        "exchanged": exchanged(ratings),
     }

@@ -7,10 +7,78 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 TOLERANCE: Final = 1e-12
 """Tolerance for rounding errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientInterval:
+    """Confidence interval of a coefficient, from bootstrap resamples of the documents or items.
+
+    Attributes:
+        low: Lower end; None if there is no interval.
+        high: Upper end; None if there is no interval.
+        level: Confidence level.
+        method: "bca", or "percentile" if the bca interval does not exist.
+        resamples: Number of resamples.
+        seed: Random seed.
+        units: Number of documents, or items, that were resampled.
+        reason: Why there is no interval; None otherwise.
+        notes: Warnings.
+    """
+
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    resamples: int
+    seed: int
+    units: int
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAgreement:
+    """Agreement within one document: see `Coefficient`."""
+
+    document: str
+    value: float | None
+    observed: float
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class LocalChance:
+    """A coefficient whose expected agreement is computed within each document.
+
+    Attributes:
+        value: The coefficient with the local expected agreement; None if it is undefined.
+        observed: Observed agreement in these documents.
+        expected: Mean over the documents of the agreement expected by chance in each, weighted by the number of their
+            ratings.
+        documents: Number of documents with at least two items; the others are left out.
+        lowest: The document with the lowest expected agreement.
+        highest: The document with the highest expected agreement.
+        homogeneous: Local expected agreement if the items are assigned to the documents at random; None if this was
+            not computed.
+        p: Share of random assignments with at least the local expected agreement.
+    """
+
+    value: float | None
+    observed: float
+    expected: float
+    documents: int
+    lowest: DocumentAgreement
+    highest: DocumentAgreement
+    homogeneous: float | None = None
+    p: float | None = None
+
+    def __float__(self) -> float:
+        """Return the value; NaN if it is undefined."""
+        return math.nan if self.value is None else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +95,16 @@ class Coefficient:
         reason: Why the value is undefined or negative; None otherwise.
         items: Number of items that were used.
         annotators: Number of annotators.
-        margins: Share of each category among the ratings of each annotator, by category.
+        margins: Share of each category among the ratings of each annotator, by category; None for an annotator without
+            ratings.
         by_category: Specific agreement of each category (Dice, 1945; Cicchetti and Feinstein, 1990): the probability
             that another annotator gives the category to an item to which a random annotator gave it.
         standard_error: Standard error of `expected` if it was estimated from a sample; None if it is exact.
+        interval: Confidence interval; None if it was not computed.
+        local: The coefficient with the agreement expected within each document; None if it was not computed, or if no
+            document has several items.
+        exchanged: The pairs of different categories that annotators gave to the same items most often, with the number
+            of pairs of ratings.
     """
 
     name: str
@@ -41,9 +115,12 @@ class Coefficient:
     reason: str | None = None
     items: int = 0
     annotators: int = 0
-    margins: Mapping[str, tuple[float, ...]] | None = None
+    margins: Mapping[str, tuple[float | None, ...]] | None = None
     by_category: Mapping[str, float] | None = None
     standard_error: float | None = None
+    interval: CoefficientInterval | None = None
+    local: LocalChance | None = None
+    exchanged: tuple[tuple[str, str, int], ...] = ()
 
     @classmethod
     def corrected(cls, observed: float | None, expected: float | None, **rest: Any) -> Coefficient:  # noqa: ANN401
@@ -58,7 +135,7 @@ class Coefficient:
             reason = "All ratings are equal, so chance alone gives full agreement."
             return cls(value=None, observed=observed, expected=expected, reason=reason, **rest)
         value = (observed - expected) / (1.0 - expected)
-        below = "The annotators agree less often than the chance model expects." if value < -TOLERANCE else None
+        below = _negative(rest.get("exchanged", ())) if value < -TOLERANCE else None
         return cls(value=value, observed=observed, expected=expected, reason=below, **rest)
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,3 +149,12 @@ class Coefficient:
     def __repr__(self) -> str:
         value = "undefined" if self.value is None else f"{self.value:.4f}"
         return f"Coefficient({self.name}={value})"
+
+
+def _negative(exchanged: Sequence[tuple[str, str, int]]) -> str:
+    """Return why a coefficient is negative, with the categories that were exchanged most often."""
+    reason = "The annotators agree less often than the chance model expects: they disagree systematically."
+    if not exchanged:
+        return reason
+    pairs = ", ".join(f"{first!r} and {second!r} ({count})" for first, second, count in exchanged)
+    return f"{reason} Values that were exchanged most often, with the number of times: {pairs}."

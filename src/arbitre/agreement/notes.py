@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+import numpy as np
 
+from arbitre.agreement.advice.by_document import MIN_UNITS
+from arbitre.agreement.advice.side_by_side import DIVERGENCE
+from arbitre.corpus.statistics.bootstrap import FEW_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
     from arbitre.agreement.coefficient import Coefficient
 
 DOMINANT: Final = 0.8
@@ -15,31 +22,102 @@ DOMINANT: Final = 0.8
 LOW: Final = 2 / 3
 """Value below which conclusions from the annotations are not supported (Krippendorff, 2018)."""
 
+HETEROGENEOUS: Final = 0.1
+"""Share by which the disagreement expected within documents is lower than if all documents were alike."""
 
-def notes_of(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
+SIGNIFICANCE: Final = 0.05
+"""Maximum p of a difference between documents."""
+
+MAX_LISTED: Final = 5
+"""Maximum number of categories whose agreement is listed."""
+
+
+def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, CategoricalCoefficients]) -> Iterator[str]:
     """Yield warnings about the coefficients, by path."""
+    yield from _intervals(by_path)
     for path, coefficient in by_path.items():
         place, value = path or "(the whole)", coefficient.value
         if value is None:
             continue
-        shares = {name: sum(margins) / len(margins) for name, margins in (coefficient.margins or {}).items()}
-        if shares and coefficient.by_category:
-            dominant, share = max(shares.items(), key=lambda item: item[1])
-            others = [agreed for name, agreed in coefficient.by_category.items() if name != dominant]
-            if share > DOMINANT and others:
-                yield (
-                    f"{place}: {share:.0%} of the values are {dominant!r}. Agreement on this category hardly raises "
-                    f"{coefficient.name}; agreement on the others is {min(others):.2f} to {max(others):.2f}."
-                )
+        yield from _dominated(place, coefficient)
         if value < 0.0:
-            yield f"{place}: the annotators agree less often than expected by chance."
+            yield f"{place}: {coefficient.name} is negative ({value:.2f}). {coefficient.reason or ''}".rstrip()
         elif value < LOW:
-            yield f"{place}: low agreement ({value:.2f}), which also makes the chance estimate unreliable."
+            yield (
+                f"{place}: low agreement ({value:.2f}). It also makes the agreement expected by chance less reliable:"
+                " this is estimated from ratings that are partly wrong."
+            )
+        yield from _heterogeneous(place, coefficient)
+        if path in coefficients:
+            yield from _diverging(place, coefficients[path])
         if coefficient.name == "alpha_nominal" and _are_numbers(coefficient.margins or {}):
             yield (
                 f"{place}: the values are numbers, but any two different numbers count as full disagreement."
                 " Set a distance such as `absolute` if close numbers should count as partial agreement."
             )
+
+
+def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
+    """Yield a note on missing intervals, or on intervals that are probably too narrow."""
+    intervals = [each.interval for each in by_path.values() if each.interval is not None]
+    few = [interval.units for interval in intervals if interval.low is not None and interval.units < FEW_UNITS]
+    if few:
+        yield f"Fewer than {FEW_UNITS} documents ({min(few)}): the intervals are probably too narrow."
+    missing = [interval for interval in intervals if interval.reason and interval.units < MIN_UNITS]
+    if missing:
+        some = "" if len(missing) == len(intervals) else f" for {len(missing)} of {len(intervals)} paths"
+        yield f"No intervals{some}. {missing[0].reason}"
+
+
+def _dominated(place: str, coefficient: Coefficient) -> Iterator[str]:
+    """Yield a warning if one category is so frequent that the coefficient depends on the others."""
+    shares = {name: float(np.mean(_known(margins))) for name, margins in (coefficient.margins or {}).items()}
+    agreed = coefficient.by_category or {}
+    name, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
+    if share <= DOMINANT or len(agreed) < 2 or coefficient.name != "alpha_nominal":  # noqa: PLR2004
+        return
+    listed = sorted(agreed, key=lambda each: -shares[each])[:MAX_LISTED]
+    yield (
+        f"{place}: {share:.0%} of the values are {name!r}, so annotators agree on {coefficient.expected:.0%} by chance "
+        f"alone, and the observed {coefficient.observed:.0%} says little. {coefficient.name} depends on the rare "
+        f"categories. Agreement by category: {', '.join(f'{each!r} {agreed[each]:.2f}' for each in listed)}."
+    )
+
+
+def _heterogeneous(place: str, coefficient: Coefficient) -> Iterator[str]:
+    """Yield a warning if the values are distributed differently in the documents."""
+    local = coefficient.local
+    if local is None or local.homogeneous is None or local.p is None or local.p > SIGNIFICANCE:
+        return
+    if 1.0 - local.expected > (1.0 - HETEROGENEOUS) * (1.0 - local.homogeneous):
+        return
+    ends = (local.lowest, local.highest)
+    chances = ", ".join(f"{each.expected:.2f} in {each.document}" for each in ends)
+    values = ", ".join(f"{each.value:.2f} in {each.document}" for each in ends if each.value is not None)
+    yield (
+        f"{place}: the categories are not equally frequent in all documents. The agreement expected by chance is "
+        f"{coefficient.expected:.2f} over all documents, but {local.expected:.2f} on average within a document "
+        f"({chances}). {coefficient.name} is {float(coefficient):.2f} with the former and {float(local):.2f} with the "
+        f"latter{f' ({values})' if values else ''}. Report both."
+    )
+
+
+def _diverging(place: str, compared: CategoricalCoefficients) -> Iterator[str]:
+    """Yield a warning if kappa is higher than pi because the annotators prefer different categories."""
+    difference, margins = compared.kappa_minus_pi, compared.kappa.margins
+    if difference is None or not margins or difference <= DIVERGENCE:
+        return
+    name, shares = max(((name, _known(each)) for name, each in margins.items()), key=lambda item: np.ptp(item[1]))
+    yield (
+        f"{place}: kappa ({float(compared.kappa):.2f}) is {difference:.2f} higher than pi ({float(compared.pi):.2f}), "
+        f"only because the annotators use the categories with different frequencies: {name!r} makes up "
+        f"{min(shares):.0%} to {max(shares):.0%} of their values. Report alpha or pi."
+    )
+
+
+def _known(shares: Sequence[float | None]) -> list[float]:
+    """Return the shares of the annotators who rated something."""
+    return [share for share in shares if share is not None]
 
 
 def _are_numbers(categories: Mapping[str, object]) -> bool:

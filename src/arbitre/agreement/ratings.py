@@ -81,6 +81,12 @@ class Ratings:
         """Return the ratings of the items selected by a mask or by positions."""
         return Ratings(self.codes[:, chosen], self.categories)
 
+    def among(self, categories: Sequence[Json]) -> Ratings:
+        """Return the same ratings with these categories; those that occur must be among them."""
+        position = {canonical(value): at for at, value in enumerate(categories)}
+        codes = np.array([*(position.get(canonical(value), MISSING) for value in self.categories), MISSING])
+        return Ratings(codes[self.codes], tuple(categories))
+
     def pairs(self) -> Iterator[tuple[Indices, Indices, Indices]]:
         """Yield the items that each pair of annotators rated, with the codes of both; shapes (items,)."""
         for first, second in combinations(self.codes, 2):

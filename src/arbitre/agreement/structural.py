@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from arbitre.agreement.advice.by_document import ByDocument, Resampling
+from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
 from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value
-from arbitre.agreement.alignment import NONE
-from arbitre.agreement.krippendorff import alpha_of
+from arbitre.agreement.leaf_ratings import LeafRatings
 from arbitre.agreement.notes import notes_of
-from arbitre.agreement.ratings import Ratings
-from arbitre.agreement.structures.alpha import MAX_VALUE_PAIRS, alpha_of_rows
+from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows
 from arbitre.agreement.structures.differences import Difference, Differences
 from arbitre.agreement.structures.list_gamma import gamma_of_lists
-from arbitre.engine.columns.column import LeafColumn, ListColumn
-from arbitre.values import Kind
+from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
+from arbitre.engine.columns.column import ListColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from arbitre.comparator import Comparator
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-INTERVAL_DISTANCES: Final = frozenset({"absolute", "relative", "log", "rounded", "tolerance"})
-"""Distances of numbers whose agreement is measured with the squared difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +33,7 @@ class StructuralAgreement:
         alpha: Krippendorff's alpha of whole documents.
         by_path: Coefficient of each wildcard path: for single values the alpha that fits their kind, for lists and
             objects, alpha with the distance of the schema.
+        coefficients: Other coefficients of each path whose values are categories; see `CategoricalCoefficients`.
         gamma: Gamma of the items of each list, by wildcard path. It compares the disorder of the alignments with that
             of lists from different documents.
         annotators: Names of the annotators, sorted.
@@ -48,6 +44,7 @@ class StructuralAgreement:
 
     alpha: Coefficient
     by_path: Mapping[str, Coefficient]
+    coefficients: Mapping[str, CategoricalCoefficients]
     gamma: Mapping[str, Coefficient]
     annotators: tuple[str, ...]
     documents: int
@@ -62,6 +59,7 @@ class StructuralAgreement:
             "exact": self.exact,
             "alpha": self.alpha.to_dict(),
             "by_path": {path: coefficient.to_dict() for path, coefficient in self.by_path.items()},
+            "coefficients": {path: each.to_dict() for path, each in self.coefficients.items()},
             "gamma": {path: coefficient.to_dict() for path, coefficient in self.gamma.items()},
             "notes": list(self.notes),
         }
@@ -72,6 +70,8 @@ def structural(
     annotations: Mapping[str, Mapping[str, Json]],
     *,
     difference: Difference = "d",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> StructuralAgreement:
     """Measure the agreement of annotators on nested documents.
@@ -86,31 +86,40 @@ def structural(
         annotations: Documents of each annotator, by id.
         difference: Difference of two values in alpha: "d" is their distance, "d2" its square, as for interval data.
             Alpha depends on this choice; its name states it.
-        seed: Random seed of the samples for the expected disagreement.
+        level: Confidence level of the intervals.
+        resamples: Number of bootstrap resamples of the documents.
+        seed: Random seed of the samples for the expected disagreement, and of the resamples.
 
     Returns:
         The agreement. An undefined coefficient has the value None, and a reason.
 
     Raises:
-        DataError: There are fewer than two annotators, or no document has two annotators.
+        DataError: There are fewer than two annotators, no document has two annotators, or `level` is not between 0
+            and 1.
     """
     parts = align_documents(comparator.plan, annotations)
-    measure = _Measure(Differences(difference, is_symmetric(comparator.plan)), seed)
-    by_path, gammas = {}, {}
+    differences = Differences(difference, is_symmetric(comparator.plan))
+    ids = sorted({name for documents in annotations.values() for name in documents})
+    by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))
+    by_path, coefficients, gammas = {}, {}, {}
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
-        by_path[path] = measure.alpha(largest)
-        measure.differences.forget(largest.column)
+        rated = LeafRatings.of(largest)
+        by_path[path] = _alpha(differences, largest, rated, by_document, seed)
+        if rated and (compared := side_by_side(rated, by_path[path], comparator.plan, by_document)) is not None:
+            coefficients[path] = compared
+        differences.forget(largest.column)
         if isinstance(largest.column, ListColumn) and largest.alignments:
-            gammas[path] = gamma_of_lists(largest, largest.column, seed=seed)
+            gammas[path] = gamma_of_lists(largest, largest.column, by_document, seed=seed)
     return StructuralAgreement(
         alpha=by_path[""],
         by_path=by_path,
+        coefficients=coefficients,
         gamma=gammas,
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
-        notes=tuple(notes_of(by_path)),
+        notes=tuple(notes_of(by_path, coefficients)),
     )
 
 
@@ -121,7 +130,17 @@ def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
         plan: The compiled schema.
         documents: The first element of the result of `align_documents`.
     """
-    return _Measure(Differences("d", is_symmetric(plan)), seed=0).alpha(documents)
+    return _alpha(Differences("d", is_symmetric(plan)), documents, LeafRatings.of(documents), None, seed=0)
+
+
+def _alpha(
+    differences: Differences, part: AlignedRows, rated: LeafRatings | None, by_document: ByDocument | None, seed: int
+) -> Coefficient:
+    """Return the alpha that fits the kind of the values."""
+    if rated is not None:
+        return rated.alpha(by_document)
+    most = MAX_VALUE_PAIRS if is_value(part.column) else MAX_PAIRS
+    return alpha_of_rows(differences, part, by_document, seed=seed, most=most)
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
@@ -129,34 +148,3 @@ def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
     for part in parts:
         paths.setdefault(part.path, []).append(part)
     return paths
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """Coefficients of aligned rows."""
-
-    differences: Differences
-    seed: int
-
-    def alpha(self, part: AlignedRows) -> Coefficient:
-        """Return alpha of single values, lists or objects."""
-        return self.values(part) if is_value(part.column) else alpha_of_rows(self.differences, part, seed=self.seed)
-
-    def values(self, part: AlignedRows) -> Coefficient:
-        """Return the coefficient that fits the kind of the values."""
-        column = part.column
-        if isinstance(column, LeafColumn) and column.readings is None and column.leaves:
-            distances = {leaf.distance.name: leaf.distance for leaf in column.leaves}
-            codes = np.where(part.rows == NONE, NONE, column.codes[part.rows]).T
-            ratings = Ratings(codes, tuple(column.values))
-            if distances.keys() == {"exact"}:
-                return alpha_of(ratings, "nominal")
-            if distances.keys() == {"ordinal"} and len(distances) == 1:
-                order = Ratings.of(
-                    [[None if code == NONE else column.values[code] for code in row] for row in codes.tolist()],
-                    distances["ordinal"].options["order"],
-                )
-                return alpha_of(order, "ordinal", ordered=True)
-            if distances.keys() <= INTERVAL_DISTANCES and all(kind == Kind.NUMBER for kind in column.kinds.tolist()):
-                return alpha_of(ratings, "interval")
-        return alpha_of_rows(self.differences, part, seed=self.seed, most=MAX_VALUE_PAIRS)

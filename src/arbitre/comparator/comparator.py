@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
+    from arbitre.schema.loading.overlay import Overlay
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -84,7 +85,7 @@ class Comparator:
         self,
         schema: SchemaSource,
         *,
-        overlay: Mapping[str, Json] | str | Path | None = None,
+        overlay: Mapping[str, Json] | str | Path | Overlay | None = None,
         close: float = CLOSE,
         distances: Distances = catalogue,
         normalizers: Normalizers = normalisers,

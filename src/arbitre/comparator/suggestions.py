@@ -56,7 +56,7 @@ def suggest_aliases(
     """
     given: dict[str, Any] = {**options}
     suggested = take_comparator(schema, given).suggest_aliases(pairs, **given)
-    _write(suggested.overlay, out)
+    write_overlay(suggested.overlay, out)
     return suggested
 
 
@@ -89,7 +89,7 @@ def suggest_gate(
     """
     given: dict[str, Any] = {**options}
     suggested = take_comparator(schema, given).suggest_gate(pairs, seed=seed, **given)
-    _write(suggested.overlay, out)
+    write_overlay(suggested.overlay, out)
     return suggested
 
 
@@ -153,7 +153,8 @@ def perturb_gold(
     return copies
 
 
-def _write(overlay: Mapping[str, Json], out: str | Path | None) -> None:
+def write_overlay(overlay: Mapping[str, Json], out: str | Path | None) -> None:
+    """Write an overlay to a file; None writes none."""
     if out is not None:
         with atomic_text_file(Path(out)) as file:
             file.write(json_text(overlay))

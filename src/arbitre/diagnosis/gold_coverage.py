@@ -153,11 +153,11 @@ class Coverage:
                 pending += (
                     ((*path, token), below, above | {subschemas})
                     for branch in self._expander.branches(subschemas)
-                    for token, below in _below(branch)
+                    for token, below in declared_children(branch)
                 )
 
 
-def _below(branch: Branch) -> Iterator[tuple[Token, Subschemas]]:
+def declared_children(branch: Branch) -> Iterator[tuple[Token, Subschemas]]:
     """Yield the token and the subschemas of every child that a branch declares."""
     yield from branch.properties.items()
     yield from ((STAR, below) for below in (*branch.patterns.values(), branch.additional, branch.items) if below)

@@ -28,7 +28,8 @@ from arbitre.report.html.build_view import (
     with_ranking,
 )
 from arbitre.report.html.language import Language
-from arbitre.report.html.render import embedded, render_page
+from arbitre.report.html.render import render_page
+from arbitre.report.html.standalone import embedded
 from arbitre.report.html.view import Subject, TrustView, View
 from arbitre.report.tables.result_files import EVALUATION, without_folders
 from arbitre.report.text_files import atomic_text_file, json_text

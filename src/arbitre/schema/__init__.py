@@ -38,7 +38,7 @@ __all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
 def compile_plan(
     root: Subschema,
     *,
-    overlay: Mapping[str, Json] | str | Path | None = None,
+    overlay: Mapping[str, Json] | str | Path | Overlay | None = None,
     close: float = CLOSE,
     distances: DistanceCatalogue = catalogue,
     normalizers: Catalogue[Normalizer] = normalisers,
@@ -66,7 +66,7 @@ def compile_plan(
     """
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
         raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
-    laid = None if overlay is None else Overlay.read(overlay)
+    laid = None if overlay is None else overlay if isinstance(overlay, Overlay) else Overlay.read(overlay)
     forced = Overrides(
         None if match is None else matching.catalogue.build(match),
         None if distance is None else distances.build(distance),

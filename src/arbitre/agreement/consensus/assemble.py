@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
@@ -34,6 +35,7 @@ class Draft(NamedTuple):
         by_path: Number of single values and list items at each path.
         values: Number of single values at all paths.
         origins: Origin of the values that not all annotators have, by document and pointer.
+        located: Place of each disagreement, by its id.
     """
 
     documents: dict[str, Json]
@@ -41,6 +43,7 @@ class Draft(NamedTuple):
     by_path: dict[str, PathCounts]
     values: PathCounts
     origins: dict[str, dict[str, ValueOrigin]]
+    located: dict[str, Place]
 
 
 class _Node(NamedTuple):
@@ -50,14 +53,14 @@ class _Node(NamedTuple):
         place: The place.
         tokens: The path.
         share: Share of the document's quality that depends on it.
-        context: The nearest list item above, or the document.
+        above: The document, then the list items that contain the place, with their paths.
         outcome: The field of `PathCounts` for values that all annotators of the container share.
     """
 
     place: Place
     tokens: tuple[Token, ...]
     share: float
-    context: Json
+    above: tuple[tuple[Place, tuple[Token, ...]], ...]
     outcome: str = "unanimous"
 
 
@@ -70,29 +73,56 @@ class Assembly:
         votes: The vote on each place.
         values: The value of each place in the consensus; ABSENT if it is left out.
         strategy: Name of the strategy.
+        decided: Values that replace those of the vote; ABSENT to leave a place out.
     """
 
     places: Places
     votes: dict[Place, Vote]
     values: dict[Place, Json]
     strategy: str
+    decided: Mapping[Place, Json]
 
     @classmethod
-    def of(cls, places: Places, votes: Mapping[Place, Vote], strategy: str) -> Assembly:
+    def of(
+        cls,
+        places: Places,
+        votes: Mapping[Place, Vote],
+        strategy: str,
+        decided: Mapping[Place, Json] = MappingProxyType({}),
+    ) -> Assembly:
         """Compute the values, those in a container before the container."""
-        assembly = cls(places, dict(votes), {}, strategy)
+        assembly = cls(places, dict(votes), {}, strategy, decided)
         for place in reversed(places.every):
-            assembly.values[place] = assembly._value(place)
+            assembly.values[place] = decided[place] if place in decided else assembly._value(place)
         return assembly
+
+    def documents(self) -> dict[str, Json]:
+        """Return the documents by id, without those that are left out."""
+        return {name: self.values[root] for name, root in self.places.roots.items() if self.values[root] is not ABSENT}
+
+    def pointers(self) -> dict[Place, str]:
+        """Return the pointer of each place that is kept, without those inside a decided value."""
+        pointers = {}
+        pending: list[tuple[Place, tuple[Token, ...]]] = [(root, ()) for root in self.places.roots.values()]
+        while pending:
+            place, tokens = pending.pop()
+            if self.values[place] is ABSENT:
+                continue
+            pointers[place] = pointer(tokens)
+            family = self.votes[place].family
+            if place not in self.decided and family not in {None, SCALAR}:
+                pending += [(child, (*tokens, token)) for token, child in self._arranged(place, family)]
+        return pointers
 
     def draft(self) -> Draft:
         """Return the documents and the disagreements."""
         disagreements: list[Disagreement] = []
+        located: dict[str, Place] = {}
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         total: Counter[str] = Counter()
         origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
         for name, root in self.places.roots.items():
-            pending = [_Node(root, (), 1.0, self.values[root])]
+            pending = [_Node(root, (), 1.0, ((root, ()),))]
             while pending:
                 node = pending.pop()
                 place, vote = node.place, self.votes[node.place]
@@ -100,6 +130,7 @@ class Assembly:
                 if vote.flag is not None:
                     disagreement = self._disagreement(name, root, node)
                     disagreements.append(disagreement)
+                    located[disagreement.id] = place
                     if kept:
                         names = tuple(self.places.annotators[at] for at in vote.winners)
                         origins[name][disagreement.pointer] = ValueOrigin(names, vote.by)
@@ -112,11 +143,12 @@ class Assembly:
                     pending += self._below(node._replace(outcome=outcome), vote.family)
         disagreements.sort(key=lambda own: (-own.weight, own.document, order(own.pointer)))
         return Draft(
-            {name: self.values[root] for name, root in self.places.roots.items() if self.values[root] is not ABSENT},
+            self.documents(),
             tuple(disagreements),
             {path: PathCounts(**counts[path]) for path in sorted(counts, key=order)},
             PathCounts(**total),
             dict(origins),
+            located,
         )
 
     def _value(self, place: Place) -> Json:
@@ -179,37 +211,54 @@ class Assembly:
         place = node.place
         arranged = self._arranged(place, family)
         total = sum(child.weight for _, child in arranged)
-        context = self.values[place] if place.item else node.context
+        above = (*node.above, (place, node.tokens)) if place.item else node.above
         for token, child in reversed(arranged):
-            share = node.share * child.weight / total if total else 0.0
-            yield _Node(child, (*node.tokens, token), share, context, node.outcome)
+            share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)
+            yield _Node(child, tokens, share, above, node.outcome)
 
     def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
-        voters = place.voters()
+        itself = ((place, node.tokens),) if place.item and Kind.OBJECT in place.families else ()
+        entries = (*node.above, *itself)
+        entry, tokens = entries[-1]
         return Disagreement(
             id=f"{document}#{at}",
             document=document,
             pointer=at,
             path=place.path,
-            kind="presence" if any(place.families[voter] is None for voter in voters) else "value",
-            readings=tuple(
-                Reading(
-                    name,
-                    place.values[annotator],
-                    None if place.values[annotator] is ABSENT else place.address(annotator),
-                    annotator in voters,
-                )
-                for annotator, name in enumerate(self.places.annotators)
-                if root.values[annotator] is not ABSENT
-            ),
+            kind="presence" if any(place.families[voter] is None for voter in place.voters()) else "value",
+            readings=self._readings(root, place),
             proposal=self.values[place],
             support=vote.support,
             margin=vote.margin,
             flag=vote.flag or "not unanimous",
             weight=node.share * (1.0 - vote.similarity),
-            context=node.context,
+            context=self.values[node.above[-1][0]],
+            entry=pointer(tokens),
+            versions=self._readings(root, entry),
+            within=tuple(filter(None, (_first_text(self.values[each]) for each, _ in entries[1:]))),
         )
+
+    def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:
+        """Return what each annotator of the document has at a place."""
+        voters = place.voters()
+        return tuple(
+            Reading(
+                name,
+                place.values[annotator],
+                None if place.values[annotator] is ABSENT else place.address(annotator),
+                annotator in voters,
+            )
+            for annotator, name in enumerate(self.places.annotators)
+            if root.values[annotator] is not ABSENT
+        )
+
+
+def _first_text(value: Json) -> str:
+    """Return the first text of an object, at most one level down; "" if there is none."""
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for each in held if isinstance(each, dict) for text in each.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), "")
 
 
 def _outcome(vote: Vote) -> str:

@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
+from arbitre.agreement.consensus.decisions import Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, SystemScores
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
+from arbitre.agreement.consensus.queue_files import Queue, queue_files
+from arbitre.agreement.consensus.revision import revise
 from arbitre.agreement.consensus.systems import read_predictions, score_apart
 from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import DisagreementCounts, MeasuredAgreement, Provenance
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from arbitre.agreement.coefficient import Coefficient
-    from arbitre.agreement.consensus.assemble import Draft
     from arbitre.agreement.consensus.places import Places
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
@@ -40,6 +42,9 @@ def consensus(
     weak_margin: float = WEAK_MARGIN,
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
+    queue: str | Path | None = None,
+    decisions: str | Path | None = None,
+    lang: str = "en",
     **options: Unpack[AgreeKeywords],
 ) -> Consensus:
     """Build gold documents from the documents of several annotators, as `arbitre consensus` does.
@@ -47,13 +52,17 @@ def consensus(
     Args:
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
-        strategy: `majority` keeps what most annotators have, `unanimity` what all of them share. `dawid-skene` is a
+        strategy: `majority` keeps what most annotators have, `unanimity` what all of them share. `collegial` proposes
+            the majority, and replaces it with the decisions of people on the disagreements. `dawid-skene` is a
             majority for texts, numbers and the presence of items; it weights the annotators of categories by their
             estimated error rates.
         weak_margin: Difference of the shares of votes for the two most frequent readings, below which a majority is
             flagged as weak.
         systems: Sources of the predictions of systems, which are scored on unanimous and on contested values apart.
         out: File for the documents (.jsonl), or a folder; None writes none.
+        queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
+        decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
+        lang: Language of the page of disagreements.
         **options: Options of the comparator, and for reading documents.
 
     Returns:
@@ -69,7 +78,16 @@ def consensus(
     comparator = take_comparator(schema, given)
     reading, _ = option_sets(given, ReadingKeywords)
     return consensus_on(
-        comparator, annotators, reading, strategy=strategy, weak_margin=weak_margin, systems=systems, out=out
+        comparator,
+        annotators,
+        reading,
+        strategy=strategy,
+        weak_margin=weak_margin,
+        systems=systems,
+        out=out,
+        queue=queue,
+        decisions=decisions,
+        lang=lang,
     )
 
 
@@ -82,14 +100,28 @@ def consensus_on(
     weak_margin: float = WEAK_MARGIN,
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
+    queue: str | Path | None = None,
+    decisions: str | Path | None = None,
+    lang: str = "en",
 ) -> Consensus:
     """Read the documents of annotators and build gold documents from them; see `consensus`."""
+    language, files = Language.named(lang), None if queue is None else queue_files(queue)
     options = reading.for_plan(comparator.plan)
     annotations = read_annotations(annotators, options)
     predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
+    decided = None if decisions is None else Decisions.read(decisions)
     built = build_consensus(
-        comparator, annotations, strategy=strategy, weak_margin=weak_margin, predictions=predictions
+        comparator,
+        annotations,
+        strategy=strategy,
+        weak_margin=weak_margin,
+        predictions=predictions,
+        decisions=decided,
     )
+    if files is not None:
+        by_id = {} if decided is None else decided.by_id
+        version = comparator.plan.signature.version
+        Queue(built.provenance.annotators, built.disagreements, by_id, version).write(files, language)
     if out is not None:
         built.save(out, id_key=reading.id_key)
     return built
@@ -102,6 +134,7 @@ def build_consensus(
     strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
     predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
+    decisions: Decisions | None = None,
 ) -> Consensus:
     """Build gold documents from documents in memory; see `consensus`.
 
@@ -111,22 +144,51 @@ def build_consensus(
         strategy: See `consensus`.
         weak_margin: See `consensus`.
         predictions: Predictions of each system to score, with the ids of their documents.
+        decisions: Decisions on the disagreements, as `Decisions.read` returns them.
 
     Raises:
-        DataError: A value is not JSON, crowd-kit is not installed for `dawid-skene`, or no document has two annotators.
+        DataError: A value is not JSON, crowd-kit is not installed for `dawid-skene`, no document has two annotators, or
+            a decision does not belong to a disagreement or violates the schema.
         OptionError: An option is unknown or out of range.
     """
     check_options(strategy, weak_margin)
+    if decisions is not None and strategy != "collegial":
+        raise OptionError.of("`decisions` requires `strategy` collegial.")
     places = find_places(comparator.plan, annotations)
     estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
-    draft = _draft(places, strategy, weak_margin, estimates)
+    assembly = _assemble(places, strategy, weak_margin, estimates)
+    draft = assembly.draft()
     notes = tuple(notes_of(places, draft, strategy, estimates))
-    provenance = _provenance(alpha_of_documents(comparator.plan, places.aligned), places, draft, strategy)
+    decided, undecided = 0, tuple[str, ...]()
+    if strategy == "collegial":
+        revision = revise(comparator.plan, assembly, draft, decisions)
+        draft, undecided, notes = revision.revised(), revision.undecided, (*notes, *revision.notes())
+        decided = len(draft.disagreements) - len(undecided)
+    flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
+    alpha = alpha_of_documents(comparator.plan, places.aligned)
+    provenance = Provenance(
+        places.annotators,
+        strategy,
+        MeasuredAgreement(alpha.name, alpha.value, alpha.items),
+        len(draft.documents),
+        DisagreementCounts(len(draft.disagreements), flagged, decided),
+        draft.origins,
+    )
     scores: dict[str, SystemScores] = {}
     if predictions:
-        gold = _draft(places, "majority", weak_margin, estimates) if strategy == "unanimity" else draft
+        unanimous = strategy == "unanimity"
+        gold = _assemble(places, "majority", weak_margin, estimates).draft() if unanimous else draft
         scores = {name: score_apart(comparator.plan, gold, answers) for name, answers in predictions.items()}
-    return Consensus(draft.documents, draft.disagreements, provenance, notes, draft.by_path, draft.values, scores)
+    return Consensus(
+        draft.documents,
+        draft.disagreements,
+        provenance,
+        notes,
+        draft.by_path,
+        draft.values,
+        scores,
+        undecided,
+    )
 
 
 def check_options(strategy: Strategy, weak_margin: float) -> None:
@@ -141,18 +203,6 @@ def check_options(strategy: Strategy, weak_margin: float) -> None:
         raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
 
 
-def _draft(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Draft:
+def _assemble(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Assembly:
     votes = {place: vote(place, strategy, weak_margin, estimates.winners.get(place)) for place in places.every}
-    return Assembly.of(places, votes, strategy).draft()
-
-
-def _provenance(alpha: Coefficient, places: Places, draft: Draft, strategy: Strategy) -> Provenance:
-    flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
-    return Provenance(
-        places.annotators,
-        strategy,
-        MeasuredAgreement(alpha.name, alpha.value, alpha.items),
-        len(draft.documents),
-        DisagreementCounts(len(draft.disagreements), flagged, 0),
-        draft.origins,
-    )
+    return Assembly.of(places, votes, strategy)

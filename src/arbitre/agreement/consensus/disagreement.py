@@ -66,6 +66,9 @@ class Disagreement:
         flag: `tie` and `weak majority` need a decision by a person.
         weight: Share of the document's quality at stake, times the mean distance between the readings.
         context: The nearest list item, or else the document, that contains the place, as in the consensus.
+        entry: JSON Pointer of the place if it is an object in a list, or else of `context`.
+        versions: What each annotator has at `entry`.
+        within: The first text of each list item that contains the place, the outermost first.
     """
 
     id: str
@@ -80,6 +83,9 @@ class Disagreement:
     flag: Flag
     weight: float
     context: Json
+    entry: str = ""
+    versions: tuple[Reading, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def flagged(self) -> bool:
@@ -100,6 +106,8 @@ class Disagreement:
             "margin": self.margin,
             "weight": self.weight,
             "readings": [reading.to_dict() for reading in self.readings],
+            "within": list(self.within),
+            "entry": self.entry,
             "context": None if self.context is ABSENT else self.context,
         }
 
@@ -184,6 +192,8 @@ class Consensus:
         values: Number of single values at all paths.
         systems: Scores of systems on unanimous and on contested values. Their gold is the consensus; for `unanimity`,
             it is the majority.
+        undecided: For `collegial`, the ids of the disagreements that nobody has decided on. `by_path` and `values` are
+            those of the proposal.
     """
 
     documents: Mapping[str, Json]
@@ -193,6 +203,7 @@ class Consensus:
     by_path: Mapping[str, PathCounts] = field(default_factory=dict)
     values: PathCounts = PathCounts()
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
+    undecided: tuple[str, ...] = ()
 
     def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
         """Write the documents and their sidecar, as `arbitre evaluate --gold` reads them.
@@ -232,6 +243,7 @@ class Consensus:
             "notes": list(self.notes),
             "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
+            "undecided": list(self.undecided),
             "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
             "documents": dict(self.documents),
             "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],

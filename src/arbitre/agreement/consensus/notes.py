@@ -21,7 +21,7 @@ def notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estima
     if single:
         documents = "1 document was" if single == 1 else f"{single} documents were"
         yield f"{documents} annotated by one annotator only and taken over unchanged."
-    if len(places.annotators) == 2 and strategy == "majority":  # noqa: PLR2004
+    if len(places.annotators) == 2 and strategy in {"majority", "collegial"}:  # noqa: PLR2004
         yield "Two annotators have no majority: every disagreement is a tie."
     if strategy == "unanimity":
         left_out, total = draft.values.left_out, draft.values.total

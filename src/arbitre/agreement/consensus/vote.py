@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.disagreement import Flag
     from arbitre.agreement.consensus.places import Place
 
-Strategy: TypeAlias = Literal["majority", "unanimity", "dawid-skene"]
+Strategy: TypeAlias = Literal["majority", "unanimity", "collegial", "dawid-skene"]
 """How the values of the annotators are combined."""
 
 WEAK_MARGIN: Final = 0.25
@@ -130,7 +130,7 @@ def vote(place: Place, strategy: Strategy, weak_margin: float, estimated: int | 
 
     Args:
         place: The place.
-        strategy: The strategy; "dawid-skene" is "majority", except for `estimated`.
+        strategy: The strategy; "collegial" is "majority", and so is "dawid-skene" except for `estimated`.
         weak_margin: Margin below which a majority is weak.
         estimated: An annotator with the most probable value, if it was estimated; it wins whatever the votes.
     """

@@ -11,9 +11,11 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.sums.pair_sums import PairSums, pair_table, pairs_within
 from arbitre.engine.columns.item_weights import leaf_counts
 
 if TYPE_CHECKING:
+    from arbitre.agreement.advice.by_document import ByDocument
     from arbitre.agreement.aligned_rows import AlignedRows
     from arbitre.agreement.structures.differences import Differences
     from arbitre.arrays import Floats, Indices
@@ -24,6 +26,9 @@ MAX_PAIRS: Final = 2_000
 
 MAX_VALUE_PAIRS: Final = 200_000
 """Number of pairs of single values above which the expected disagreement is estimated from a sample."""
+
+MAX_WITHIN: Final = 20_000
+"""Number of pairs of values within documents above which the local expected disagreement is estimated from a sample."""
 
 MAX_CELLS: Final = 1 << 27
 """Number of pairs of single values, in all pairs of objects or lists together, that are compared at most.
@@ -67,15 +72,20 @@ class AlphaParts:
     standard_error: float | None
 
 
-def alpha_of_rows(differences: Differences, part: AlignedRows, *, seed: int, most: int = MAX_PAIRS) -> Coefficient:
-    """Return alpha with the distance of the schema; for the arguments, see `alpha_parts`."""
+def alpha_of_rows(
+    differences: Differences, part: AlignedRows, by_document: ByDocument | None, *, seed: int, most: int = MAX_PAIRS
+) -> Coefficient:
+    """Return alpha with the distance of the schema; for the other arguments, see `alpha_parts`.
+
+    `by_document` adds the interval and the local expected agreement; None adds nothing.
+    """
     parts = alpha_parts(differences, part, seed=seed, most=most)
     number = float(parts.ratings.sum())
     observed = expected = None
     if number:
         observed = 1.0 - float(parts.disagreement.sum()) / number
         expected = 1.0 - float(parts.weights @ parts.differences / parts.weights.sum())
-    return Coefficient.corrected(
+    coefficient = Coefficient.corrected(
         observed,
         expected,
         name=f"alpha_{differences.difference}",
@@ -84,6 +94,25 @@ def alpha_of_rows(differences: Differences, part: AlignedRows, *, seed: int, mos
         annotators=part.rows.shape[1],
         standard_error=parts.standard_error,
     )
+    if not number or by_document is None:
+        return coefficient
+    raters = (part.rows != NONE).sum(axis=1)
+    rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]
+    pooled, owner = rows[rows != NONE], document.repeat(raters)
+    first, second = pairs_within(owner, min(most, MAX_WITHIN), seed)
+    used = parts.ratings.nonzero()[0]
+    position = np.zeros(len(parts.ratings), dtype=np.intp)
+    position[used] = np.arange(len(used))
+    documents = position[parts.first], position[parts.second]
+    sums = PairSums(
+        disagreed=parts.disagreement[used],
+        values=parts.ratings[used],
+        pairs=pair_table(*documents, parts.weights, len(used)),
+        differences=pair_table(*documents, parts.weights * parts.differences, len(used)),
+        within=position[owner[first]],
+        differences_within=differences.between(part.column, pooled[first], pooled[second]),
+    )
+    return by_document.added(coefficient, sums, document, raters)
 
 
 def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most: int = MAX_PAIRS) -> AlphaParts:

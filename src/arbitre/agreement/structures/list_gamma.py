@@ -13,8 +13,10 @@ import numpy as np
 from arbitre.agreement.aligning.lists import align_lists
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.sums.pair_sums import ListSums
 
 if TYPE_CHECKING:
+    from arbitre.agreement.advice.by_document import ByDocument
     from arbitre.agreement.aligned_rows import AlignedRows
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import ListColumn
@@ -68,8 +70,8 @@ class GammaParts:
         return float(residuals.std(ddof=1)) / math.sqrt(len(residuals)) / float(self.items_drawn.mean())
 
 
-def gamma_of_lists(part: AlignedRows, column: ListColumn, *, seed: int) -> Coefficient:
-    """Return gamma of aligned lists; for the arguments, see `gamma_parts`."""
+def gamma_of_lists(part: AlignedRows, column: ListColumn, by_document: ByDocument, *, seed: int) -> Coefficient:
+    """Return gamma of aligned lists, with its interval; for the other arguments, see `gamma_parts`."""
     annotators = part.rows.shape[1]
     parts = gamma_parts(part, column, seed=seed)
     items = float(parts.items.sum())
@@ -85,7 +87,13 @@ def gamma_of_lists(part: AlignedRows, column: ListColumn, *, seed: int) -> Coeff
         return Coefficient(value=None, observed=observed, expected=None, reason=reason, **facts)
     if observed is None or parts.expected is None:
         return Coefficient.corrected(None, None, **facts)
-    return Coefficient.corrected(observed, 1.0 - parts.expected, standard_error=parts.standard_error, **facts)
+    coefficient = Coefficient.corrected(observed, 1.0 - parts.expected, standard_error=parts.standard_error, **facts)
+    used = parts.items.nonzero()[0]
+    position = np.full(len(parts.items), len(used))
+    position[used] = np.arange(len(used))
+    drawn = position[parts.drawn]
+    sums = ListSums(parts.disorders[used], parts.items[used], drawn, parts.disorders_drawn, parts.items_drawn)
+    return by_document.with_interval(coefficient, sums, len(used))
 
 
 def gamma_parts(part: AlignedRows, column: ListColumn, *, seed: int) -> GammaParts:

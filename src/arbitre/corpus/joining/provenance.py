@@ -64,11 +64,13 @@ class ValueOrigin:
 
     Attributes:
         annotators: The annotators who have this value.
-        by: The strategy, or the name of the person who decided.
+        by: The strategy, the name of the person who decided, or "undecided".
+        note: Remark of the person who decided.
     """
 
     annotators: tuple[str, ...]
     by: str
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,10 @@ class Provenance:
             plain.get("documents"),
             disagreements and DisagreementCounts(**disagreements),
             {
-                document: {place: ValueOrigin(tuple(origin["from"]), origin["by"]) for place, origin in values.items()}
+                document: {
+                    place: ValueOrigin(tuple(origin["from"]), origin["by"], origin.get("note"))
+                    for place, origin in values.items()
+                }
                 for document, values in plain.get("values", {}).items()
             },
         )
@@ -173,7 +178,9 @@ class Provenance:
             "disagreements": self.disagreements and asdict(self.disagreements),
             "values": {
                 document: {
-                    place: {"from": list(origin.annotators), "by": origin.by} for place, origin in values.items()
+                    place: {"from": list(origin.annotators), "by": origin.by}
+                    | ({"note": origin.note} if origin.note else {})
+                    for place, origin in values.items()
                 }
                 for document, values in self.values.items()
             }
@@ -204,6 +211,9 @@ class Provenance:
             value, documents = self.agreement.value, self.agreement.documents
             measured = "undefined" if value is None else f"{value:.3f}"
             parts.append(f"{self.agreement.coefficient} {measured} on {documents} document{'s' * (documents != 1)}")
+        if self.strategy == "collegial" and self.disagreements is not None:
+            undecided = self.disagreements.total - self.disagreements.decided
+            parts += [f"{undecided} of {self.disagreements.total} disagreements undecided"] * bool(undecided)
         return parts
 
 

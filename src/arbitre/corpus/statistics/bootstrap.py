@@ -148,7 +148,8 @@ def intervals(
     return dict(zip(NAMES, computed, strict=True))
 
 
-def _check(level: float, method: str, resamples: int) -> None:
+def check_bootstrap(level: float, method: str, resamples: int) -> None:
+    """Raise DataError if an option of an interval is invalid."""
     if not 0.0 < level < 1.0:
         raise DataError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
     check_option("method", method, get_args(Method))
@@ -179,7 +180,7 @@ def bounds(
         resamples: Number of bootstrap resamples.
         seed: Random seed of the bootstrap.
     """
-    _check(level, method, resamples)
+    check_bootstrap(level, method, resamples)
     estimates = statistic.of(statistic.total)
     resampled = method in {"percentile", "bca"}
     results = (
@@ -259,21 +260,26 @@ def _bootstrapped(
         resampled_scores = statistic.of(_resampled(statistic.units, resamples, seed))
     for at, (estimate, values) in enumerate(zip(estimates.tolist(), resampled_scores.T, strict=True)):
         others = _left_out(statistic, at) if method == "bca" and sample.units > 1 else np.empty(0)
-        yield _resampled_ends(estimate, values, others, level, method)
+        yield resampled_ends(estimate, values, others, level, method)
 
 
 def _resampled(units: Floats, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Floats:
     """Return the sums of bootstrap resamples of the units, shape (resamples, columns), drawing `cells` at a time."""
+    return np.concatenate([weights @ units for weights in draws(len(units), resamples, seed, cells)])
+
+
+def draws(size: int, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Iterator[Floats]:
+    """Yield how often each unit occurs in each resample, in arrays of shape (resamples, size) of at most `cells` cells.
+
+    The next array overwrites the one before.
+    """
     generator = np.random.default_rng(seed)
-    size, rows = len(units), min(resamples, max(1, cells // len(units)))
-    sums, weights = np.empty((resamples, units.shape[1])), np.empty((rows, size))
-    for start in range(0, resamples, rows):
-        part = sums[start : start + rows]
-        block = weights[: len(part)]
+    weights = np.empty((min(resamples, max(1, cells // size)), size))
+    for start in range(0, resamples, len(weights)):
+        block = weights[: resamples - start]
         for row in block:
             row[:] = np.bincount(generator.integers(size, size=size), minlength=size)
-        np.matmul(block, units, out=part)
-    return sums
+        yield block
 
 
 def _left_out(statistic: Statistic, at: int) -> Floats:
@@ -284,17 +290,28 @@ def _left_out(statistic: Statistic, at: int) -> Floats:
     return estimates
 
 
-def _resampled_ends(estimate: float, values: Floats, jackknife: Floats, level: float, method: Method) -> _EndsAndNotes:
-    """Return the ends of an interval, the method that was used, and notes."""
+def resampled_ends(
+    estimate: float, values: Floats, jackknife: Floats, level: float, method: Method, *, what: str = "score"
+) -> _EndsAndNotes:
+    """Return the ends of an interval, the method that was used, and notes.
+
+    Args:
+        estimate: The value in the corpus.
+        values: The value in each resample; NaN if undefined. Shape (resamples,).
+        jackknife: The value without each unit in turn, for `bca`; shape (units,).
+        level: Confidence level.
+        method: percentile or bca.
+        what: What the notes call the value.
+    """
     known = values[~np.isnan(values)]
     if np.isnan(estimate) or not known.size:
         return None, None, method, ()
     notes: tuple[str, ...] = ()
     if known.size < values.size:
         undefined = values.size - known.size
-        notes = (f"The score is undefined in {undefined} of {values.size} resamples; these are left out.",)
+        notes = (f"The {what} is undefined in {undefined} of {values.size} resamples; these are left out.",)
     if np.ptp(known) <= TIE_TOLERANCE:
-        return estimate, estimate, method, (*notes, "Every resample has the same score.")
+        return estimate, estimate, method, (*notes, f"Every resample has the same {what}.")
     tails = np.array([0.5 - level / 2, 0.5 + level / 2])
     if method == "bca":
         corrected = _corrected(tails, estimate, known, jackknife[~np.isnan(jackknife)])

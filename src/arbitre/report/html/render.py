@@ -1,28 +1,19 @@
-"""Render a report as a self-contained HTML page.
-
-The template only lays out the view model; it computes no scores. The template engine escapes all text from data. The
-content security policy allows only the script and style of the page (by their hashes) and no external resources.
-"""
+"""Render a report as a self-contained HTML page. The template only lays out the view model; it computes no scores."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import re
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from arbitre.errors import HIDDEN, clipped, show_hidden
+from arbitre.errors import clipped, show_hidden
 from arbitre.paths import escape as escape_token
 from arbitre.report import entry_classes
 from arbitre.report.html.inline_svg import composition, survival
 from arbitre.report.html.language import Language, Translator
+from arbitre.report.html.standalone import render
 from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, provenance, sampled
 from arbitre.report.text_files import compact
 from arbitre.report.visible_text import spelled
@@ -88,72 +79,47 @@ def render_page(view: View, language: Language = Language.EN) -> str:
     """Render a view as an HTML page; equal views give identical bytes."""
     plain = view.to_dict()
     say = Translator(language)
-    style = "".join(_part(f"style/{name}.css") for name in STYLE)
-    script = "".join(_part(f"script/{name}.js") for name in SCRIPT)
-    explored = any(one["explorer"] for one in plain["subjects"])
     several = len(plain["subjects"]) > 1
-    return (
-        _environment(language)
-        .from_string(_part("report.html.j2"))
-        .render(
-            view=plain,
-            lang=language.value,
-            t=say,
-            title=_title(plain, say),
-            several=several,
-            explored=explored,
-            diagnosed=any(subject["faults"] for subject in plain["subjects"]),
-            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-            "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
-            style=Markup(style),  # noqa: S704  (files of this package, and escaped JSON)
-            script=Markup(script),  # noqa: S704
-            data=Markup(_data(plain, language, several=several)),  # noqa: S704
-            glyphs=entry_classes.GLYPHS,
-            verdict_glyphs=GLYPHS,
-            formulas=FORMULAS,
-            at=lambda number, pointer: f"{number}{pointer}" if several else pointer,
-            sentences=partial(_sentences, say=say),
-            composition=partial(composition, say=say),
-            survival=partial(survival, say=say),
-            warning=partial(_warning, say=say),
-            paper=PAPER,
-            held={one["name"]: {document["key"] for document in one["explorer"]} for one in plain["subjects"]},
-            basis=partial(basis, say=say),
-            contrast_basis=partial(contrast_basis, say=say),
-            lead=partial(lead, say=say),
-            provenance=partial(provenance, say=say),
-            sampled=partial(sampled, say=say),
-            methods=lambda subject: _methods(subject, plain["version"], say),
-            procedure=partial(procedure, say=say),
-        )
+    return render(
+        "report.html.j2",
+        language,
+        style=[f"style/{name}" for name in STYLE],
+        script=[f"script/{name}" for name in SCRIPT],
+        data=_data(plain, language, several=several),
+        filters={
+            "clip": clipped,
+            "brief": _brief,
+            "literal": _literal,
+            "token": escape_token,
+            "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
+            "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
+            "letter": lambda number: chr(ord("a") + number % 26),
+        },
+        values={
+            "view": plain,
+            "title": _title(plain, say),
+            "several": several,
+            "explored": any(one["explorer"] for one in plain["subjects"]),
+            "diagnosed": any(subject["faults"] for subject in plain["subjects"]),
+            "glyphs": entry_classes.GLYPHS,
+            "verdict_glyphs": GLYPHS,
+            "formulas": FORMULAS,
+            "at": lambda number, pointer: f"{number}{pointer}" if several else pointer,
+            "sentences": partial(_sentences, say=say),
+            "composition": partial(composition, say=say),
+            "survival": partial(survival, say=say),
+            "warning": partial(_warning, say=say),
+            "paper": PAPER,
+            "held": {one["name"]: {document["key"] for document in one["explorer"]} for one in plain["subjects"]},
+            "basis": partial(basis, say=say),
+            "contrast_basis": partial(contrast_basis, say=say),
+            "lead": partial(lead, say=say),
+            "provenance": partial(provenance, say=say),
+            "sampled": partial(sampled, say=say),
+            "methods": lambda subject: _methods(subject, plain["version"], say),
+            "procedure": partial(procedure, say=say),
+        },
     )
-
-
-@cache
-def _part(name: str) -> str:
-    return files("arbitre.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _environment(language: Language) -> Environment:
-    environment = Environment(
-        loader=BaseLoader(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {
-        "visible": show_hidden,
-        "clip": clipped,
-        "brief": _brief,
-        "number": language.number,
-        "literal": _literal,
-        "token": escape_token,
-        "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
-        "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
-        "letter": lambda number: chr(ord("a") + number % 26),
-    }
-    return environment
 
 
 def _brief(one: Mapping[str, Json], room: int = 60) -> list[str]:
@@ -178,35 +144,17 @@ def _literal(value: Json) -> str:
     return "" if value is None else compact(value)
 
 
-_ASCII: Final = 0x7F
-_UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
-
-
-def embedded(value: Json) -> str:
-    r"""Serialise a value as JSON for a script element, with markup and invisible characters escaped.
-
-    >>> embedded("</script>")
-    '"\\u003c/script\\u003e"'
-    """
-    return _UNSAFE.sub(
-        lambda found: json.dumps(found[0])[1:-1] if ord(found[0]) > _ASCII else f"\\u{ord(found[0]):04x}",
-        compact(value),
-    )
-
-
-def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> str:
+def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dict[str, Any]:
     say = Translator(language)
     kept = ("js.", "published", "verdict.", "class.", "theme.", "colon", "gold.column", "predicted.column")
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
-    return embedded(
-        {
-            "language": language.value,
-            "several": several,
-            "glyphs": GLYPHS | {f"class.{name}": glyph for name, glyph in entry_classes.GLYPHS.items()},
-            "strings": strings,
-            "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
-        }
-    )
+    return {
+        "language": language.value,
+        "several": several,
+        "glyphs": GLYPHS | {f"class.{name}": glyph for name, glyph in entry_classes.GLYPHS.items()},
+        "strings": strings,
+        "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
+    }
 
 
 def _title(plain: Mapping[str, Any], say: Translator) -> str:

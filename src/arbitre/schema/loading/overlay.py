@@ -66,6 +66,16 @@ class Overlay:
             raise SchemaError(*problems)
         return root
 
+    def extended(self, settings: Mapping[str, Json]) -> Overlay:
+        """Return the overlay with further settings by path, which replace its own. Raises SchemaError."""
+        pending = [(self, self._of(dict(settings), None))]
+        for own, other in pending:  # grows during iteration
+            own.settings = own.settings | other.settings
+            pending += (
+                (own.below.setdefault(token, Overlay(path=below.path)), below) for token, below in other.below.items()
+            )
+        return self
+
     def at(self, token: Token) -> Overlay | None:
         return self.below.get(token)
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
+from rich.cells import cell_len
+from rich.console import Group
 from rich.text import Text
 
-from arbitre.agreement.agree import agree_on
+from arbitre.agreement.advice.category_distances import Measured, suggest_distances_on
+from arbitre.agreement.agree import read_annotations
+from arbitre.agreement.categorical import label
+from arbitre.agreement.structural import structural
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import Terminal, counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
+from arbitre.corpus.statistics.bootstrap import LEVEL
+from arbitre.report.tables.table import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-    from arbitre.agreement import Coefficient, StructuralAgreement
+    from arbitre.agreement import CategoricalCoefficients, CategoryDistances, Coefficient, StructuralAgreement
 
 Annotators = Annotated[
     list[str],
@@ -31,7 +40,27 @@ Squared = Annotated[
         help="Difference of two values in alpha: their distance (d), or its square (d2) as for interval data."
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the samples for expected disagreement.")]
+Suggest = Annotated[
+    bool,
+    typer.Option(
+        "--suggest-category-distances",
+        help="Print an overlay with distances between categories that annotators exchange more often than by chance.",
+    ),
+]
+Level = Annotated[float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, help="Random seed of the bootstrap, and of the samples for expected disagreement."
+    ),
+]
+
+
+PATH_WIDTH: Final = 20
+"""Minimum width of a column of long paths."""
+
+GAP: Final = 3
+"""Number of blanks between two columns."""
 
 
 def agree(
@@ -41,7 +70,9 @@ def agree(
     options: ComparatorOptions,
     reading: ReadingOptions,
     difference: Squared = "d",
+    level: Level = LEVEL,
     seed: Seed = 0,
+    suggest_category_distances: Suggest = False,
     output: OutputOptions,
 ) -> None:
     """Measure how far annotators agree beyond chance, on whole documents and by path.
@@ -49,10 +80,37 @@ def agree(
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
     """
     screen = output.terminal()
-    agreement = agree_on(
-        options.comparator(schema), named_sources(annotators), reading, difference=difference, seed=seed
-    )
+    sources = named_sources(annotators)
+    if suggest_category_distances:
+        measured = Measured(difference=difference, level=level, seed=seed)
+        settings = {**asdict(options), "functions": options.functions or ()}
+        _suggest(screen, suggest_distances_on(schema, settings, sources, reading, measured))
+        return
+    comparator = options.comparator(schema)
+    annotations = read_annotations(sources, reading.for_plan(comparator.plan))
+    agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
+
+
+def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:
+    """Print the overlay to standard output, and its evidence to standard error; with `--format json`, all together."""
+    if screen.as_json:
+        screen.json(suggested.to_dict())
+        return
+    screen.json(suggested.overlay)
+    number = counted(len(suggested.suggestions), "distance")
+    lines = [f"{number} suggested. Nothing is changed: pass the overlay with --overlay if you accept it."]
+    for each in suggested.suggestions:
+        values = " and ".join(escape_hidden(label(value)) for value in each.values)
+        lines.append(f"  {_label(each.path)}: {values}: {each.distance:g}")
+        lines.append(f"    exchanged in {counted(each.items, 'item')}; {each.expected:.1f} expected by chance")
+    lines += [
+        f"  alpha of {_label(path)}: {result_tables.number(values['without'])} without, "
+        f"{result_tables.number(values['with'])} with these distances"
+        for path, values in suggested.alpha.items()
+        if suggested.suggestions
+    ]
+    screen.note("\n".join(lines))
 
 
 def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableType]:
@@ -62,23 +120,95 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
         (", ".join(map(escape_hidden, agreement.annotators)), "bold"),
         f"\n{documents}, joined by id",
     )
-    yield titled("Agreement by path", _table(agreement.by_path, width))
+    yield titled("Agreement by path", _values(agreement.by_path, width))
+    yield titled("Agreement observed, and expected by chance", _chance(agreement.by_path, width))
+    if agreement.coefficients:
+        yield titled("Coefficients of categories", _side_by_side(agreement.coefficients, width))
+        yield titled("Share of the categories, and agreement on each", _categories(agreement, width))
     if agreement.gamma:
-        yield titled("Alignment of lists (gamma)", _table(agreement.gamma, width))
+        yield titled("Alignment of lists (gamma)", _gamma(agreement.gamma, width))
     if agreement.notes:
         yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
 
 
-def _table(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    grid = result_tables.table("path", "coefficient", "value", "observed", "expected", "items", left=2)
-    grid.columns[0].max_width = max(20, width - 62)
-    for path, coefficient in coefficients.items():
-        grid.add_row(
-            escape_hidden(path or "(the whole)"),
-            coefficient.name,
-            Text(result_tables.number(coefficient.value), style="bold"),
-            result_tables.number(coefficient.observed),
-            result_tables.number(coefficient.expected),
-            str(coefficient.items),
-        )
+def _values(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
+    names = ("coefficient", "value", _heading(coefficients), "items")
+    rows = (
+        (path, (each.name, result_tables.number(each.value), _interval(each), str(each.items)))
+        for path, each in coefficients.items()
+    )
+    return _table(names, rows, width, left=2)
+
+
+def _chance(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
+    names = ("observed", "expected\n(global)", "expected\n(local)", "value\n(local)", "documents\n(local)")
+    rows = []
+    for path, each in coefficients.items():
+        numbers = [each.observed, each.expected, None, None]
+        if (local := each.local) is not None:
+            numbers[2:] = [local.expected, local.value]
+        documents = NONE if local is None else str(local.documents)
+        rows.append((path, (*map(result_tables.number, numbers), documents)))
+    return _table(names, rows, width)
+
+
+def _gamma(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
+    rows = []
+    for path, each in coefficients.items():
+        value, *agreed = map(result_tables.number, (each.value, each.observed, each.expected))
+        rows.append((path, (value, _interval(each), *agreed, str(each.items))))
+    return _table(("value", _heading(coefficients), "observed", "expected", "items"), rows, width)
+
+
+def _side_by_side(coefficients: Mapping[str, CategoricalCoefficients], width: int) -> RenderableType:
+    rows = []
+    for path, each in coefficients.items():
+        values = (each.alpha.value, each.pi.value, each.kappa.value, each.kappa_minus_pi, each.s.value, each.ac1.value)
+        rows.append((path, tuple(map(result_tables.number, values))))
+    return _table(("alpha", "pi", "kappa", "kappa - pi", "S", "AC1"), rows, width)
+
+
+def _table(
+    names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], width: int, *, left: int = 1
+) -> RenderableType:
+    """Return a table by path. The last columns are left out if they do not fit beside the paths."""
+    lines = [(path, cells) for path, cells in rows]
+    columns = zip(*([name.split("\n") for name in names], *(cells for _, cells in lines)), strict=True)
+    widths = [max(map(cell_len, (*heading, *cells))) + GAP for heading, *cells in columns]
+    longest = min(PATH_WIDTH, max(cell_len(_label(path)) for path, _ in lines))
+    shown = max(left, sum(longest + total <= width for total in accumulate(widths)))
+    grid = result_tables.table("path", *names[:shown], left=left)
+    grid.columns[0].max_width = max(PATH_WIDTH, width - sum(widths[:shown]))
+    for path, cells in lines:
+        grid.add_row(_label(path), *cells[:shown])
+    return Group(grid, *left_out([" ".join(name.split()) for name in names[shown:]]))
+
+
+def _heading(coefficients: Mapping[str, Coefficient]) -> str:
+    level = next(each.interval.level for each in coefficients.values() if each.interval is not None)
+    return f"{100 * level:g} % interval"
+
+
+def _interval(coefficient: Coefficient) -> str:
+    interval = coefficient.interval
+    return NONE if interval is None or interval.low is None else f"{interval.low:.2f} to {interval.high:.2f}"
+
+
+def _label(path: str) -> str:
+    return escape_hidden(path or "(the whole)")
+
+
+def _categories(agreement: StructuralAgreement, width: int) -> RenderableType:
+    names = [escape_hidden(name) for name in agreement.annotators]
+    grid = result_tables.table("category", *names, "agreement")
+    grid.columns[0].max_width = max(20, width - 13 - sum(max(4, len(name)) + 3 for name in names))
+    for path, each in agreement.coefficients.items():
+        grid.add_row(Text(_label(path), style="bold"))
+        agreed = each.alpha.by_category or {}
+        for category, shares in sorted(
+            (each.kappa.margins or {}).items(), key=lambda item: -sum(filter(None, item[1]))
+        ):
+            if any(shares):
+                cells = [NONE if share is None else f"{share:.0%}" for share in shares]
+                grid.add_row(f"  {escape_hidden(category)}", *cells, result_tables.number(agreed.get(category)))
     return grid

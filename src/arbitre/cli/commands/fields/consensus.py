@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from arbitre.agreement.consensus.build import consensus_on
+from arbitre.agreement.consensus.queue_files import queue_files
 from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.output import result_tables
@@ -18,6 +19,7 @@ from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
 from arbitre.errors import shown
+from arbitre.report.html.language import Language
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -36,8 +38,9 @@ _ROOM: Final = 40
 How = Annotated[
     Strategy,
     typer.Option(
-        help="How to combine the annotations: keep what most annotators have, or what all of them share; or estimate "
-        "categories from the error rates of the annotators (dawid-skene)."
+        help="How to combine the annotations: keep what most annotators have, or what all of them share; let people "
+        "decide on the disagreements (collegial, with --queue and --decisions); or estimate categories from the error "
+        "rates of the annotators (dawid-skene)."
     ),
 ]
 WeakMargin = Annotated[
@@ -63,6 +66,25 @@ Out = Annotated[
         metavar="PATH", help="File (.jsonl) or folder for the gold documents. Their sidecar is written beside it."
     ),
 ]
+QueueFiles = Annotated[
+    Path | None,
+    typer.Option(
+        "--queue",
+        metavar="PATH",
+        help="File for the disagreements (.jsonl, .csv, or .html for the page on which people decide), or a folder for "
+        "all three.",
+    ),
+]
+DecisionsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--decisions",
+        metavar="FILE",
+        help="Decisions that people exported from the page, or queue.csv with its decision columns filled in. Requires "
+        "--strategy collegial.",
+    ),
+]
+PageLanguage = Annotated[Language, typer.Option("--lang", help="Language of the page of disagreements.")]
 
 
 def consensus(
@@ -75,6 +97,9 @@ def consensus(
     weak_margin: WeakMargin = WEAK_MARGIN,
     systems: Systems = None,
     out: Out = None,
+    queue: QueueFiles = None,
+    decisions: DecisionsFile = None,
+    lang: PageLanguage = Language.EN,
     output: OutputOptions,
 ) -> None:
     """Build gold documents from the documents of several annotators.
@@ -90,27 +115,39 @@ def consensus(
         weak_margin=weak_margin,
         systems=named_sources(systems or []),
         out=out,
+        queue=queue,
+        decisions=decisions,
+        lang=lang,
     )
     screen.result(built.to_dict, lambda width: _blocks(built, width))
     if out is not None:
         screen.note(f"Wrote {counted(len(built.documents), 'document')} to {out.as_posix()}, with their sidecar")
+    if queue is not None:
+        names = ", ".join(file.as_posix() for file in queue_files(queue))
+        screen.note(f"Wrote {counted(len(built.disagreements), 'disagreement')} to {names}")
 
 
 def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
     values, flagged = built.values, sum(disagreement.flagged for disagreement in built.disagreements)
+    collegial, listed = built.provenance.strategy == "collegial", built.disagreements
+    if collegial:
+        listed = tuple(disagreement for disagreement in listed if disagreement.id in built.undecided)
     yield Text.assemble(
         (escape_hidden(built.provenance.headline()), "bold"),
-        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}: "
+        f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}"
+        f"{' proposed' * collegial}: "
         f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
         f"{values.flagged} flagged), {values.left_out} left out",
     )
-    yield titled("Values and list items by path", _counts(built, width))
+    yield titled("Values and list items by path" + " in the proposal" * collegial, _counts(built, width))
     if built.disagreements:
         title = f"{counted(len(built.disagreements), 'disagreement')}, {flagged} flagged"
-        yield titled(title, _disagreements(built.disagreements[:MAX_SHOWN]))
-        more = len(built.disagreements) - MAX_SHOWN
+        if collegial:
+            title += f", {len(listed)} undecided"
+        yield titled(title, _disagreements(listed[:MAX_SHOWN])) if listed else Text(title, style="bold")
+        more = len(listed) - MAX_SHOWN
         if more > 0:
-            yield Text(f"{more} more with less weight: see --format json.", style="dim")
+            yield Text(f"{more} more with less weight: see --queue or --format json.", style="dim")
     if built.systems:
         yield titled("Systems on unanimous and on contested values", _systems(built))
     if built.notes:

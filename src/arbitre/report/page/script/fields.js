@@ -44,7 +44,6 @@ const mark = (node) => {
   const normalised = node.verdict === "correct" && "predicted" in node && !("reading" in node) ? ` ${say("js.normalised")}` : "";
   return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${number(node.quality, 2)}`];
 };
-const breakable = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
 const labelled = (name) => (name === "" ? shown(name) : breakable(name));
 const times = (node) => ("mass" in node ? make("small", {}, ` × ${number(node.mass, 2)}`) : null);
 const line = (node, deep, left, right) =>

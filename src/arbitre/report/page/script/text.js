@@ -23,6 +23,8 @@ const visible = (whole) => {
   }
   return seen ? [...parts, seen] : parts;
 };
+// A name that may be broken between its parts.
+const breakable = (name) => name.split(/(?<=[_.\-/])/).flatMap((part) => [visible(part), make("wbr")]);
 
 const scalar = (value) => value === null || typeof value !== "object";
 const LITERAL = "\ue000"; // starts a string that holds the JSON text of another value

@@ -1,0 +1,99 @@
+"""Writes the queue of disagreements, from which people decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from arbitre.agreement.consensus.decisions import cell_text, fingerprint
+from arbitre.agreement.consensus.queue_view import queue_view
+from arbitre.errors import OptionError
+from arbitre.report.html.language import Language
+from arbitre.report.html.queue_page import render_queue
+from arbitre.report.text_files import atomic_text_file, compact, csv_writer
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TextIO
+
+    from arbitre.agreement.consensus.decisions import Decision
+    from arbitre.agreement.consensus.disagreement import Disagreement
+
+SUFFIXES: Final = (".jsonl", ".csv", ".html")
+
+
+class Queue(NamedTuple):
+    """The disagreements of annotators, and the decisions on them so far.
+
+    Attributes:
+        annotators: Names of the annotators.
+        disagreements: The disagreements, in the order in which people should decide.
+        decisions: Decisions by the id of their disagreement.
+        version: Version of arbitre.
+    """
+
+    annotators: Sequence[str]
+    disagreements: Sequence[Disagreement]
+    decisions: Mapping[str, Decision]
+    version: str
+
+    def write(self, paths: Iterable[Path], language: Language = Language.EN) -> None:
+        """Write the queue to files, each in the format of its suffix. Raises DataError if one cannot be written."""
+        for each in paths:
+            with atomic_text_file(each) as file:
+                if each.suffix == ".html":
+                    file.write(self._page(language))
+                elif each.suffix == ".csv":
+                    self._table(file)
+                else:
+                    file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
+
+    def _page(self, language: Language) -> str:
+        view = queue_view(self.annotators, self.disagreements, self.decisions.values())
+        return render_queue(view, self.version, language)
+
+    def _table(self, file: TextIO) -> None:
+        writer = csv_writer(file)
+        readings = [f"{name}: {part}" for name in self.annotators for part in ("value", "pointer")]
+        described = ("id", "document", "pointer", "path", "kind", "flag", "weight", "proposal")
+        writer.writerow([*described, *readings, "context", "value", "absent", "by", "note", "fingerprint"])
+        for own in self.disagreements:
+            by_name = {reading.annotator: reading for reading in own.readings}
+            cells: list[str] = []
+            for name in self.annotators:
+                reading = by_name.get(name)
+                cells += ["", ""] if reading is None else [cell_text(reading.value), reading.pointer or ""]
+            decision = self.decisions.get(own.id)
+            decided = ["", "", "", ""]
+            if decision is not None:
+                absent = "true" if decision.value is ABSENT else ""
+                decided = [cell_text(decision.value), absent, decision.by, decision.note]
+            texts = [own.id, own.document, own.pointer, own.path, own.kind, own.flag]
+            context = cell_text(own.context)
+            writer.writerow(
+                [*texts, compact(own.weight), cell_text(own.proposal), *cells, context, *decided, fingerprint(own)]
+            )
+
+
+def queue_files(path: str | Path) -> list[Path]:
+    """Return the files of a queue: the file itself, or all three formats in a folder.
+
+    Raises:
+        OptionError: The path is neither a folder nor a file with one of `SUFFIXES`.
+
+    >>> [each.name for each in queue_files("queue")], [each.name for each in queue_files("decide.html")]
+    (['queue.jsonl', 'queue.csv', 'queue.html'], ['decide.html'])
+    """
+    path = Path(path)
+    if path.is_dir() or not path.suffix:
+        return [path / f"queue{suffix}" for suffix in SUFFIXES]
+    if path.suffix not in SUFFIXES:
+        raise OptionError.of(
+            f"Expected `queue` to be a folder or a file that ends in {', '.join(SUFFIXES)}, got {path.name!r}."
+        )
+    return [path]
+
+
+def _record(disagreement: Disagreement) -> dict[str, object]:
+    return disagreement.to_dict() | {"fingerprint": fingerprint(disagreement)}

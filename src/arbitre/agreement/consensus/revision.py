@@ -1,0 +1,251 @@
+"""Collegial revision: the consensus in which people decide on the disagreements."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from arbitre.agreement.consensus.assemble import Assembly
+from arbitre.agreement.consensus.decisions import same
+from arbitre.corpus.joining.provenance import ValueOrigin
+from arbitre.errors import DataError, Problem
+from arbitre.paths import order, pointer
+from arbitre.schema.validation.validate import find_violations
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from arbitre.agreement.consensus.assemble import Draft
+    from arbitre.agreement.consensus.decisions import Decision, Decisions
+    from arbitre.agreement.consensus.disagreement import Disagreement
+    from arbitre.agreement.consensus.places import Place
+    from arbitre.paths import Token
+    from arbitre.schema.plan import Plan
+    from arbitre.schema.validation.validate import Violation
+    from arbitre.values import Json
+
+UNDECIDED: Final = "undecided"
+"""Origin of a value that nobody decided on: the proposal stands."""
+NAMED: Final = 5
+"""Maximum number of decisions that a note names."""
+
+
+@dataclass(slots=True)
+class Revision:
+    """The decisions on the disagreements of a draft, and the documents with them.
+
+    A decision inside a value that another decision replaced applies to the new value if its place is a field of it. It
+    has no effect if the new value has no such field, if a list is on the way, or if the value was left out.
+
+    Attributes:
+        draft: The proposed documents.
+        decisions: Decisions by the id of their disagreement.
+        assembly: The documents with the decisions.
+        pointers: Pointer in the decided documents of each place that has a value there.
+        settled: Ids of the disagreements without a decision that lie inside a value that was replaced or left out.
+        ineffective: Ids of the decisions without effect.
+    """
+
+    draft: Draft
+    decisions: Mapping[str, Decision]
+    assembly: Assembly
+    pointers: dict[Place, str]
+    settled: set[str] = field(default_factory=set)
+    ineffective: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, proposed: Assembly, draft: Draft, decisions: Mapping[str, Decision]) -> Revision:
+        """Apply decisions to the proposed documents."""
+        revision = cls(draft, decisions, proposed, {})
+        values: dict[Place, Json] = {}
+        decided: dict[Place, Disagreement] = {}
+        patched: dict[Place, tuple[Place, str]] = {}
+        for own in sorted(draft.disagreements, key=lambda each: order(each.pointer)):
+            place, decision = draft.located[own.id], decisions.get(own.id)
+            above = next((each for each in _above(place) if each in decided), None)
+            covered = above is not None and (
+                decided[above].id in revision.ineffective or revision.changes(decided[above])
+            )
+            base = next((each for each in _above(place) if each in values), None)
+            if decision is None:
+                if covered:
+                    revision.settled.add(own.id)
+                continue
+            decided[place] = own
+            if base is None:
+                if revision.changes(own):
+                    values[place] = copy.deepcopy(decision.value)
+            elif _put(values[base], tokens := _from(base, place), decision.value):
+                patched[place] = base, pointer(tokens)
+            elif values[base] is not ABSENT or decision.value is not ABSENT:
+                revision.ineffective.add(own.id)
+        revision.assembly = Assembly.of(proposed.places, proposed.votes, proposed.strategy, values)
+        revision.pointers = revision.assembly.pointers()
+        for place, (base, rest) in patched.items():
+            if base in revision.pointers and decisions[decided[place].id].value is not ABSENT:
+                revision.pointers[place] = revision.pointers[base] + rest
+        return revision
+
+    def changes(self, disagreement: Disagreement) -> bool:
+        """Return whether there is a decision that differs from the proposal."""
+        decision = self.decisions.get(disagreement.id)
+        return decision is not None and not same(decision.value, disagreement.proposal)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Ids of the disagreements that are neither decided nor inside a value that was replaced or left out."""
+        done = self.decisions.keys() | self.settled
+        return tuple(own.id for own in self.draft.disagreements if own.id not in done)
+
+    def revised(self) -> Draft:
+        """Return the draft with the decided documents."""
+        return self.draft._replace(documents=self.assembly.documents(), origins=self._origins())
+
+    def _origins(self) -> dict[str, dict[str, ValueOrigin]]:
+        """Return who has each disputed value and who decided on it, by document and pointer."""
+        origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
+        for own in self.draft.disagreements:
+            final = self.pointers.get(self.draft.located[own.id])
+            if final is None or own.id in self.settled or own.id in self.ineffective:
+                continue
+            decision = self.decisions.get(own.id)
+            voted = self.draft.origins.get(own.document, {}).get(own.pointer)
+            if voted is None or (decision is not None and self.changes(own)):
+                value = own.proposal if decision is None else decision.value
+                names = tuple(each.annotator for each in own.readings if same(each.value, value))
+            else:
+                names = voted.annotators
+            by, note = (UNDECIDED, None) if decision is None else (decision.by, decision.note or None)
+            origins[own.document][final] = ValueOrigin(names, by, note)
+        return {name: dict(sorted(own.items(), key=lambda each: order(each[0]))) for name, own in origins.items()}
+
+    def notes(self) -> Iterator[str]:
+        """Yield how much is undecided, and which decisions have no effect."""
+        total = len(self.draft.disagreements)
+        if self.undecided:
+            number = len(self.undecided)
+            yield (
+                f"{number} of {total} disagreements {'is' if number == 1 else 'are'} undecided. There, the gold "
+                "contains the proposal of the majority, which nobody has confirmed."
+            )
+        if self.ineffective:
+            names = sorted(self.ineffective)
+            more = "" if len(names) <= NAMED else f" and {len(names) - NAMED} more"
+            yield (
+                "Decisions without effect, because another decision left out or replaced the value around them: "
+                f"{', '.join(names[:NAMED])}{more}."
+            )
+
+
+def revise(plan: Plan, proposed: Assembly, draft: Draft, decisions: Decisions | None) -> Revision:
+    """Apply decisions to a draft.
+
+    Raises:
+        DataError: A decision does not belong to a disagreement with these readings, or the schema does not allow it.
+    """
+    if decisions is None:
+        return Revision.of(proposed, draft, {})
+    decisions.check(draft.disagreements)
+    revision = Revision.of(proposed, draft, decisions.by_id)
+    _check_values(plan, revision, decisions)
+    return revision
+
+
+def _check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
+    """Raise DataError if the schema does not allow a decided value, or an object or list without one left out."""
+    problems: list[Problem] = []
+    by_document: dict[str, list[Disagreement]] = defaultdict(list)
+    for own in revision.draft.disagreements:
+        if own.id in decisions.by_id:
+            by_document[own.document].append(own)
+    documents = revision.assembly.documents()
+    for name, disagreements in by_document.items():
+        violations = _violations(plan, documents.get(name, ABSENT))
+        refused = list(_refused(revision, disagreements, violations))
+        if not refused and violations:
+            before = Counter(map(_place, _violations(plan, revision.draft.documents.get(name, ABSENT))))
+            added = Counter(map(_place, violations)) - before
+            refused = list(
+                _incompatible(revision, disagreements, [each for each in violations if _place(each) in added])
+            )
+        problems += [
+            Problem(
+                f"The schema does not allow the decision on {decision.id!r}: {violation.message} ({violation.keyword})",
+                decisions.file,
+                decision.line,
+                hint="Change the decision, or correct the schema.",
+            )
+            for decision, violation in refused
+        ]
+    if problems:
+        raise DataError(*sorted(problems, key=lambda problem: problem.line or 0))
+
+
+def _above(place: Place) -> Iterator[Place]:
+    """Yield the places that contain a place, the innermost first."""
+    while place.parent is not None:
+        place = place.parent
+        yield place
+
+
+def _from(base: Place, place: Place) -> list[Token]:
+    """Return the path from a place to another one inside it."""
+    tokens: list[Token] = []
+    while place is not base and place.parent is not None:
+        tokens.append(place.token)
+        place = place.parent
+    return tokens[::-1]
+
+
+def _put(value: Json, tokens: Sequence[Token], new: Json) -> bool:
+    """Set or remove a field inside a value. Return False if there is no object for it, or a list on the way."""
+    for token in tokens[:-1]:
+        value = value.get(token) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(tokens[-1], str):
+        return False
+    if new is ABSENT:
+        value.pop(tokens[-1], None)
+    else:
+        value[tokens[-1]] = copy.deepcopy(new)
+    return True
+
+
+def _refused(
+    revision: Revision, disagreements: Sequence[Disagreement], violations: Sequence[Violation]
+) -> Iterator[tuple[Decision, Violation]]:
+    """Yield each violation of a decided value, or inside a value that is not the proposal."""
+    decided = {
+        revision.pointers[place]: own
+        for own in disagreements
+        if (place := revision.draft.located[own.id]) in revision.pointers
+    }
+    for violation in violations:
+        where = violation.pointer
+        while where not in decided and where:
+            where = where.rpartition("/")[0]
+        if where in decided and (where == violation.pointer or revision.changes(decided[where])):
+            yield revision.decisions[decided[where].id], violation
+
+
+def _incompatible(
+    revision: Revision, disagreements: Sequence[Disagreement], violations: Sequence[Violation]
+) -> Iterator[tuple[Decision, Violation]]:
+    """Yield each violation of an object or a list with the decisions that changed something in it."""
+    for violation in violations:
+        for own in disagreements:
+            containers = {revision.pointers.get(each) for each in _above(revision.draft.located[own.id])}
+            if violation.pointer in containers and revision.changes(own):
+                yield revision.decisions[own.id], violation
+
+
+def _violations(plan: Plan, document: Json) -> tuple[Violation, ...]:
+    return () if document is ABSENT else find_violations(plan.root, document, format_assertion=plan.format_assertion)
+
+
+def _place(violation: Violation) -> tuple[str, str]:
+    """Return the wildcard form of the place of a violation, and the violated keyword."""
+    tokens = violation.pointer.split("/")
+    return "/".join("*" if token.isdecimal() else token for token in tokens), violation.keyword

@@ -1,0 +1,1 @@
+"""Sums over items by document, from which coefficients of many resamples are computed at once."""

@@ -1,0 +1,93 @@
+"""Self-contained HTML pages from a template, style sheets, scripts and data.
+
+The template engine escapes all text from data. The content security policy allows only the script and style of the page
+(by their hashes) and no external resources.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from jinja2 import BaseLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from arbitre.errors import HIDDEN, show_hidden
+from arbitre.report.html.language import Translator
+from arbitre.report.text_files import compact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from arbitre.report.html.language import Language
+    from arbitre.values import Json
+
+
+def render(
+    template: str,
+    language: Language,
+    *,
+    style: Sequence[str],
+    script: Sequence[str],
+    data: Json,
+    values: Mapping[str, Any],
+    filters: Mapping[str, Callable[..., Any]] | None = None,
+) -> str:
+    """Render a template of the folder `page`.
+
+    Args:
+        template: Name of the template. It inserts `policy`, `style`, `data` and `script`.
+        language: Language of the page.
+        style: Names of the style sheets, without `.css`, in cascade order.
+        script: Names of the script files, without `.js`. They are concatenated into one module; each uses only the
+            ones before it.
+        data: JSON for the script.
+        values: Further variables of the template.
+        filters: Further filters of the template.
+    """
+    styles = "".join(_part(f"{name}.css") for name in style)
+    scripts = "".join(_part(f"{name}.js") for name in script)
+    environment = Environment(
+        loader=BaseLoader(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"visible": show_hidden, "number": language.number, **(filters or {})}
+    return environment.from_string(_part(template)).render(
+        values,
+        lang=language.value,
+        t=Translator(language),
+        policy=f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(scripts)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+        style=Markup(styles),  # noqa: S704  (files of this package, and escaped JSON)
+        script=Markup(scripts),  # noqa: S704
+        data=Markup(embedded(data)),  # noqa: S704
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    return files("arbitre.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+_ASCII: Final = 0x7F
+_UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
+
+
+def embedded(value: Json) -> str:
+    r"""Serialise a value as JSON for a script element, with markup and invisible characters escaped.
+
+    >>> embedded("</script>")
+    '"\\u003c/script\\u003e"'
+    """
+    return _UNSAFE.sub(
+        lambda found: json.dumps(found[0])[1:-1] if ord(found[0]) > _ASCII else f"\\u{ord(found[0]):04x}",
+        compact(value),
+    )

@@ -1,0 +1,106 @@
+// Decisions by the id of their disagreement. Values are JSON texts, so that no number is rounded.
+
+const decided = new Map(); // id -> { raw: JSON text, or null to leave the value out; by; note }
+const cases = new Map(data.disagreements.map((one) => [one.id, one]));
+const KEY = `arbitre-queue-${data.key}`;
+
+// The JSON text of what was typed: itself if it is JSON, a string for other text, null for malformed JSON.
+const typed = (written) => {
+  const trimmed = written.trim();
+  if (json(trimmed)) return trimmed;
+  return trimmed === "" || /^["[{]/.test(trimmed) ? null : JSON.stringify(trimmed);
+};
+// What to type for a JSON text: the inverse of `typed`. Lists and objects are indented unless that would round a number.
+const untyped = (raw) => {
+  const value = JSON.parse(raw);
+  if (typeof value === "string" && typed(value) === raw) return value;
+  return !scalar(value) && JSON.stringify(value) === raw ? JSON.stringify(value, null, 2) : raw;
+};
+// The members of a JSON object, as JSON texts by key.
+const members = (line) => {
+  JSON.parse(line);
+  const texts = {};
+  let [depth, key, start] = [0, null, 0];
+  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g)) {
+    const closes = token === "}" || token === "]";
+    if (depth === 1 && key !== null && (token === "," || closes)) {
+      texts[key] = line.slice(start, index).trim();
+      key = null;
+    } else if (depth === 1 && key === null && token.startsWith('"')) key = JSON.parse(token);
+    else if (depth === 1 && token === ":") start = index + 1;
+    if (token === "{" || token === "[") depth += 1;
+    else if (closes) depth -= 1;
+  }
+  return texts;
+};
+
+const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
+// The disagreement of a value that contains this one and was replaced or left out by a decision, so that this one needs none.
+const settledBy = ({ document, pointer }) => {
+  for (let place = pointer; place !== ""; ) {
+    place = place.slice(0, place.lastIndexOf("/"));
+    const above = cases.get(`${document}#${place}`);
+    const decision = above && decided.get(above.id);
+    if (decision) return decision.raw === proposalOf(above) ? null : above;
+  }
+  return null;
+};
+const isDone = (one) => decided.has(one.id) || settledBy(one) !== null;
+
+const record = ({ id, fingerprint }) => {
+  const { raw, by, note } = decided.get(id);
+  const parts = [`"id": ${JSON.stringify(id)}`, raw === null ? '"absent": true' : `"value": ${raw}`];
+  parts.push(`"by": ${JSON.stringify(by)}`);
+  if (note) parts.push(`"note": ${JSON.stringify(note)}`);
+  return `{${parts.join(", ")}, "fingerprint": ${JSON.stringify(fingerprint)}}\n`;
+};
+const records = () => data.disagreements.filter((one) => decided.has(one.id)).map(record);
+
+// Whether the browser keeps the decisions after the page is closed; some refuse it for files.
+const store = () => {
+  try {
+    localStorage.setItem(KEY, records().join(""));
+    return true;
+  } catch {
+    return false;
+  }
+};
+const stored = () => {
+  try {
+    return localStorage.getItem(KEY) ?? "";
+  } catch {
+    return "";
+  }
+};
+
+// Reads decisions from JSON lines. Throws an error that names the line.
+const parsed = (whole) =>
+  whole.split("\n").flatMap((line, place) => {
+    if (line.trim() === "") return [];
+    try {
+      const found = JSON.parse(line);
+      const texts = members(line);
+      if (typeof found.id !== "string" || "value" in found === (found.absent === true)) throw new Error(line.trim());
+      const raw = found.absent === true ? null : texts.value;
+      const given = (name) => (typeof found[name] === "string" ? found[name] : "");
+      return [{ id: found.id, fingerprint: found.fingerprint, raw, by: given("by"), note: given("note"), line }];
+    } catch (error) {
+      throw new Error(say("queue.unreadable", { line: place + 1, reason: error.message }));
+    }
+  });
+// Takes over decisions that match the queue. Returns the number of those, of replaced decisions, and the others.
+const take = (whole) => {
+  const result = { loaded: 0, replaced: 0, stale: [] };
+  for (const { id, fingerprint, line, ...decision } of parsed(whole)) {
+    const one = cases.get(id);
+    if (!one || (fingerprint ?? one.fingerprint) !== one.fingerprint) {
+      result.stale.push(line.trim());
+      continue;
+    }
+    const before = decided.get(id);
+    if (before && before.raw !== decision.raw) result.replaced += 1;
+    decided.set(id, decision);
+    result.loaded += 1;
+  }
+  return result;
+};

@@ -1,0 +1,146 @@
+"""The page of disagreements: self-contained, in both languages, and safe with hostile data."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+from tests.browser.hostile import TEXTS
+from tests.unit.test_collegial import ANNOTATIONS, SCHEMA, built
+from tests.unit.test_report_html import LONGEST, Read
+
+from arbitre import Comparator
+from arbitre.agreement import build_consensus
+from arbitre.agreement.consensus.decisions import Decision
+from arbitre.agreement.consensus.queue_view import queue_view
+from arbitre.report.html.language import Language, catalogue
+from arbitre.report.html.queue_page import SCRIPT, STYLE, render_queue
+
+PAGE = files("arbitre.report").joinpath("page")
+
+
+def page(language=Language.EN, annotations=ANNOTATIONS, schema=SCHEMA):
+    result = build_consensus(Comparator(schema), annotations, strategy="collegial")
+    return render_queue(queue_view(sorted(annotations), result.disagreements), "0.1", language)
+
+
+def hostile():
+    """A page with hostile texts as names of annotators, keys, ids and values."""
+    annotations = {
+        text[:99]: {TEXTS[0]: {text: number, "same": text}} for number, text in enumerate(dict.fromkeys(TEXTS)) if text
+    }
+    return page(annotations=annotations, schema={"type": "object", "additionalProperties": True})
+
+
+def part(name, ending):
+    return PAGE.joinpath(*f"{name}.{ending}".split("/")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_the_page_has_the_disagreements_in_both_languages(language):
+    text = page(language)
+    read = Read(text)
+    assert [each["id"] for each in read.data["disagreements"]] == [each.id for each in built().disagreements]
+    title = {"en": "Disagreements between ada, bob, cy", "fr": "Désaccords entre ada, bob, cy"}[language]
+    assert f"<h1>{title}</h1>" in text
+    assert f'<html lang="{language}">' in text
+    assert page(language) == text
+
+
+def test_a_choice_names_the_annotators_who_made_it_and_the_proposal_is_first():
+    data = Read(page()).data
+    by_id = {each["id"]: each for each in data["disagreements"]}
+    assert [(each["raw"], each["annotators"], each["proposed"]) for each in by_id["p#/year"]["choices"]] == [
+        ("1931", ["ada", "cy"], True),
+        ("1932", ["bob"], False),
+    ]
+    item = by_id["p#/speakers/2"]
+    assert [each["annotators"] for each in item["choices"]] == [["bob"]]
+    assert item["absent"] == {"annotators": ["ada", "cy"], "without_vote": [], "proposed": True}
+    entry = data["entries"][item["entry"]]
+    assert "proposal" not in entry
+    assert entry["versions"].keys() == {"bob"}
+    party = data["entries"][by_id["p#/speakers/1/party"]["entry"]]
+    assert party["pointer"] == "/speakers/1"
+    assert party["versions"]["cy"]["party"] == "right"
+
+
+def test_the_json_of_a_choice_is_exact():
+    annotations = {name: {"p": {"year": 2**60 + at}} for at, name in enumerate(("ada", "bob", "cy"))}
+    (own,) = Read(page(annotations=annotations)).data["disagreements"]
+    assert {each["raw"] for each in own["choices"]} == {str(2**60 + at) for at in range(3)}
+
+
+def test_decisions_made_before_are_in_the_page():
+    decision = Decision("p#/year", 1932, "Zoé", "sic")
+    view = queue_view(["ada"], built().disagreements, [decision])
+    assert json.loads(view["decisions"]) == decision.to_dict()
+    assert view["key"] == queue_view(["ada"], built().disagreements)["key"]
+
+
+def test_the_page_without_disagreements_says_so():
+    same = dict.fromkeys(("ada", "bob"), ANNOTATIONS["ada"])
+    assert "there is nothing to decide" in Read(page(annotations=same)).seen
+    assert "il n’y a rien à trancher" in Read(page(Language.FR, annotations=same)).seen
+
+
+def test_hostile_data_stay_text_and_nothing_external_is_loaded():
+    text = hostile()
+    read = Read(text)
+    assert len(read.scripts) == 2
+    assert text.encode("utf-8")
+    assert [name for _, name, _ in read.attributes if name.startswith("on") or name in {"style", "src", "action"}] == []
+    assert not {"img", "iframe", "link", "object", "form", "base"} & set(read.tags)
+    policy = next(value for tag, name, value in read.attributes if name == "content" and "default-src" in value)
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/)", "".join(part(name, "js") for name in SCRIPT))
+    for sign in "\u202e\u2066\u200b\x07\x1b\x00":
+        assert sign not in text
+
+
+def test_its_files_are_short_documented_and_included():
+    own = {name for name in (*SCRIPT, *STYLE) if name.startswith("queue/")}
+    ending = {**dict.fromkeys(SCRIPT, "js"), **dict.fromkeys(STYLE, "css")}
+    assert sorted(file.name for file in PAGE.joinpath("queue").iterdir()) == sorted(
+        f"{name.removeprefix('queue/')}.{ending[name]}" for name in own
+    )
+    text = page()
+    for name in own:
+        held = part(name, ending[name])
+        assert held in text
+        assert re.match(r"// \w.+\.\n\n|/\* \w.+\. \*/\n", held), name
+        assert len(held.splitlines()) <= LONGEST, name
+
+
+def test_script_files_use_only_earlier_ones_and_declare_each_name_once():
+    held = {name: part(name, "js") for name in SCRIPT}
+    declared = {name: re.findall(r"^const (\w+) =", text, re.MULTILINE) for name, text in held.items()}
+    names = [each for some in declared.values() for each in some]
+    assert len(names) == len(set(names)) > 60
+    later = [
+        (earlier, each)
+        for place, name in enumerate(SCRIPT)
+        for earlier in SCRIPT[:place]
+        for each in declared[name]
+        if re.search(rf"(?<![.\w]){each}" + (r"\b" if each.isupper() else r"\("), held[earlier])
+    ]
+    assert later == []
+
+
+def test_every_string_of_the_script_is_in_the_page():
+    strings = Read(page()).data["strings"]
+    asked = {name for file in SCRIPT for name in re.findall(r"say\(\"([\w. ]+)\"", part(file, "js"))}
+    assert {name for name in asked if name.startswith("queue.")} <= strings.keys()
+    shared = {"script/page", "script/text", "script/difference", "script/theme"}
+    own = {name for file in set(SCRIPT) - shared for name in re.findall(r"say\(\"([\w. ]+)\"", part(file, "js"))}
+    assert own <= strings.keys() <= catalogue().keys()
+
+
+def test_every_class_of_its_style_sheet_is_used():
+    styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", part("queue/queue", "css")))
+    makers = PAGE.joinpath("queue.html.j2").read_text(encoding="utf-8") + "".join(part(name, "js") for name in SCRIPT)
+    assert len(styled) > 10
+    assert styled - set(re.findall(r"[\w-]+", makers)) == set()
