@@ -93,8 +93,8 @@ def main():
     for corpus in SHORT if options.short else USUAL + LARGE if options.all else USUAL:
         command = [sys.executable, __file__, "--corpus", corpus, "--workload", str(options.workload)]
         rows.append(Row(**json.loads(subprocess.run(command, check=True, capture_output=True).stdout)))
-    table = Table(title="Agreement of annotators")
-    for name in ("kind/annotators/documents/entries", "processor time", "memory before", "peak", "alpha"):
+    table = Table(title="Kind/annotators/documents/entries")
+    for name in ("corpus", "processor time", "memory before", "peak", "alpha"):
         table.add_column(name, justify="right")
     for row in rows:
         cells = f"{row.seconds:.1f} s", f"{row.before:.0f} MB", f"{row.peak:.0f} MB", f"{row.alpha:.4f}"
