@@ -27,8 +27,8 @@ _ALTERNATIVES: Final = """
 - Distances of segmentations: `arbitre text corpus GOLD PREDICTED --path PATH --segmentation`
 - Structural scores: the quality of whole documents and of each path in `arbitre evaluate`, with the distances of the
   schema
-- As a baseline, the agreement expected by chance from gold alone: the column `expected` of `arbitre agree --schema FILE
-  a=GOLD b=GOLD`, or the chance score in `arbitre evaluate`"""
+- As a baseline, the agreement expected by chance from gold alone: the column `expected (global)` of `arbitre agree
+  --schema FILE a=GOLD b=GOLD`, or the chance score in `arbitre evaluate`"""
 
 E = TypeVar("E", bound=ArbitreError)
 
