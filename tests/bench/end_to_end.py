@@ -1,6 +1,6 @@
 """Time `arbitre evaluate` against its kernel: json.loads of both files and one comparison of the parsed documents.
 
-    python tests/bench/end_to_end.py                    # 2,000 nested and 10,000 flat documents of 20 entries
+    python tests/bench/end_to_end.py                    # 2,000 and 10,000 documents of 20 entries, nested and flat
     python tests/bench/end_to_end.py --short            # a few documents, once: that everything runs
     python tests/bench/end_to_end.py --turns 3 --json out.json
 
@@ -46,6 +46,9 @@ WORK = {
     "without report": ["--workers", "1", "--no-report"],
     "without report, no chance scores": ["--workers", "1", "--no-report", "--no-chance"],
 }
+WORKERS = {"two workers against one": [], "two workers against one, without report": ["--no-report"]}
+COMMAND = {("nested", 2000), ("flat", 10_000)}
+PARALLEL = {("nested", 10_000), ("flat", 10_000)}
 MOST = {"all files": 2.0, "without report": 1.6}
 LEAST = 1.7
 """How many times faster two workers are to be than one."""
@@ -76,15 +79,18 @@ def command(folder, *options):
     return used, end - begin
 
 
-def measured(folder, turns):
+def measured(folder, turns, kind, count):
     """The ratios of each turn, by row."""
-    ratios = {name: [] for name in (*WORK, "two workers against one")}
+    ratios = {name: [] for name in (WORK if (kind, count) in COMMAND else {})}
+    ratios |= {name: [] for name in (WORKERS if (kind, count) in PARALLEL else {})}
     for _ in range(turns):
-        base = kernel(folder)
-        for name, options in WORK.items():
-            ratios[name].append(command(folder, *options)[0] / base)
-        one, two = (command(folder, "--workers", workers)[1] for workers in ("1", "2"))
-        ratios["two workers against one"].append(one / two)
+        base = kernel(folder) if (kind, count) in COMMAND else None
+        for name, values in ratios.items():
+            if name in WORK:
+                values.append(command(folder, *WORK[name])[0] / base)
+            else:
+                one, two = (command(folder, "--workers", workers, *WORKERS[name])[1] for workers in ("1", "2"))
+                values.append(one / two)
     return ratios
 
 
@@ -100,13 +106,15 @@ def main():
     import workload
 
     rows = []
-    for kind in options.kinds:
-        count = 600 if options.short else {"nested": 2000, "flat": 10_000}[kind]
+    for kind, count in sorted(COMMAND | PARALLEL, reverse=True):
+        if kind not in options.kinds:
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            written(Path(folder), workload, kind, count)
-            for name, ratios in measured(Path(folder), 1 if options.short else options.turns).items():
+            size = 600 if options.short else count
+            written(Path(folder), workload, kind, size)
+            for name, ratios in measured(Path(folder), 1 if options.short else options.turns, kind, count).items():
                 wanted = f"at most {MOST[name]}" if name in MOST else f"at least {LEAST}" * name.startswith("two")
-                rows.append({"kind": kind, "documents": count, "work": name, "ratios": ratios, "wanted": wanted})
+                rows.append({"kind": kind, "documents": size, "work": name, "ratios": ratios, "wanted": wanted})
     table = Table("documents", "work", "median ratio", "turns", "wanted")
     for row in rows:
         turns = ", ".join(f"{ratio:.2f}" for ratio in row["ratios"])

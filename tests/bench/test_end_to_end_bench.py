@@ -22,5 +22,6 @@ def test_the_short_mode_times_every_row(tmp_path):
         "without report",
         "without report, no chance scores",
         "two workers against one",
+        "two workers against one, without report",
     ]
     assert all(ratio > 0 for row in rows for ratio in row["ratios"])
