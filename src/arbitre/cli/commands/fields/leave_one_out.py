@@ -38,7 +38,7 @@ Systems = Annotated[
     typer.Option(
         "--system",
         metavar="NAME=PATH",
-        help="Predictions of a system, which is compared with the same consensuses. May be repeated.",
+        help="Predictions of a system, to compare with the same consensuses. May be repeated.",
     ),
 ]
 
