@@ -82,7 +82,9 @@ def align_documents(
     for row, (annotator, number, _) in enumerate(documents):
         rows[number, annotator] = row
     if not ((rows != NONE).sum(axis=1) > 1).any():
-        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
+        raise DataError.of(
+            "No document was annotated by at least two annotators", hint="Documents are joined by their ids."
+        )
     root = columns[0]
     aligned = []
     pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
