@@ -21,8 +21,8 @@ PLUS_SYSTEM: Final = "annotator_plus_system"
 """Option for the agreement of annotators and a system, which is refused too."""
 
 _ALTERNATIVES: Final = """
-- Observed agreement: `exact_match_rate` by path in `arbitre evaluate`; in Python also the `observed` agreement of a
-  coefficient, which keeps its weights
+- Observed agreement: `exact_match_rate` by path in `arbitre evaluate`; in Python also `observed` of a coefficient,
+  which keeps the weights of the coefficient
 - Precision, recall and F1: `imq`, `irq` and `f1q` in `arbitre evaluate`; `arbitre entities` for labelled spans
 - Distances of segmentations: `arbitre text corpus GOLD PREDICTED --path PATH --segmentation`
 - Structural scores: the quality of whole documents and of each path in `arbitre evaluate`, with the distances of the
@@ -44,14 +44,14 @@ def check_not_agreement(name: str, kind: type[E], shown: str | None = None) -> N
     key, shown = name.replace("-", "_").lower(), shown or f"`{name}`"
     if key in COEFFICIENTS:
         raise kind.of(
-            f"{shown} is for annotators, not for a system and gold. Part of the chance baseline of an agreement "
+            f"{shown} compares annotators, not a system with gold. Part of the chance baseline of an agreement "
             "coefficient comes from the system itself. Each system therefore has its own baseline, and a better system "
             f"can get a lower value (Mathet and Widlöcher, 2016). Use instead:{_ALTERNATIVES}"
         )
     if key == PLUS_SYSTEM:
         raise kind.of(
             f"{shown} does not evaluate a system. The agreement of the annotators and the system can be higher than "
-            "that of the annotators alone, although the system is worse than every annotator (Mathet and Widlöcher, "
+            "that of the annotators alone, even if the system is worse than every annotator (Mathet and Widlöcher, "
             "2016). Build gold from the annotators with `arbitre consensus`. Without gold, `arbitre leave-one-out` "
             f"compares the annotators and a system with the same consensuses. With gold, use:{_ALTERNATIVES}"
         )

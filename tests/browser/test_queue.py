@@ -159,13 +159,13 @@ def test_decisions_survive_a_reload_and_can_be_loaded_from_a_file(visit, queues,
     stale = json.dumps({"id": proposed.disagreements[1].id, "value": 1, "by": "Zoé", "fingerprint": "other"})
     path.write_text(f"{text}{stale}\n", encoding="utf-8")
     later.locator("#q-file").set_input_files(path)
-    expect(later.locator("#q-said")).to_have_text("Decisions loaded: 1. Different decisions replaced: 0.")
+    expect(later.locator("#q-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 0.")
     assert later.locator("#q-stale li").all_text_contents() == [stale]
     assert status(later).startswith("Decided: 1 of")
     assert exported(later, tmp_path).read_text(encoding="utf-8") == text
     path.write_text(text + "{\n", encoding="utf-8")
     later.locator("#q-file").set_input_files(path)
-    expect(later.locator("#q-said")).to_contain_text("Line 2 is not a decision")
+    expect(later.locator("#q-said")).to_contain_text("line 2 is not a valid decision")
 
 
 def test_the_decision_on_an_item_covers_what_is_in_it(visit, queues):

@@ -105,7 +105,7 @@ def test_of_many_disagreements_the_heaviest_are_shown(folder):
     result = run().stdout
     assert "200 documents" in result
     assert result.count(" not unanimous ") == 10
-    assert "190 more with less weight" in result
+    assert "190 more with lower weight" in result
     assert len(result.splitlines()) < 60
 
 

@@ -275,7 +275,7 @@ class TestTheQueue:
         assert json.loads(out.read_text(encoding="utf-8")) == {"id": "p", **final.documents["p"]}
         provenance = Provenance.read(out)
         assert provenance.disagreements.decided == provenance.disagreements.total == len(result.disagreements)
-        assert provenance.headline().startswith("Gold: collegial revision of 3 annotators (ada, bob, cy)")
+        assert provenance.headline().startswith("Gold: collegially revised consensus of 3 annotators (ada, bob, cy)")
 
     def test_earlier_decisions_are_in_the_table(self, sources, tmp_path):
         path = tmp_path / "decisions.jsonl"
@@ -303,7 +303,7 @@ def test_a_decision_on_annotations_that_have_changed_is_refused_and_nothing_is_w
     changed = json.loads(sources["cy"].read_text(encoding="utf-8"))
     changed["year"] = 1933
     sources["cy"].write_text(json.dumps(changed), encoding="utf-8")
-    with pytest.raises(DataError, match="not those that were decided on") as refused:
+    with pytest.raises(DataError, match="have changed since the decision") as refused:
         consensus(SCHEMA, sources, strategy="collegial", decisions=path, out=tmp_path / "gold.jsonl")
     at = [each.id for each in result.disagreements].index("p#/year")
     assert [problem.line for problem in refused.value.problems] == [at + 1]

@@ -114,7 +114,7 @@ class TestPresence:
         result = build_consensus(Comparator(TAGS), annotations)
         assert result.documents == {"p": {"tags": ["x"]}, "q": {"tags": ["y"]}}
         assert result.disagreements == ()
-        assert result.notes == ("1 document was annotated by one annotator only and taken over unchanged.",)
+        assert result.notes == ("1 document was annotated by only one annotator and copied unchanged.",)
 
 
 class TestSingleValues:
@@ -329,7 +329,7 @@ class TestTheResult:
             build(TAGS, {})
 
     def test_two_annotators_are_warned_about(self):
-        assert build(TAGS, {}, {}).notes == ("Two annotators have no majority: every disagreement is a tie.",)
+        assert build(TAGS, {}, {}).notes == ("With two annotators, there is no majority: every disagreement is a tie.",)
 
 
 class TestUnanimity:
@@ -401,7 +401,7 @@ class TestDawidSkene:
         documents = [{"speakers": [{"name": name}]} for name in ("Astor", "Astor", "Aster")]
         result = build(SPEAKERS, *documents, strategy="dawid-skene")
         assert result.documents["p"] == {"speakers": [{"name": "Astor"}]}
-        assert result.notes == ("No path has several categories. The result is that of a majority.",)
+        assert result.notes == ("No path has more than one category. The result is the same as with majority.",)
         assert result.provenance.values["p"]["/speakers/0/name"].by == "majority"
 
     def test_three_annotators_and_few_values_are_warned_about(self):
@@ -464,7 +464,7 @@ class TestFiles:
 
     def test_an_id_that_is_no_file_name_is_refused_in_a_folder(self, tmp_path):
         result = build_consensus(Comparator({}), {name: {"a/b": {}} for name in "ab"})
-        with pytest.raises(DataError, match="is not a file name"):
+        with pytest.raises(DataError, match="cannot be used as a file name"):
             result.save(tmp_path / "gold")
 
 

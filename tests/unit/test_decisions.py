@@ -107,7 +107,7 @@ def test_two_decisions_with_one_id_must_be_equal(tmp_path):
         {"id": "a", "absent": True, "by": "Ada"},
     )
     assert Decisions.read(lines(tmp_path, first, equal)).by_id == {"a": Decision("a", 1, "Zoé")}
-    with pytest.raises(DataError, match="got another one in line 1") as refused:
+    with pytest.raises(DataError, match="differs from the one in line 1") as refused:
         Decisions.read(lines(tmp_path, first, other, absent))
     assert [problem.line for problem in refused.value.problems] == [2, 3]
 
@@ -129,7 +129,7 @@ def test_decisions_must_belong_to_a_disagreement(tmp_path):
     problems = refused.value.problems
     assert [(problem.file, problem.line) for problem in problems] == [(str(path), 1), (str(path), 2)]
     assert "Expected the id of a disagreement, got 'd#/other'" in problems[0].message
-    assert "not those that were decided on" in problems[1].message
+    assert "have changed since the decision" in problems[1].message
     assert "annotations may have changed" in problems[0].hint
 
 

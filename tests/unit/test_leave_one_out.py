@@ -105,7 +105,7 @@ def test_ties_of_the_others_are_counted():
 def test_a_document_that_a_system_lacks_counts_as_an_empty_prediction():
     found = compared(corpus(ada=["ab", "c"], bob=["ab", "c"]), corpus(system=["ab"]))
     assert found.systems["system"]["ada"].micro.irq == pytest.approx(2 / 3)
-    assert "system: 1 document without prediction; counted as empty." in found.notes
+    assert "system: 1 document without a prediction; counted as empty." in found.notes
 
 
 def test_several_predictions_of_a_document_are_runs():

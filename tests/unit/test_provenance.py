@@ -151,7 +151,7 @@ class TestTheHeadline:
             (Provenance(("ada", "bob")), "Gold: 2 annotators (ada, bob)"),
             (Provenance(("a", "b"), "expert chose"), "Gold: 2 annotators (a, b), expert chose"),
             (Provenance(("a", "b"), "unanimity"), "Gold: unanimity of 2 annotators (a, b)"),
-            (Provenance(("a", "b"), "collegial"), "Gold: collegial revision of 2 annotators (a, b)"),
+            (Provenance(("a", "b"), "collegial"), "Gold: collegially revised consensus of 2 annotators (a, b)"),
             (Provenance(("a", "b"), "dawid-skene"), "Gold: Dawid-Skene consensus of 2 annotators (a, b)"),
             (
                 Provenance(("a", "b"), agreement=MeasuredAgreement("pi", None, 1)),

@@ -82,7 +82,9 @@ def align_documents(
     for row, (annotator, number, _) in enumerate(documents):
         rows[number, annotator] = row
     if not ((rows != NONE).sum(axis=1) > 1).any():
-        raise DataError.of("No document was annotated by two annotators", hint="Documents are joined by their ids.")
+        raise DataError.of(
+            "No document was annotated by at least two annotators", hint="Documents are joined by their ids."
+        )
     root = columns[0]
     aligned = []
     pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
@@ -163,7 +165,7 @@ def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[
 def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment:
     """Return the alignment with the equal items of each annotator exchanged so that they are in order.
 
-    This does not change the disorder. Equal lists are aligned by position, whatever distances are 0.
+    This does not change the disorder. Equal lists are aligned by position, even if different items have distance 0.
 
     Args:
         alignment: An alignment of items.

@@ -38,7 +38,7 @@ Schema = Annotated[
 SchemaArgument = Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON Schema with x-arbitre annotations.")]
 Overlay = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Extra annotations by path, for a schema that you cannot edit."),
+    typer.Option(metavar="FILE", help="Extra x-arbitre annotations by path, for a schema that you cannot edit."),
 ]
 IdKey = Annotated[str, typer.Option(metavar="KEY", help="Key of a record's id.")]
 MaxDepth = Annotated[

@@ -35,7 +35,7 @@ BLOCK_CELLS: Final = 1 << 22
 """Maximum number of pairs of single values in the lists that are compared at a time; limits memory."""
 
 LAZY_BLOCK_CELLS: Final = 1 << 26
-"""The same for long lists, of which few pairs are compared."""
+"""Maximum number of these pairs for long lists, of which few pairs are compared."""
 
 _MARGIN: Final = 1e-6
 

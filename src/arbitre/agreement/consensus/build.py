@@ -53,12 +53,13 @@ def consensus(
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
         strategy: `majority` keeps what most annotators have, `unanimity` what all of them share. `collegial` proposes
-            the majority, and replaces it with the decisions of people on the disagreements. `dawid-skene` is a
-            majority for texts, numbers and the presence of items; it weights the annotators of categories by their
-            estimated error rates.
-        weak_margin: Difference of the shares of votes for the two most frequent readings, below which a majority is
-            flagged as weak.
-        systems: Sources of the predictions of systems, which are scored on unanimous and on contested values apart.
+            the majority, and replaces it with the decisions of people on the disagreements. `dawid-skene` uses the
+            majority for texts, numbers and the presence of items, and weights votes on categories by the estimated
+            error rates of the annotators.
+        weak_margin: Minimum lead of the winning reading over the next one, as a share of the votes; a majority with a
+            smaller lead is flagged as weak.
+        systems: Sources of the predictions of systems, which are scored on unanimous and on contested values
+            separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
         queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
         decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from arbitre.engine.columns.column import LeafColumn
 
 LEAST_ANNOTATORS: Final = 3
-"""Minimum number of annotators: of two, the error rates cannot be told apart."""
+"""Minimum number of annotators; the error rates of two cannot be distinguished."""
 
 LEAST_VALUES: Final = 10
 """Number of values per category below which the estimated error rates are unreliable."""
 
 _CATEGORICAL: Final = frozenset({"ordinal", "table", "taxonomy"})
-"""Distances of categories; `exact` is one as well, except for numbers."""
+"""Distances of categories, besides `exact` for values that are not numbers."""
 
 _DIGITS: Final = 9
 
@@ -55,7 +55,7 @@ def estimate(places: Places) -> Estimates:
     if len(places.annotators) < LEAST_ANNOTATORS:
         raise OptionError.of(
             f"`strategy` dawid-skene requires at least {LEAST_ANNOTATORS} annotators, got {len(places.annotators)}.",
-            hint="With two annotators, nothing tells whose errors they are. Use majority and decide the ties.",
+            hint="With two annotators, the data do not show which one is wrong. Use majority and decide on the ties.",
         )
     columns: dict[LeafColumn, list[Place]] = defaultdict(list)
     for place in places.every:

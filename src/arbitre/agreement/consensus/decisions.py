@@ -24,8 +24,8 @@ TABLES: Final = frozenset({".csv", ".tsv"})
 KEYS: Final = ("id", "value", "absent", "by", "note", "fingerprint")
 """Keys of a decision in JSON lines, and the columns of a table that are read."""
 _STALE: Final = (
-    "The annotations may have changed since the decision was made. Write the queue again and load the decisions in its "
-    "page, which lists those that no longer apply."
+    "The annotations may have changed since the decision was made. Write the queue again and load the decisions in the "
+    "new page, which lists those that no longer apply."
 )
 
 
@@ -81,7 +81,7 @@ class Decisions(NamedTuple):
                 continue
             first = by_id.setdefault(decision.id, decision)
             if not same(first.value, decision.value):
-                message = f"Expected one decision on {decision.id!r}, got another one in line {first.line}"
+                message = f"The decision on {decision.id!r} differs from the one in line {first.line}"
                 problems.append(Problem(message, str(path), decision.line, hint="Delete one of them."))
         if problems:
             raise DataError(*problems)
@@ -91,7 +91,7 @@ class Decisions(NamedTuple):
         """Check that every decision is about one of the disagreements, with the readings it has now.
 
         Raises:
-            DataError: A decision is not. The error lists all of them.
+            DataError: A decision has an unknown id, or its readings have changed. The error lists all such decisions.
         """
         known = {disagreement.id: disagreement for disagreement in disagreements}
         problems = []
@@ -99,7 +99,7 @@ class Decisions(NamedTuple):
             if decision.id not in known:
                 message = f"Expected the id of a disagreement, got {decision.id!r}"
             elif decision.fingerprint not in {None, fingerprint(known[decision.id])}:
-                message = f"The readings of {decision.id!r} are not those that were decided on"
+                message = f"The readings of {decision.id!r} have changed since the decision"
             else:
                 continue
             problems.append(Problem(message, self.file, decision.line, hint=_STALE))
@@ -126,7 +126,7 @@ def same(left: Json, right: Json) -> bool:
 
 
 def cell_text(value: Json) -> str:
-    r"""Return the text of a value for a cell: JSON, without quotes for a text that cannot be mistaken; "" for ABSENT.
+    r"""Return the text of a value for a cell: JSON, without quotes if it reads back as the same text; "" for ABSENT.
 
     >>> [cell_text(value) for value in ("Ada", 403, "403", "", None, "=1+1", ABSENT)]
     ['Ada', '403', '"403"', '""', 'null', '"=1+1"', '']
@@ -157,7 +157,7 @@ def cell_value(text: str) -> Json:
         return strict_json.parse(text)
     except DataError as error:
         if text.lstrip().startswith(('"', "[", "{")):
-            hint = "Put a text that begins with a quotation mark or a bracket in quotation marks, as in JSON."
+            hint = "Put a text that begins with a quotation mark or a bracket in double quotes, as in JSON."
             raise DataError.of(error.message, pointer=error.pointer, hint=hint) from None
         return text.strip()
 
@@ -198,7 +198,7 @@ def _decision(plain: Any, line: int) -> Decision:  # noqa: ANN401  (any JSON)
         raise DataError.of(f"Expected an object with the keys of a decision, got {shown(plain)}")
     if unknown := sorted(plain.keys() - set(KEYS)):
         raise DataError.of(
-            f"Unknown key {unknown[0]!r} of a decision",
+            f"Unknown key {unknown[0]!r} in a decision",
             hint=did_you_mean(unknown[0], KEYS) or f"The keys are {', '.join(KEYS)}.",
         )
     for key in ("id", "by", "note", "fingerprint"):
@@ -209,7 +209,9 @@ def _decision(plain: Any, line: int) -> Decision:  # noqa: ANN401  (any JSON)
     if not plain.get("by", "").strip():
         raise DataError.of("Expected the name of the person who decided under 'by', got none")
     if plain.get("absent", True) is not True:
-        raise DataError.of(f"Expected 'absent' to be true, got {shown(plain['absent'])}", hint="Omit it for a value.")
+        raise DataError.of(
+            f"Expected 'absent' to be true, got {shown(plain['absent'])}", hint="Omit it to give a value."
+        )
     if ("value" in plain) == ("absent" in plain):
         raise DataError.of(
             "Expected either 'value' or 'absent'" + (", got both" if "value" in plain else ", got neither"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.joining.provenance import Provenance
 
 Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
-"""How far a proposal is from being shared by all annotators; the first two need a decision by a person."""
+"""How far the annotators are from agreeing on a proposal; the first two need a decision by a person."""
 
 FLAGGED: Final[tuple[Flag, ...]] = ("tie", "weak majority")
 
@@ -116,7 +116,7 @@ class Disagreement:
 class PathCounts:
     """Number of values or list items at a wildcard path, by how they were decided.
 
-    A value in an entry counts at most as safe as the entry itself.
+    A value counts as no safer than the entry that contains it: in a flagged entry, unanimous values count as flagged.
 
     Attributes:
         unanimous: Kept; all annotators have it.
@@ -162,9 +162,9 @@ class PartScores:
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """Scores of a system on the values of the consensus, by whether all annotators have them.
+    """Scores of a system on the unanimous and on the contested values of the consensus.
 
-    Spurious values belong to neither part. Values that are left out of the consensus are not scored.
+    Spurious values count in neither part. Values that are left out of the consensus are not scored.
 
     Attributes:
         unanimous: Values that all annotators have.
@@ -217,7 +217,7 @@ class Consensus:
             The path of the documents, and that of the sidecar.
 
         Raises:
-            DataError: A document does not fit into a file or its id is not a file name, the folder contains other
+            DataError: A document cannot be a record, an id cannot be used as a file name, the folder contains other
                 documents, or a file cannot be written.
         """
         path = Path(path)
@@ -259,12 +259,12 @@ def _line(name: str, document: Json, id_key: str) -> str:
     if not isinstance(document, dict):
         reason = "is not an object"
     elif taken := [key for key in (id_key, RUN) if key in document]:
-        reason = f"has a field {taken[0]!r}, which a record uses for itself"
+        reason = f"has a field {taken[0]!r}, which is reserved in a record"
     else:
         return json.dumps({id_key: name, **document}, ensure_ascii=False) + "\n"
     raise DataError.of(
-        f"The consensus of {name!r} cannot be a line of a file: it {reason}",
-        hint="Write the documents into a folder: give a name without suffix.",
+        f"The consensus of {name!r} cannot be written to a .jsonl file: it {reason}",
+        hint="Write the documents to a folder: give a name without a suffix.",
     )
 
 
@@ -273,7 +273,7 @@ def _file_names(documents: Iterable[str], folder: Path) -> dict[str, str]:
     names = {name: f"{name}.json" for name in documents}
     if wrong := [name for name, file in names.items() if Path(file).name != file]:
         raise DataError.of(
-            f"The id {wrong[0]!r} is not a file name", hint="Write the documents to a .jsonl file instead."
+            f"The id {wrong[0]!r} cannot be used as a file name", hint="Write the documents to a .jsonl file instead."
         )
     if folder.is_dir() and (others := sorted({file.name for file in folder.glob("*.json")} - {*names.values()})):
         raise DataError.of(

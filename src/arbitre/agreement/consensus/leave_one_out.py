@@ -34,9 +34,9 @@ TITLE: Final = "Agreement with an unvalidated consensus"
 SCORES: Final = ("f1q", "imq", "irq")
 WARNING: Final = (
     "This is agreement, not performance: nobody has checked that the consensus is correct. A system that agrees more "
-    "with it than the annotators do is not better than they are (Mathet and Widlöcher, 2016)."
+    "with it than the annotators do is not therefore better than they are (Mathet and Widlöcher, 2016)."
 )
-TWO: Final = "With two annotators, the consensus of the others is the other annotator."
+TWO: Final = "With two annotators, each document of the other annotator takes the place of the consensus."
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ def agreement_with_others(
     for system, given in answers.items():
         needed = {key for evaluation in systems[system].values() for key in evaluation.document_table.ids}
         if missing := len(needed - given.keys()):
-            notes.append(f"{system}: {_counted(missing)} without prediction; counted as empty.")
+            notes.append(f"{system}: {_counted(missing)} without a prediction; counted as empty.")
     few = (note for evaluation in own.values() for note in _interval(evaluation).notes)
     return LeaveOneOut(own, systems, flagged, strategy, tuple(dict.fromkeys((*notes, *few))))
 
@@ -212,7 +212,7 @@ def _consensus_of(
 ) -> tuple[dict[str, Json], int]:
     """Return the consensus of annotators on some documents, and the number of its flagged disagreements.
 
-    The document of a single annotator is taken as it is.
+    If a document has only one annotator, it takes the place of the consensus.
     """
     by_document = {key: {name: given[key] for name, given in others.items() if key in given} for key in keys}
     gold = {key: next(iter(given.values())) for key, given in by_document.items() if len(given) == 1}

@@ -1,4 +1,4 @@
-"""Writes the queue of disagreements, from which people decide."""
+"""Writes the queue of disagreements on which people decide."""
 
 from __future__ import annotations
 

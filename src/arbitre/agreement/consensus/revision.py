@@ -38,7 +38,7 @@ class Revision:
     """The decisions on the disagreements of a draft, and the documents with them.
 
     A decision inside a value that another decision replaced applies to the new value if its place is a field of it. It
-    has no effect if the new value has no such field, if a list is on the way, or if the value was left out.
+    has no effect if the new value has no such field, if a list lies in between, or if the value was left out.
 
     Attributes:
         draft: The proposed documents.
@@ -123,19 +123,19 @@ class Revision:
         return {name: dict(sorted(own.items(), key=lambda each: order(each[0]))) for name, own in origins.items()}
 
     def notes(self) -> Iterator[str]:
-        """Yield how much is undecided, and which decisions have no effect."""
+        """Yield the number of undecided disagreements, and the decisions without effect."""
         total = len(self.draft.disagreements)
         if self.undecided:
             number = len(self.undecided)
             yield (
-                f"{number} of {total} disagreements {'is' if number == 1 else 'are'} undecided. There, the gold "
-                "contains the proposal of the majority, which nobody has confirmed."
+                f"{number} of {total} disagreements {'is' if number == 1 else 'are'} undecided. Where "
+                "nobody has decided, the gold contains the unconfirmed proposal of the majority."
             )
         if self.ineffective:
             names = sorted(self.ineffective)
             more = "" if len(names) <= NAMED else f" and {len(names) - NAMED} more"
             yield (
-                "Decisions without effect, because another decision left out or replaced the value around them: "
+                "Decisions without effect, because another decision left out or replaced the value that contains them: "
                 f"{', '.join(names[:NAMED])}{more}."
             )
 
@@ -155,7 +155,7 @@ def revise(plan: Plan, proposed: Assembly, draft: Draft, decisions: Decisions | 
 
 
 def _check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
-    """Raise DataError if the schema does not allow a decided value, or an object or list without one left out."""
+    """Raise DataError if the schema does not allow a decided value, or the object or list that it was left out of."""
     problems: list[Problem] = []
     by_document: dict[str, list[Disagreement]] = defaultdict(list)
     for own in revision.draft.disagreements:
@@ -201,7 +201,7 @@ def _from(base: Place, place: Place) -> list[Token]:
 
 
 def _put(value: Json, tokens: Sequence[Token], new: Json) -> bool:
-    """Set or remove a field inside a value. Return False if there is no object for it, or a list on the way."""
+    """Set or remove a field inside a value. Return False if there is no object for it, or if a list lies in between."""
     for token in tokens[:-1]:
         value = value.get(token) if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(tokens[-1], str):

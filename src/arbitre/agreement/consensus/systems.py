@@ -1,4 +1,4 @@
-"""Scores of systems on the values that all annotators share, and apart from them on contested values."""
+"""Scores systems on unanimous and on contested values separately."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def read_predictions(sources: Paths, options: ReadOptions) -> list[tuple[str, Js
 
 
 def score_apart(plan: Plan, draft: Draft, predictions: Iterable[tuple[str, Json]]) -> SystemScores:
-    """Score a system on unanimous and on contested values apart.
+    """Score a system on unanimous and on contested values separately.
 
     Args:
         plan: The compiled schema.
         draft: The gold documents.
         predictions: The predictions of the system with the ids of their documents. A document may have several; a
-            document without any is predicted as empty.
+            document without any counts as an empty prediction.
     """
     answers: dict[str, list[Json]] = {name: [] for name in draft.documents}
     for name, predicted in predictions:

@@ -33,14 +33,14 @@ class Vote:
 
     Attributes:
         family: Family of the winning value; None if the place is left out.
-        value: The winning value if it is a single value, or the notation of an absent one; ABSENT for none.
+        value: The winning single value. If absence wins, its most frequent notation (null or ABSENT). Otherwise ABSENT.
         winners: The annotators who have the winning value, or a list or object if that has won.
         support: Share of the votes for it.
         margin: `support` minus the share of the most frequent other reading.
-        flag: How far the vote is from unanimity; None if all voters agree.
+        flag: How far the voters are from agreeing; None if all agree.
         by: The strategy that decided.
         similarity: Mean similarity of the readings, over pairs of voters. Two lists or two objects count as equal: what
-            is in them has votes of its own.
+            is in them is voted on separately.
     """
 
     family: Kind | None
@@ -122,9 +122,10 @@ class _Ballot:
 def vote(place: Place, strategy: Strategy, weak_margin: float, estimated: int | None = None) -> Vote:
     """Return the vote on a place.
 
-    Majority: A place is kept if more than half of the voters have a value. The most frequent family wins. Of single
-    values, an absolute majority wins; without one, the median of numbers and dates, and the medoid of other values.
-    Between equal candidates, the first annotator decides. The value is written in its most frequent notation.
+    Majority: A place is kept if more than half of the voters have a value. The most frequent family wins. A
+    single value with more than half of the votes wins; if there is none, the median of numbers and dates, and the
+    medoid of other values. If two values are equally good, that of the first annotator wins. The value is written in
+    its most frequent notation.
 
     Unanimity: A place is kept if all voters have equal values.
 

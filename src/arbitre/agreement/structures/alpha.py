@@ -31,13 +31,13 @@ MAX_WITHIN: Final = 20_000
 """Number of pairs of values within documents above which the local expected disagreement is estimated from a sample."""
 
 MAX_CELLS: Final = 1 << 27
-"""Number of pairs of single values, in all pairs of objects or lists together, that are compared at most.
+"""Maximum number of pairs of single values to compare in all pairs of objects or lists together.
 
 This takes about 7 s for nested documents. Above it, the expected disagreement is estimated from a sample.
 """
 
 PRECISION: Final = 0.005
-"""Standard error of the expected disagreement at which the sample is large enough, relative to the disagreement.
+"""Relative standard error of the expected disagreement below which the sample is large enough.
 
 The standard error of alpha from the sample is then at most 0.005 * (1 - alpha).
 """

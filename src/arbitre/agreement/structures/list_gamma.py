@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arbitre.engine.columns.column import ListColumn
 
 MAX_LISTS: Final = 100
-"""Maximum number of alignments of unrelated lists for the expected disorder; of more, a sample is drawn."""
+"""Number of alignments of unrelated lists above which the expected disorder is estimated from a sample."""
 
 MAX_SAMPLE: Final = 1_000
 """Maximum number of alignments in the sample."""
@@ -31,7 +31,7 @@ MIN_SAMPLE: Final = 16
 """Minimum number of alignments in the sample."""
 
 PRECISION: Final = 0.005
-"""Standard error of the expected disorder at which the sample is large enough, relative to the disorder."""
+"""Relative standard error of the expected disorder below which the sample is large enough."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -51,7 +51,7 @@ class MeasuredAgreement:
 
 @dataclass(frozen=True, slots=True)
 class DisagreementCounts:
-    """Number of disagreements, of those that were flagged, and of those that a person decided."""
+    """Number of disagreements, and how many of them were flagged and how many a person decided on."""
 
     total: int
     flagged: int
@@ -64,7 +64,7 @@ class ValueOrigin:
 
     Attributes:
         annotators: The annotators who have this value.
-        by: The strategy, the name of the person who decided, or "undecided".
+        by: The strategy, the name of the person who decided on the value, or "undecided".
         note: Remark of the person who decided.
     """
 
@@ -82,7 +82,7 @@ class Provenance:
         strategy: How the annotations were combined: "majority", "unanimity", "collegial", "dawid-skene", or any text.
         agreement: Agreement of the annotators.
         documents: Number of gold documents.
-        disagreements: Numbers of disagreements.
+        disagreements: Number of disagreements, and how many were flagged and decided.
         values: Origin of the values that not all annotators agree on, by document id and JSON Pointer.
 
     Raises:
@@ -220,7 +220,7 @@ class Provenance:
 _STRATEGIES: Final = {
     "majority": "majority of ",
     "unanimity": "unanimity of ",
-    "collegial": "collegial revision of ",
+    "collegial": "collegially revised consensus of ",
     "dawid-skene": "Dawid-Skene consensus of ",
 }
 """Beginning of the headline by strategy."""
@@ -244,7 +244,7 @@ class GoldProvenance:
 
     Attributes:
         known: The sources with a sidecar: file name and provenance, without the origin of values. The name is empty if
-            the provenance was not read beside a source.
+            the provenance does not come from the sidecar of a source.
         unknown: Number of sources without a sidecar; 1 for gold that is not in files.
     """
 
@@ -253,7 +253,7 @@ class GoldProvenance:
 
     @classmethod
     def of(cls, provenance: Provenance | str | Path) -> Self:
-        """Return a provenance that applies to all gold, or that in a sidecar. Raises DataError like `load`."""
+        """Return one provenance for all gold: the given one, or that in a sidecar. Raises DataError like `load`."""
         found = provenance if isinstance(provenance, Provenance) else Provenance.load(provenance)
         return cls((("", replace(found, values={})),), 0)
 

@@ -23,7 +23,7 @@ SCRIPT: Final = (
 """Script files; each uses only the ones before it."""
 
 _KEPT: Final = ("queue.", "theme.", "js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field")
-"""Beginnings of the names of the strings that the script uses."""
+"""Prefixes of the names of the strings that the script uses."""
 
 
 def render_queue(queue: Mapping[str, Any], version: str, language: Language = Language.EN) -> str:

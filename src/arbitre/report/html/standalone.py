@@ -1,4 +1,4 @@
-"""Self-contained HTML pages from a template, style sheets, scripts and data.
+"""Renders self-contained HTML pages from a template, style sheets, scripts and data.
 
 The template engine escapes all text from data. The content security policy allows only the script and style of the page
 (by their hashes) and no external resources.
@@ -38,7 +38,7 @@ def render(
     values: Mapping[str, Any],
     filters: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
-    """Render a template of the folder `page`.
+    """Render a template in the folder `page`.
 
     Args:
         template: Name of the template. It inserts `policy`, `style`, `data` and `script`.
@@ -47,8 +47,8 @@ def render(
         script: Names of the script files, without `.js`. They are concatenated into one module; each uses only the
             ones before it.
         data: JSON for the script.
-        values: Further variables of the template.
-        filters: Further filters of the template.
+        values: Additional variables for the template.
+        filters: Additional filters for the template.
     """
     styles = "".join(_part(f"{name}.css") for name in style)
     scripts = "".join(_part(f"{name}.js") for name in script)

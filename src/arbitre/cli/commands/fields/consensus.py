@@ -33,14 +33,14 @@ MAX_SHOWN: Final = 10
 """Maximum number of disagreements to show."""
 
 _ROOM: Final = 40
-"""Maximum number of characters of a reading."""
+"""Maximum number of characters of a reading that are shown."""
 
 How = Annotated[
     Strategy,
     typer.Option(
-        help="How to combine the annotations: keep what most annotators have, or what all of them share; let people "
-        "decide on the disagreements (collegial, with --queue and --decisions); or estimate categories from the error "
-        "rates of the annotators (dawid-skene)."
+        help="How to combine the annotations: keep what most annotators have (majority) or what all of them have "
+        "(unanimity), let people decide on the disagreements (collegial, with --queue and --decisions), or estimate "
+        "categories from the error rates of the annotators (dawid-skene)."
     ),
 ]
 WeakMargin = Annotated[
@@ -57,7 +57,7 @@ Systems = Annotated[
     typer.Option(
         "--system",
         metavar="NAME=PATH",
-        help="Predictions of a system, to score it on unanimous and on contested values apart. May be repeated.",
+        help="Predictions of a system, to score it on unanimous and on contested values separately. May be repeated.",
     ),
 ]
 Out = Annotated[
@@ -147,7 +147,7 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         yield titled(title, _disagreements(listed[:MAX_SHOWN])) if listed else Text(title, style="bold")
         more = len(listed) - MAX_SHOWN
         if more > 0:
-            yield Text(f"{more} more with less weight: see --queue or --format json.", style="dim")
+            yield Text(f"{more} more with lower weight: use --queue or --format json to see them.", style="dim")
     if built.systems:
         yield titled("Systems on unanimous and on contested values", _systems(built))
     if built.notes:

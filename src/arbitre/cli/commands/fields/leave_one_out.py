@@ -10,9 +10,9 @@ from rich.console import Group
 from rich.text import Text
 
 from arbitre.agreement.consensus.leave_one_out import SCORES, TITLE, WARNING, leave_one_out_on
-from arbitre.agreement.consensus.vote import WEAK_MARGIN
+from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
-from arbitre.cli.commands.fields.consensus import How, WeakMargin
+from arbitre.cli.commands.fields.consensus import WeakMargin
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden
@@ -33,12 +33,19 @@ OPTIONAL_COLUMNS: Final = ("95% interval", "imq", "irq")
 _ROOM: Final = 68
 """Width of all columns but the first, in characters."""
 
+How = Annotated[
+    Strategy,
+    typer.Option(
+        help="How to combine the annotations of the others, as in arbitre consensus. There are no decisions here, so "
+        "collegial gives the majority."
+    ),
+]
 Systems = Annotated[
     list[str] | None,
     typer.Option(
         "--system",
         metavar="NAME=PATH",
-        help="Predictions of a system, which is compared with the same consensuses. May be repeated.",
+        help="Predictions of a system, to compare with the same consensuses. May be repeated.",
     ),
 ]
 

@@ -51,7 +51,7 @@ const options = (id, all, values) => {
   at(id).append(make("option", { value: "" }, all), ...[...count].map(option));
 };
 
-// Keys within a disagreement: a digit chooses a reading, j and k go to the next and the previous one.
+// Keyboard shortcuts in a disagreement: a digit chooses a reading, j and k go to the next and the previous one.
 const pressed = (event) => {
   const box = event.target.closest(".case");
   if (!box || event.ctrlKey || event.altKey || event.metaKey || event.target.matches("textarea, input[type=text]")) return;
