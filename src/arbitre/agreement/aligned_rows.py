@@ -163,7 +163,7 @@ def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[
 def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment:
     """Return the alignment with the equal items of each annotator exchanged so that they are in order.
 
-    This does not change the disorder. Equal lists are aligned by position, whatever distances are 0.
+    This does not change the disorder. Equal lists are aligned by position, even if different items have distance 0.
 
     Args:
         alignment: An alignment of items.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arbitre.engine.columns.column import ListColumn
 
 MAX_LISTS: Final = 100
-"""Maximum number of alignments of unrelated lists for the expected disorder; of more, a sample is drawn."""
+"""Maximum number of alignments of unrelated lists for the expected disorder; with more, a sample is drawn."""
 
 MAX_SAMPLE: Final = 1_000
 """Maximum number of alignments in the sample."""
