@@ -22,13 +22,13 @@ PLUS_SYSTEM: Final = "annotator_plus_system"
 
 _ALTERNATIVES: Final = """
 - Observed agreement: `exact_match_rate` by path in `arbitre evaluate`; in Python also the `observed` agreement of a
-  coefficient, which keeps its weights
+  coefficient, which includes its weights
 - Precision, recall and F1: `imq`, `irq` and `f1q` in `arbitre evaluate`; `arbitre entities` for labelled spans
 - Distances of segmentations: `arbitre text corpus GOLD PREDICTED --path PATH --segmentation`
 - Structural scores: the quality of whole documents and of each path in `arbitre evaluate`, with the distances of the
   schema
-- As a baseline, the agreement expected by chance from gold alone: the column `expected` of `arbitre agree --schema FILE
-  a=GOLD b=GOLD`, or the chance score in `arbitre evaluate`"""
+- As a baseline, the agreement expected by chance from gold alone: the column `expected (global)` of `arbitre agree
+  --schema FILE a=GOLD b=GOLD`, or the chance score in `arbitre evaluate`"""
 
 E = TypeVar("E", bound=ArbitreError)
 
