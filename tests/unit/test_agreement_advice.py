@@ -430,7 +430,12 @@ class TestNotes:
         result = agreement.structural(Comparator(schema), documents(ada=ada, bob=bob))
         alpha = result.by_path["/party"]
         (note,) = (note for note in result.notes if "chance alone" in note)
-        for figure in ("95% of the values are '-'", f"{alpha.expected:.0%} by chance", "observed agreement of 95%", "'+' 0.50"):
+        for figure in (
+            "95% of the values are '-'",
+            f"{alpha.expected:.0%} by chance",
+            "observed agreement of 95%",
+            "'+' 0.50",
+        ):
             assert figure in note
         assert f"'-' {alpha.by_category['-']:.2f}" in note
 
