@@ -117,7 +117,7 @@ def agree_spans(
         samples: Minimum number of random annotations per document.
         seed: Random seed.
         tags: Notation of the tags; see `arbitre.entities.read`.
-        lenient: Read tags that do not follow the notation as conlleval does, instead of raising an error.
+        lenient: Accept tags that do not follow the notation, and read them as conlleval does.
         column: Column of the tag in CoNLL files, from 0, or the column of each annotator; -1 is the last.
 
     Returns:

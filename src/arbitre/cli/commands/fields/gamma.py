@@ -52,7 +52,8 @@ Tags = Annotated[
     Literal["auto", "bio", "iob1", "bioes"], typer.Option(help="Notation of the tags; auto infers it from each file.")
 ]
 Lenient = Annotated[
-    bool, typer.Option("--lenient", help="Read tags that do not follow the notation as conlleval does.")
+    bool,
+    typer.Option("--lenient", help="Accept tags that do not follow the notation, and read them as conlleval does."),
 ]
 Column = Annotated[
     list[str] | None,
