@@ -21,8 +21,8 @@ PLUS_SYSTEM: Final = "annotator_plus_system"
 """Option for the agreement of annotators and a system, which is refused too."""
 
 _ALTERNATIVES: Final = """
-- Observed agreement: `exact_match_rate` by path in `arbitre evaluate`; in Python also `observed` of a coefficient,
-  which keeps the weights of the coefficient
+- Observed agreement: `exact_match_rate` by path in `arbitre evaluate`; in Python also the `observed` agreement of a
+  coefficient, which includes its weights
 - Precision, recall and F1: `imq`, `irq` and `f1q` in `arbitre evaluate`; `arbitre entities` for labelled spans
 - Distances of segmentations: `arbitre text corpus GOLD PREDICTED --path PATH --segmentation`
 - Structural scores: the quality of whole documents and of each path in `arbitre evaluate`, with the distances of the

@@ -145,7 +145,7 @@ def test_documents_are_joined_by_id_and_those_of_one_annotator_are_left_out():
     bob = records({"3": [], "2": WRONG["suzan"]})
     printed = plain(f"ada={file('ada.jsonl', ada)}", f"bob={file('bob.jsonl', bob)}")
     assert (printed["documents"], printed["spans"]) == (2, {"ada": {"A": 4, "B": 0}, "bob": {"A": 1, "B": 1}})
-    assert any("left out: 1" in note for note in printed["notes"])
+    assert any("left out because they have only one annotator: 1" in note for note in printed["notes"])
     alone = plain(f"ada={file('ada.jsonl', records({'2': WRONG['alex']}))}", "bob=bob.jsonl", "--quiet")
     assert alone["gamma"]["local"]["value"] == printed["gamma"]["local"]["value"]
 

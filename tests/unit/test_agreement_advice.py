@@ -150,7 +150,7 @@ class TestSideBySide:
         compared = agreement.structural(Comparator(PARTIES), annotations).coefficients["/party"]
         assert json.loads(printed)["coefficients"]["/party"] == json.loads(json.dumps(compared.to_dict()))
         text = command(tmp_path, PARTIES, annotations).stdout
-        row = next(line for line in text.partition("Coefficients of categories")[2].splitlines() if "/party" in line)
+        row = next(line for line in text.partition("Coefficients for categories")[2].splitlines() if "/party" in line)
         assert row.split()[1:6] == ["-0.2222", "-0.3333", "0.0769", "0.4103", "0.1111"]
         assert ["A", "83%", "17%", "0.3333"] in [line.split() for line in text.splitlines()]
 
@@ -266,8 +266,8 @@ class TestIntervals:
         result = agreement.structural(Comparator(PARTIES), data)
         interval = result.by_path["/party"].interval
         assert (interval.low, interval.high) == (None, None)
-        assert interval.reason == "An interval needs at least 5 documents with two annotators, not 4."
-        assert "No intervals. An interval needs at least 5 documents with two annotators, not 4." in result.notes
+        assert interval.reason == "An interval needs at least 5 documents with two annotators; got 4."
+        assert "No intervals. An interval needs at least 5 documents with two annotators; got 4." in result.notes
 
     def test_documents_of_one_annotator_are_not_resampled(self):
         data = documents(ada="AABBAB", bob="ABBBAB")
@@ -302,7 +302,7 @@ class TestIntervals:
 
         assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 14))
         few = agreement.interval(agreement.krippendorff_alpha, ["AAB", "ABB"])
-        assert few.reason == "An interval needs at least 5 items, not 3."
+        assert few.reason == "An interval needs at least 5 items; got 3."
 
     def test_the_command_prints_intervals_at_the_level(self, tmp_path):
         annotated = documents(ada="AABBABAB", bob="ABBBABAB")
@@ -405,7 +405,7 @@ class TestLocalChance:
 
     def test_the_command_prints_local_beside_global(self, tmp_path):
         text = command(tmp_path, LETTER_MAP, two_pages()).stdout
-        row = next(line for line in text.partition("expected by chance")[2].splitlines() if line.startswith("/*"))
+        row = next(line for line in text.partition("expected agreement")[2].splitlines() if line.startswith("/*"))
         alpha = agreement.structural(Comparator(LETTER_MAP), two_pages()).by_path["/*"]
         numbers = [alpha.observed, alpha.expected, alpha.local.expected, alpha.local.value]
         assert row.split()[1:] == [*(f"{number:.4f}" for number in numbers), "2"]
@@ -430,7 +430,12 @@ class TestNotes:
         result = agreement.structural(Comparator(schema), documents(ada=ada, bob=bob))
         alpha = result.by_path["/party"]
         (note,) = (note for note in result.notes if "chance alone" in note)
-        for figure in ("95% of the values are '-'", f"{alpha.expected:.0%} by chance", "observed 95%", "'+' 0.50"):
+        for figure in (
+            "95% of the values are '-'",
+            f"{alpha.expected:.0%} by chance",
+            "observed agreement of 95%",
+            "'+' 0.50",
+        ):
             assert figure in note
         assert f"'-' {alpha.by_category['-']:.2f}" in note
 
@@ -541,7 +546,7 @@ class TestCategoryDistances:
         suggested = agreement.suggest_category_distances(schema, sources)
         result = command(tmp_path, NOUNS, nouns(), "--suggest-category-distances")
         assert json.loads(result.stdout) == suggested.overlay
-        assert "Nothing is changed" in result.stderr
+        assert "The overlay has no effect" in result.stderr
         assert "exchanged in 12 items" in result.stderr
         values = suggested.alpha["/party"]
         assert f"{values['without']:.4f} without, {values['with']:.4f} with" in result.stderr

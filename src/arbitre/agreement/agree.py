@@ -1,4 +1,4 @@
-"""Agreement of annotators whose documents are in files."""
+"""Measures the agreement of annotators from files of documents or ratings."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def agree(
     """Measure the agreement of annotators, as `arbitre agree` does.
 
     Args:
-        schema: Schema of the documents, or a comparator. For a table of ratings, that of a rating; None for categories
-            that are equal or not.
+        schema: Schema of the documents, or a comparator. For a table of ratings, the schema of one rating; None for
+            unordered categories.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
             a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator.
         difference: Difference of two values in alpha; see `structural`.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["NONE", "Alignment", "align"]
 
 MAX_EXACT_ANNOTATORS: Final = 4
-"""Maximum number of annotators whose best alignment is searched; with more, the star alignment is used."""
+"""Maximum number of annotators for the exact search; with more, the star alignment is used."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

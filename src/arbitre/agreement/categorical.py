@@ -26,7 +26,7 @@ Weights: TypeAlias = Literal["linear", "quadratic"]
 """How disagreement grows with the distance between the positions of two categories."""
 
 MOST_EXCHANGED: Final = 3
-"""Number of pairs of categories that are listed as exchanged most often."""
+"""Number of most frequently exchanged pairs of categories to list."""
 
 ROUNDS: Final = 10_000
 """Maximum number of iterations of Aickin's alpha."""
@@ -173,7 +173,7 @@ def conger_kappa(
 
 
 def gwet_ac1(a: Sequence[Json], b: Sequence[Json], *, categories: Sequence[Json] | None = None) -> Coefficient:
-    """Compute Gwet's AC1 (Gwet, 2008). `gwet_ac2` takes several annotators and ordered categories.
+    """Compute Gwet's AC1 (Gwet, 2008). `gwet_ac2` accepts several annotators and ordered categories.
 
     Args:
         a: Category of each item by the first annotator; None if missing.
@@ -337,7 +337,7 @@ def specific_agreement(ratings: Ratings) -> dict[str, float]:
 
 
 def exchanged(ratings: Ratings) -> tuple[tuple[str, str, int], ...]:
-    """Return the `MOST_EXCHANGED` pairs of different categories that the same items have most often."""
+    """Return the `MOST_EXCHANGED` pairs of different categories that were given to the same items most often."""
     size = len(ratings.categories)
     cells = [np.minimum(first, second) * size + np.maximum(first, second) for _, first, second in ratings.pairs()]
     pairs, counts = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *cells]), return_counts=True)

@@ -1,4 +1,4 @@
-"""The value of an agreement coefficient, with what it was computed from."""
+"""The value of an agreement coefficient, and the quantities that it was computed from."""
 
 from __future__ import annotations
 
@@ -157,4 +157,4 @@ def _negative(exchanged: Sequence[tuple[str, str, int]]) -> str:
     if not exchanged:
         return reason
     pairs = ", ".join(f"{first!r} and {second!r} ({count})" for first, second, count in exchanged)
-    return f"{reason} Values that were exchanged most often, with the number of times: {pairs}."
+    return f"{reason} Most frequently exchanged values, with counts: {pairs}."

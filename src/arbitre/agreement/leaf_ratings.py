@@ -1,4 +1,4 @@
-"""Values of one path as ratings, if their differences are those of a level of measurement."""
+"""Values of one path as ratings, if their distance fits a level of measurement: nominal, ordinal or interval."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ LOW: Final = 2 / 3
 """Value below which conclusions from the annotations are not supported (Krippendorff, 2018)."""
 
 HETEROGENEOUS: Final = 0.1
-"""Share by which the disagreement expected within documents is lower than if all documents were alike."""
+"""Minimum relative reduction of the disagreement expected within documents, compared with documents that are alike."""
 
 SIGNIFICANCE: Final = 0.05
-"""Maximum p of a difference between documents."""
+"""Maximum p-value of a difference between documents."""
 
 MAX_LISTED: Final = 5
 """Maximum number of categories whose agreement is listed."""
@@ -53,8 +53,8 @@ def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, Cate
             yield f"{place}: {coefficient.name} is negative ({value:.2f}). {coefficient.reason or ''}".rstrip()
         elif value < LOW:
             yield (
-                f"{place}: low agreement ({value:.2f}). It also makes the agreement expected by chance less reliable:"
-                " this is estimated from ratings that are partly wrong."
+                f"{place}: low agreement ({value:.2f}). The agreement expected by chance is then less reliable too, "
+                "because it is estimated from ratings that are partly wrong."
             )
         yield from _heterogeneous(place, coefficient)
         if path in coefficients:
@@ -101,8 +101,8 @@ def _dominated(place: str, coefficient: Coefficient) -> Iterator[str]:
     listed = sorted(agreed, key=lambda each: -shares[each])[:MAX_LISTED]
     yield (
         f"{place}: {share:.0%} of the values are {name!r}, so annotators agree on {coefficient.expected:.0%} by chance "
-        f"alone, and the observed {coefficient.observed:.0%} says little. {coefficient.name} depends on the rare "
-        f"categories. Agreement by category: {', '.join(f'{each!r} {agreed[each]:.2f}' for each in listed)}."
+        f"alone, and an observed agreement of {coefficient.observed:.0%} says little. {coefficient.name} depends on "
+        f"the rare categories. Agreement by category: {', '.join(f'{each!r} {agreed[each]:.2f}' for each in listed)}."
     )
 
 
@@ -118,9 +118,9 @@ def _heterogeneous(place: str, coefficient: Coefficient) -> Iterator[str]:
     values = ", ".join(f"{each.value:.2f} in {each.document}" for each in ends if each.value is not None)
     yield (
         f"{place}: the categories are not equally frequent in all documents. The agreement expected by chance is "
-        f"{coefficient.expected:.2f} over all documents, but {local.expected:.2f} on average within a document "
-        f"({chances}). {coefficient.name} is {float(coefficient):.2f} with the former and {float(local):.2f} with the "
-        f"latter{f' ({values})' if values else ''}. Report both."
+        f"{coefficient.expected:.2f} over all documents (global), but {local.expected:.2f} on average within a "
+        f"document (local; {chances}). {coefficient.name} is {float(coefficient):.2f} with global chance and "
+        f"{float(local):.2f} with local chance{f' ({values})' if values else ''}. Report both values."
     )
 
 

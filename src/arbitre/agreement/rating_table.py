@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _Schema = TypeVar("_Schema")
 
 RATINGS: Final[Mapping[str, Json]] = {"x-arbitre": {"distance": "exact"}}
-"""Schema of a table of ratings if none is given: categories that are equal or not."""
+"""Schema of a table of ratings if none is given: unordered categories."""
 
 
 def schema_of(schema: _Schema | None, annotators: Mapping[str, object] | str | Path) -> _Schema | dict[str, Json]:
-    """Return the schema; that of categories if none is given for a table of ratings.
+    """Return the schema; by default, the schema of categories for a table of ratings.
 
     Raises:
         OptionError: No schema is given for documents.
@@ -36,7 +36,7 @@ def schema_of(schema: _Schema | None, annotators: Mapping[str, object] | str | P
 
 
 def is_rating_table(path: str | Path) -> bool:
-    """Return whether a file is a table by its name."""
+    """Return whether a file name is that of a table."""
     return split_name(Path(path))[1] in CELLS
 
 
@@ -44,8 +44,8 @@ def read_rating_table(path: str | Path, options: ReadOptions, plan: Plan) -> dic
     """Read a table of ratings. An empty cell is a missing rating.
 
     Args:
-        path: A .csv or .tsv file. The column of the id, if there is one, is not an annotator; without it, items are
-            named after their lines.
+        path: A .csv or .tsv file. The column of the id, if there is one, is not an annotator; without it, the id of
+            an item is its line number.
         options: Options for reading documents; only `id_key` and `max_depth` matter.
         plan: The compiled schema of a rating.
 

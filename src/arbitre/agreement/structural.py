@@ -41,7 +41,7 @@ class StructuralAgreement:
             of lists from different documents.
         annotators: Names of the annotators, sorted.
         documents: Number of documents.
-        exact: Whether every alignment of lists is the best one.
+        exact: Whether every alignment of lists is known to be optimal.
         notes: Warnings about coefficients that are easily misread.
     """
 

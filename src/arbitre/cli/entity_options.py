@@ -21,8 +21,8 @@ class EntityReading:
         bool,
         typer.Option(
             "--lenient",
-            help="Read gold tags that do not follow the notation as conlleval does. Predicted tags are always read "
-            "this way, and are counted.",
+            help="Accept gold tags that do not follow the notation, and read them as conlleval does. Predicted "
+            "tags are always read this way, and are counted.",
         ),
     ] = False
     flat: Annotated[bool, typer.Option("--flat", help="Refuse gold spans that overlap.")] = False

@@ -195,7 +195,7 @@ def evaluate(
         predicted: The predicted entities of the same sentences.
         scheme: When an entity is correct: "strict", "exact", "partial" or "type".
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
-        lenient: Read gold tags that do not follow the notation as conlleval does, instead of raising an error.
+        lenient: Accept gold tags that do not follow the notation, and read them as conlleval does.
             Predicted tags are always read this way; `irregular` counts them.
         exact_match: Sentences that count in the rate of exact matches: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.

@@ -36,7 +36,7 @@ def read(
     Args:
         path: The file; files ending in .gz or .zst are decompressed.
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from the file.
-        lenient: Read tags that do not follow the notation as conlleval does, instead of raising an error.
+        lenient: Accept tags that do not follow the notation, and read them as conlleval does.
         column: Column of the tag in CoNLL files, from 0; negative numbers count from the last column. The first column
             is the token.
         flat: Refuse spans that overlap.

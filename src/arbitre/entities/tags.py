@@ -143,7 +143,7 @@ def from_tags(tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUT
         tokens: The tokens.
         tags: A tag for each token.
         notation: "bio", "iob1", "bioes", or "auto" to infer it from the tags.
-        lenient: Read tags that do not follow the notation as conlleval does, instead of raising an error.
+        lenient: Accept tags that do not follow the notation, and read them as conlleval does.
 
     Returns:
         A dictionary for each entity, with its first token (`start`, from 0), the token after its last one (`end`), and

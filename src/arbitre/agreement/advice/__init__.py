@@ -1,1 +1,1 @@
-"""What helps to read coefficients of agreement: other coefficients, intervals, and distances between categories."""
+"""Aids for interpreting agreement coefficients: other coefficients, intervals, and distances between categories."""

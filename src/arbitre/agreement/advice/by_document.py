@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.bootstrap import Method
 
 MIN_UNITS: Final = 5
-"""Minimum number of documents, or items, for an interval. Fewer have not enough different resamples."""
+"""Minimum number of documents, or items, for an interval. With fewer, there are too few different resamples."""
 
 MAX_BCA_UNITS: Final = 1_000
 """Maximum number of documents for a bca interval; with more, bias and skewness are negligible."""
@@ -79,13 +79,13 @@ class Resampling:
         Args:
             weighted: Returns the value in each resample, NaN if undefined, given how often each unit counts: weights of
                 shape (resamples, units).
-            units: Number of units, which are resampled.
+            units: Number of units to resample.
             width: Number of cells that a resample needs besides its weights.
             what: What the units are.
         """
         empty = CoefficientInterval(None, None, self.level, "bca", self.resamples, self.seed, units)
         if units < MIN_UNITS:
-            return replace(empty, reason=f"An interval needs at least {MIN_UNITS} {what}, not {units}.")
+            return replace(empty, reason=f"An interval needs at least {MIN_UNITS} {what}; got {units}.")
         estimate = float(weighted(np.ones((1, units)))[0])
         if np.isnan(estimate):
             return replace(empty, reason="The coefficient is undefined.")
@@ -104,7 +104,7 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ByDocument:
-    """Adds to a coefficient its interval, and the agreement expected within documents.
+    """Adds the interval and the agreement expected within documents to a coefficient.
 
     Attributes:
         ids: Ids of the documents.

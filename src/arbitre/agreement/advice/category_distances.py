@@ -31,7 +31,7 @@ MIN_ITEMS: Final = 5
 """Minimum number of items in which two categories are exchanged, for a distance below 1."""
 
 SIGNIFICANCE: Final = 0.05
-"""Maximum p, times the number of pairs of categories, for a distance below 1."""
+"""Maximum p-value, multiplied by the number of pairs of categories, for a distance below 1."""
 
 DIGITS: Final = 2
 """Number of decimals of a distance."""
@@ -44,9 +44,9 @@ class CategoryDistance:
     Attributes:
         path: Wildcard path of the values.
         values: The categories.
-        distance: 1/2 + 1/2 of expected / items: at least 1/2, so that all distances together are a metric.
+        distance: 1/2 + 1/2 of expected / items: at least 1/2, so that the distances form a metric.
         items: Number of items to which one annotator gave the first category and another the second.
-        expected: Number of these items if the disagreements were spread by chance.
+        expected: Number of these items if the disagreements occurred by chance.
         p: Probability of at least this number by chance.
     """
 
@@ -64,7 +64,7 @@ class CategoryDistances:
 
     Attributes:
         suggestions: The distances below 1, by path.
-        without: The agreement with the present schema.
+        without: The agreement with the current schema.
         adjusted: The agreement with the overlay; None without suggestions.
     """
 
@@ -108,13 +108,13 @@ def suggest_category_distances(
 ) -> CategoryDistances:
     """Suggest distances between categories, as `arbitre agree --suggest-category-distances` does.
 
-    The idea is by Fort, François and Ghribi (2010). Two categories become closer if annotators exchange them in at
+    The idea comes from Fort, François and Ghribi (2010). Two categories become closer if annotators exchange them in at
     least `MIN_ITEMS` items, and significantly more often than if all disagreements were spread over the categories in
     proportion to their frequency (binomial test, with Bonferroni's correction). Only paths with three or more
     categories that are compared with `exact` can have suggestions.
 
-    A distance turns a disagreement into half a disagreement at most. Whether two categories are really close is for you
-    to decide: annotators may also exchange them because the guidelines are not clear.
+    With a suggested distance, a disagreement still counts at least half. Decide for each pair whether the categories
+    are really close: annotators may also exchange them because the guidelines are not clear.
 
     Args:
         schema: Schema of the documents, or of a rating; see `agree`.

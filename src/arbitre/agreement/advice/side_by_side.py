@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 DIVERGENCE: Final = 0.05
-"""Difference of kappa and pi above which the annotators use the categories with different frequencies."""
+"""Difference between kappa and pi above which a warning is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Exchange:
     Attributes:
         values: The categories.
         items: Number of items to which one annotator gave the first category and another the second.
-        expected: Number of these items if the disagreements were spread by chance: in proportion to the product of the
+        expected: Number of these items if the disagreements occurred by chance: in proportion to the product of the
             numbers of ratings of both categories.
         p: Probability of at least this number by chance.
     """
@@ -49,14 +49,14 @@ class Exchange:
 class CategoricalCoefficients:
     """Coefficients of one path with few categories, computed from the items that two annotators rated.
 
-    On ordinal values, all coefficients but alpha weight disagreement by the squared distance between the positions.
+    For ordinal values, all coefficients except alpha weight disagreement by the squared distance between the positions.
 
     Attributes:
         alpha: Krippendorff's alpha, the default.
-        pi: Scott's pi; Fleiss' kappa of more than two annotators.
-        kappa: Cohen's kappa; Conger's kappa of more than two annotators.
+        pi: Scott's pi; Fleiss' kappa for more than two annotators.
+        kappa: Cohen's kappa; Conger's kappa for more than two annotators.
         s: Bennett's S, for the categories that the schema lists, or else those that occur.
-        ac1: Gwet's AC1, for the same categories; AC2 of ordinal values.
+        ac1: Gwet's AC1, for the same categories; AC2 for ordinal values.
         exchanges: The pairs of categories that annotators gave to the same items, most frequent first.
     """
 

@@ -54,7 +54,7 @@ def align_lists(
     """Align the items of lists.
 
     With a gate, items below it stay apart unless an item of another annotator is similar to both. If the schema gives
-    the list a gate, that is used; if it matches items by a key, those with the same key are aligned and no others.
+    the list a gate, that gate is used; if it matches items by a key, those with the same key are aligned and no others.
 
     Args:
         column: The column of the lists.

@@ -1,4 +1,4 @@
-"""Agreement of annotators whose spans are in files."""
+"""Measures the agreement of annotators from files of spans."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SpanAgreement:
         spans: Number of spans of each label by each annotator.
         exchanged: Number of aligned pairs of spans with two different labels, most frequent first.
         pairs: Number of aligned pairs of spans.
-        exact: Whether every alignment is the best one.
+        exact: Whether every alignment is known to be optimal.
         parameters: Weights and options with which gamma was computed.
         notes: Warnings about coefficients that are easily misread.
     """
@@ -117,11 +117,11 @@ def agree_spans(
         samples: Minimum number of random annotations per document.
         seed: Random seed.
         tags: Notation of the tags; see `arbitre.entities.read`.
-        lenient: Read tags that do not follow the notation as conlleval does, instead of raising an error.
+        lenient: Accept tags that do not follow the notation, and read them as conlleval does.
         column: Column of the tag in CoNLL files, from 0, or the column of each annotator; -1 is the last.
 
     Returns:
-        Local and global gamma, with what they were computed from.
+        Local and global gamma, and the counts and disorders they were computed from.
 
     Raises:
         DataError: A file cannot be read, the files do not have the same sentences, or no document has two annotators.
@@ -161,7 +161,7 @@ def agree_spans(
         },
     )
     if continua.left_out:
-        notes.append(f"Documents with only one annotator, which were left out: {continua.left_out}.")
+        notes.append(f"Documents left out because they have only one annotator: {continua.left_out}.")
     return replace(agreement, notes=(*notes, *_notes(agreement)))
 
 
@@ -181,7 +181,7 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
             f" themselves, so the expected disorder is less reliable too."
         )
     if not agreement.exact:
-        yield "Not all alignments are known to be the best ones, so the observed disorder may be too high."
+        yield "Some alignments may not be optimal, so the observed disorder may be too high."
     errors = [_error(coefficient) or 0.0 for coefficient in (local, over_all)]
     if abs(local.value - over_all.value) > max(DIVERGENT, sum(errors)):
         yield (

@@ -191,7 +191,7 @@ class Continua:
     def expected_disorder(self, *, everywhere: bool, precision: float, samples: int, seed: int) -> tuple[float, float]:
         """Return the mean disorder of random annotations, weighted by the units of the documents, and its error.
 
-        Random annotations shift the annotations of random annotators along the document, cyclically.
+        Random annotations shift the annotations of randomly chosen annotators along the document, cyclically.
 
         Args:
             everywhere: Whether to draw from all documents, or only from the same one.
@@ -237,9 +237,9 @@ def _unit(value: Any, name: str) -> Unit:  # noqa: ANN401  (a mapping or a tuple
         unit = Unit(value["start"], value["end"], value["label"]) if isinstance(value, Mapping) else Unit(*value)
         valid = isfinite(unit.start) and isfinite(unit.end) and unit.start < unit.end
     except (KeyError, TypeError) as error:
-        raise DataError.of(f"Expected numbers `start` and `end`, and a `label`, got {value!r} by {name!r}") from error
+        raise DataError.of(f"Expected numbers `start` and `end`, and a `label`, got {value!r} from {name!r}") from error
     if not valid:
-        raise DataError.of(f"Expected a unit that ends after it starts, got {value!r} by {name!r}")
+        raise DataError.of(f"Expected a unit that ends after it starts, got {value!r} from {name!r}")
     return unit
 
 
@@ -254,7 +254,7 @@ class _Source:
     """Annotations that random annotations are drawn from.
 
     Attributes:
-        rows: Units of each annotator in each document; one row at least has units.
+        rows: Units of each annotator in each document; at least one row has units.
         apart: Minimum difference of two shifts: half the mean length of a unit.
     """
 
@@ -280,7 +280,7 @@ class _Source:
 
 
 def _distant(length: float, least: float, count: int, random: np.random.Generator, tries: int = 100) -> list[float]:
-    """Return random positions in [0, length), at least `least` apart unless that fails several times."""
+    """Return random positions in [0, length), at least `least` apart unless this fails repeatedly."""
     shifts: list[float] = []
     while len(shifts) < count:
         for _ in range(tries):

@@ -75,7 +75,7 @@ def _by_id(files: Mapping[str, Sequence[Sentences]]) -> Mapping[str, dict[str, S
                     raise sentences.source.error(
                         number,
                         f"{name!r} annotated the document {identity!r} twice",
-                        hint="Give each annotator a name of their own.",
+                        hint="Give each annotator, or each run, its own name.",
                     )
                 document[name] = spans
     return dict(sorted(documents.items()))
@@ -87,7 +87,7 @@ def _by_position(files: Mapping[str, Sequence[Sentences]]) -> Iterator[dict[str,
         if len(each) != len(first):
             plural = "s" * (len(first) != 1)
             raise DataError.of(
-                f"Expected {len(first)} file{plural} of {name!r}, as of {min(files)!r}, got {len(each)}",
+                f"Expected {len(first)} file{plural} from {name!r}, as from {min(files)!r}, got {len(each)}",
                 hint="Documents without ids are joined by position.",
             )
     for number, reference in enumerate(first):

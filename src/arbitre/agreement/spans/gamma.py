@@ -48,9 +48,9 @@ def gamma(
 ) -> Coefficient:
     """Compute gamma: 1 minus the ratio of the observed disorder to that of random annotations.
 
-    Units are aligned across annotators, with their positions and categories, at the least disorder. Random annotations
-    shift the annotations of random annotators along the document, cyclically. The number of random annotations grows
-    until the expected disorder is known to `precision`.
+    Units are aligned across annotators so that the disorder, which depends on their positions and categories, is least.
+    Random annotations shift the annotations of randomly chosen annotators along the document, cyclically. Their number
+    grows until the expected disorder is known to `precision`.
 
     Args:
         continuum: Units of each annotator, in one document or in several. A unit is an object with `start`, `end` and
@@ -62,7 +62,7 @@ def gamma(
             on it.
         categories: Dissimilarity of two labels, in [0, 1]; by default 0 for equal labels and 1 for different ones.
         expected: "local" draws random annotations from the same document, "global" from all documents. Local values
-            are lower if the documents differ in their categories or density.
+            are lower if the documents differ in their categories or in their number of units.
         precision: Relative error of the expected disorder at 95 % confidence, above 0.
         samples: Minimum number of random annotations per document.
         seed: Random seed.

@@ -31,7 +31,7 @@ MAX_WITHIN: Final = 20_000
 """Number of pairs of values within documents above which the local expected disagreement is estimated from a sample."""
 
 MAX_CELLS: Final = 1 << 27
-"""Maximum number of pairs of single values to compare in all pairs of objects or lists together.
+"""Maximum number of pairs of single values that are compared, over all pairs of objects or lists.
 
 This takes about 7 s for nested documents. Above it, the expected disagreement is estimated from a sample.
 """
@@ -59,8 +59,8 @@ class AlphaParts:
         first: Document of the first value of pairs of these values; shape (pairs,).
         second: Document of the second value.
         differences: Difference of the two values.
-        weights: Number of pairs that each pair stands for: 1 if all are there, more for a sample.
-        standard_error: Standard error of the weighted mean of the differences; None if all pairs are there.
+        weights: Number of pairs that each pair stands for: 1 if all pairs are compared, more for a sample.
+        standard_error: Standard error of the weighted mean of the differences; None if all pairs are compared.
     """
 
     ratings: Floats
@@ -165,7 +165,7 @@ def _between_units(
 
     Returns:
         Positions of the rows of each pair in `pooled`, shape (2, pairs); their differences; and the number of pairs
-        that each stands for, 1 if all pairs are there.
+        that each stands for, 1 if all pairs are compared.
     """
     number, values = len(pooled), leaf_counts(column)[pooled]
     pairs = number * (number - 1) // 2

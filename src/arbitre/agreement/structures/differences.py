@@ -1,4 +1,4 @@
-"""Differences of many pairs of rows, in bounded memory. Those of fields are kept when their objects are compared."""
+"""Computes differences of many pairs of rows in bounded memory; keeps those of fields when comparing their objects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Differences:
     symmetric: bool
     block_cells: int = BLOCK_CELLS
     _known: dict[int, tuple[Indices, Floats]] = field(default_factory=dict)
-    """Distances of pairs of rows by number of the column: left row * size + right row, increasing; distance."""
+    """By column number: the pairs of rows, as left row * size + right row, increasing; and their distances."""
 
     def between(self, column: Column, left: Indices, right: Indices) -> Floats:
         """Return the difference of each pair of rows; the mean of both directions if they may differ."""
@@ -56,7 +56,7 @@ class Differences:
     def _distances(self, column: Column, left: Indices, right: Indices) -> Floats:
         """Return the distances of pairs; those of the same rows are computed once.
 
-        Distances that are known from the rows above halve the time if documents are objects with one list.
+        Reusing the distances known from the parent rows halves the time if documents are objects with one list.
         """
         codes = left * column.size + right
         unique, inverse = np.unique(codes, return_inverse=True)

@@ -23,12 +23,12 @@ GZIP: Final = ".gz"
 ZSTD: Final = ".zst"
 PACKED: Final = frozenset({GZIP, ZSTD})
 SIDECAR: Final = ".provenance.json"
-"""End of the names of sidecars, which describe the provenance of documents."""
+"""Suffix of the names of sidecars, which state the provenance of documents."""
 
 _KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 
 BLOCK_SIZE: Final = 4 << 20
-"""Approximate number of bytes of a block of lines."""
+"""Approximate size of a block of lines, in bytes."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -38,14 +38,14 @@ class Processes(Protocol):
     """Worker processes that apply a function to items."""
 
     def prepare(self) -> None:
-        """Start to load the code that worker processes need, without waiting for it."""
+        """Start loading the code that worker processes need, without waiting for it."""
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
         """Yield the results for the items, in order."""
 
 
 class LineBlock(NamedTuple):
-    """Some consecutive lines of a file; `line` is the number of the first one, from 1."""
+    """Consecutive lines of a file; `line` is the number of the first one, from 1."""
 
     file: str
     offset: int
@@ -56,7 +56,7 @@ class LineBlock(NamedTuple):
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
     """Yield each source, with globs replaced by the files that match them, sorted by name.
 
-    `**` matches folders at any depth. Globs do not match sidecars. A name that exists is not treated as a glob.
+    `**` matches folders at any depth. Globs do not match sidecars. The name of an existing file is not a glob.
 
     Raises:
         DataError: A glob matches no files.
@@ -92,7 +92,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def unknown_format(name: str) -> DataError:
-    """Return the error for a source whose suffix is not that of a known format."""
+    """Return the error for a source with an unknown suffix."""
     path, hint = Path(name), "Give the file the suffix of its format."
     if not path.exists():
         hint = "Check the name."

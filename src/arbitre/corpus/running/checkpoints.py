@@ -62,7 +62,7 @@ class Checkpoints:
 
         Args:
             parts: The work units.
-            compare: Computes the results of work units without a valid checkpoint, and writes them to it.
+            compare: Computes the results of work units without a valid checkpoint, and writes their checkpoints.
 
         Raises:
             DataError: A file cannot be written or read.

@@ -100,7 +100,7 @@ class ProcessPool:
         yield from self.map(_work, chain(first, parts), worker)
 
     def prepare(self) -> None:
-        """Start to load the code that worker processes need, without waiting for it."""
+        """Start loading the code that worker processes need, without waiting for it."""
         if _context().get_start_method() == "forkserver":
             forkserver.ensure_running()
 
@@ -150,7 +150,7 @@ def _check_picklable(worker: Worker) -> None:
 def _context() -> BaseContext:
     """Return the start method: a fork server, if the platform supports it.
 
-    The server loads the modules that this process has loaded, so that its processes need not load them one by one.
+    The server loads the modules that this process has loaded, so that worker processes do not have to load them.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")

@@ -129,7 +129,7 @@ class QualityMatrices:
             return None
         if gold is not predicted or self.plan.certificate.verdict == "not a metric":
             return pairwise_qualities(entries.column, left, right)
-        upper = np.triu_indices(len(left))  # a symmetric distance is computed once: half the time
+        upper = np.triu_indices(len(left))  # a symmetric distance needs only one direction
         table = np.empty((len(left), len(right)))
         table[upper] = pair_qualities(entries.column, left[upper[0]], right[upper[1]])
         table.T[upper] = table[upper]

@@ -172,7 +172,7 @@ class WorstDocuments:
             evaluation: Evaluation of the corpus.
             joined: All of its pairs.
             first: Keys of further documents that the report links to.
-            processes: They read and compare the documents.
+            processes: Worker processes that read and compare the documents; None for this process.
         """
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
@@ -210,7 +210,7 @@ class WorstDocuments:
     def _shown(
         self, evaluation: Evaluation, joined: Join, linked: Mapping[int, set[str]], processes: Processes | None
     ) -> Callable[[Sequence[int]], Iterator[tuple[int, _Reduce]]]:
-        """Return a function that reads and compares documents, some together, by number.
+        """Return a function that reads and compares documents, given their numbers, several at a time.
 
         For each document, it yields its number and a function that reduces its rows.
         """

@@ -46,8 +46,8 @@ LabelPath = Annotated[
     str | None,
     typer.Option(
         metavar="PATH",
-        help="Wildcard path of the labels, such as /places/*/type. Without it, the files are read as by `arbitre "
-        "entities`: CoNLL, .json or .jsonl.",
+        help="Wildcard path of the labels, such as /places/*/type. Without it, the files are read in the formats of "
+        "`arbitre entities`: CoNLL, .json or .jsonl.",
     ),
 ]
 Predicted = Annotated[
@@ -117,7 +117,7 @@ def _entity_labels(sources: list[str]) -> Counter[str]:
 
 
 def _exchanged_entities(gold: list[str], predicted: list[str]) -> list[tuple[Json, Json]]:
-    """Return the gold and the predicted label of all entities. Files are compared in their order."""
+    """Return the gold and the predicted label of each entity. Files are paired in order."""
     files = list(expand_globs(gold)), list(expand_globs(predicted))
     if len(files[0]) != len(files[1]):
         raise typer.BadParameter(

@@ -44,7 +44,7 @@ OptionalSchema = Annotated[
     typer.Option(
         metavar="FILE",
         help="JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python "
-        "type. For a table of ratings, that of a rating. Without it, ratings are categories that are equal or not.",
+        "type. For a table of ratings, the schema of one rating; by default, ratings are unordered categories.",
     ),
 ]
 Squared = Annotated[
@@ -73,7 +73,7 @@ PATH_WIDTH: Final = 20
 """Minimum width of a column of long paths."""
 
 GAP: Final = 3
-"""Number of blanks between two columns."""
+"""Number of spaces between two columns."""
 
 
 def agree(
@@ -88,7 +88,7 @@ def agree(
     suggest_category_distances: Suggest = False,
     output: OutputOptions,
 ) -> None:
-    """Measure how far annotators agree beyond chance, on whole documents and by path.
+    """Measure how well annotators agree beyond chance, on whole documents and by path.
 
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
     """
@@ -112,13 +112,13 @@ def _sources(texts: list[str]) -> dict[str, list[str]] | str:
 
 
 def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:
-    """Print the overlay to standard output, and its evidence to standard error; with `--format json`, all together."""
+    """Print the overlay, and its evidence to standard error; with `--format json`, print one object."""
     if screen.as_json:
         screen.json(suggested.to_dict())
         return
     screen.json(suggested.overlay)
     number = counted(len(suggested.suggestions), "distance")
-    lines = [f"{number} suggested. Nothing is changed: pass the overlay with --overlay if you accept it."]
+    lines = [f"{number} suggested. The overlay has no effect until you pass it with --overlay."]
     for each in suggested.suggestions:
         values = " and ".join(escape_hidden(label(value)) for value in each.values)
         lines.append(f"  {_label(each.path)}: {values}: {each.distance:g}")
@@ -140,10 +140,10 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
         f"\n{documents}, joined by id",
     )
     yield titled("Agreement by path", _values(agreement.by_path, width))
-    yield titled("Agreement observed, and expected by chance", _chance(agreement.by_path, width))
+    yield titled("Observed and expected agreement", _chance(agreement.by_path, width))
     if agreement.coefficients:
-        yield titled("Coefficients of categories", _side_by_side(agreement.coefficients, width))
-        yield titled("Share of the categories, and agreement on each", _categories(agreement, width))
+        yield titled("Coefficients for categories", _side_by_side(agreement.coefficients, width))
+        yield titled("Share and agreement by category", _categories(agreement, width))
     if agreement.gamma:
         yield titled("Alignment of lists (gamma)", _gamma(agreement.gamma, width))
     if agreement.notes:
@@ -190,7 +190,7 @@ def _side_by_side(coefficients: Mapping[str, CategoricalCoefficients], width: in
 def _table(
     names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], width: int, *, left: int = 1
 ) -> RenderableType:
-    """Return a table by path. The last columns are left out if they do not fit beside the paths."""
+    """Return a table by path, without the last columns if they do not fit beside the paths."""
     lines = [(path, cells) for path, cells in rows]
     columns = zip(*([name.split("\n") for name in names], *(cells for _, cells in lines)), strict=True)
     widths = [max(map(cell_len, (*heading, *cells))) + GAP for heading, *cells in columns]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 MAX_SHOWN = 5
-"""Maximum number of exchanged pairs of labels to show."""
+"""Maximum number of pairs of exchanged labels to show."""
 
 WIDE = 68
 """Minimum width of a terminal for all columns."""
@@ -52,7 +52,8 @@ Tags = Annotated[
     Literal["auto", "bio", "iob1", "bioes"], typer.Option(help="Notation of the tags; auto infers it from each file.")
 ]
 Lenient = Annotated[
-    bool, typer.Option("--lenient", help="Read tags that do not follow the notation as conlleval does.")
+    bool,
+    typer.Option("--lenient", help="Accept tags that do not follow the notation, and read them as conlleval does."),
 ]
 Column = Annotated[
     list[str] | None,
@@ -78,7 +79,7 @@ def gamma(
     column: Column = None,
     output: OutputOptions,
 ) -> None:
-    """Measure how far annotators agree beyond chance on spans that they located themselves.
+    """Measure how well annotators agree beyond chance on spans that they located themselves.
 
     Records with an id are documents, and are joined by it. Without ids, sentences are joined by position, and those of
     a CoNLL file form one document.
@@ -136,8 +137,8 @@ def _blocks(agreement: SpanAgreement, width: int) -> Iterator[RenderableType]:
     yield titled("Agreement (gamma)", grid)
     yield from left_out(() if wide else columns[2:])
     yield Text(
-        "local: random annotations of the same document. global: of all documents.\n"
-        "±: 95 % error from the sampling of random annotations, not of documents.",
+        "local: random annotations drawn from the same document. global: from all documents.\n"
+        "±: 95 % sampling error of the random annotations only, not of the documents.",
         style="dim",
     )
     labels = sorted({label for counts in agreement.spans.values() for label in counts})
@@ -150,6 +151,6 @@ def _blocks(agreement: SpanAgreement, width: int) -> Iterator[RenderableType]:
         pairs = result_tables.table("labels", "pairs", "share")
         for (first, second), count in list(agreement.exchanged.items())[:MAX_SHOWN]:
             pairs.add_row(escape_hidden(f"{first} / {second}"), str(count), f"{count / agreement.pairs:.1%}")
-        yield titled(f"Exchanged labels, of {counted(agreement.pairs, 'aligned pair')} of spans", pairs)
+        yield titled(f"Exchanged labels among {counted(agreement.pairs, 'aligned pair')} of spans", pairs)
     if agreement.notes:
         yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
