@@ -12,7 +12,7 @@ from arbitre.corpus.reading.records import Failure, key
 from arbitre.corpus.results.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.running.accumulator import Accumulator
 from arbitre.corpus.running.executors import run_in_process
-from arbitre.corpus.running.worker import FIRST_BATCH, NODES_PER_BATCH, Worker
+from arbitre.corpus.running.worker import NODES_PER_BATCH, Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
 from arbitre.errors import DataError
@@ -49,8 +49,8 @@ class ExecutionOptions:
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
         unit_size: Number of documents per work unit.
-        first_batch: Number of documents in the first batch of a worker.
-        batch_nodes: Target number of nodes per later batch.
+        first_batch: Number of documents in the first batch of a work unit; None to choose it from their size.
+        batch_nodes: Target number of nodes per batch.
         chance: Whether to compute the chance scores when they are first used.
     """
 
@@ -59,7 +59,7 @@ class ExecutionOptions:
     executor: Executor = run_in_process
     checkpoints: Checkpoints | None = None
     unit_size: int = PART_SIZE
-    first_batch: int = FIRST_BATCH
+    first_batch: int | None = None
     batch_nodes: int = NODES_PER_BATCH
     chance: bool = True
 

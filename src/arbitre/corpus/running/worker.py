@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
+from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.reading.records import Failure, Pair
@@ -18,28 +19,29 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.corpus.running.document_results import Observers
     from arbitre.schema.plan import Plan
+    from arbitre.values import Json
 
-FIRST_BATCH: Final = 8
-"""Number of documents in the first batch."""
+COUNTED: Final = 8
+"""Number of documents whose values are counted to choose the size of the first batch."""
 
 NODES_PER_BATCH: Final = 1 << 16
-"""Target number of nodes per later batch, from which the number of documents follows."""
+"""Target number of nodes per batch, from which the number of documents follows."""
 
 
 @dataclass(slots=True)
 class Worker:
-    """Compares work units, one after the other. The results of a work unit do not depend on other work units.
+    """Compares work units. The results of a work unit and its batches do not depend on other work units.
 
     Attributes:
         plan: The compiled schema.
         observers: Collect additional values about documents.
-        size: Number of documents in the next batch.
-        nodes: Target number of nodes per batch after the first.
+        size: Number of documents in the first batch of a work unit; None to choose it from their number of values.
+        nodes: Target number of nodes per batch.
     """
 
     plan: Plan
     observers: Observers = field(default_factory=dict)
-    size: int = FIRST_BATCH
+    size: int | None = None
     nodes: int = NODES_PER_BATCH
 
     def __call__(self, part: Iterable[Pair]) -> DocumentResults:
@@ -47,7 +49,12 @@ class Worker:
         return DocumentResults.joined(self._outcomes(iter(part)))
 
     def _outcomes(self, pairs: Iterator[Pair]) -> Iterator[DocumentResults]:
-        while chunk := list(islice(pairs, self.size)):
+        size = self.size
+        if size is None:
+            counted = list(islice(pairs, COUNTED))
+            values = sum(max(_values(pair.gold, self.nodes), _values(pair.predicted, self.nodes)) for pair in counted)
+            size, pairs = max(1, self.nodes * len(counted) // max(1, values)), chain(counted, pairs)
+        while chunk := list(islice(pairs, size)):
             records = 1
             for members, levels, lost in compare_pairs(self.plan, chunk):
                 records += sum(map(len, levels))
@@ -55,7 +62,22 @@ class Worker:
                 outcomes.failures += lost
                 release(levels)
                 yield outcomes
-            self.size = max(1, self.nodes * len(chunk) // records)
+            size = max(1, self.nodes * len(chunk) // records)
+
+
+def _values(document: Json, most: int) -> int:
+    """Return the number of values in a document, containers included; `most` if there are more or if it is not JSON."""
+    pending, count = [document], 0
+    while pending and count < most:
+        value = pending.pop()
+        count += 1
+        if isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+        elif not isinstance(value, (str, int, float, NoneType)) and value is not ABSENT:
+            return most
+    return count
 
 
 def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
