@@ -11,7 +11,8 @@ from arbitre.errors import ArbitreError
 
 COEFFICIENTS: Final = frozenset(
     {
-        *("kappa", "cohen_kappa", "weighted_kappa", "fleiss", "fleiss_kappa", "pi", "scott_pi", "bennett_s"),
+        *("kappa", "cohen_kappa", "weighted_kappa", "fleiss", "fleiss_kappa", "conger_kappa"),
+        *("pi", "scott_pi", "bennett_s"),
         *("alpha", "alpha_d", "alpha_d2", "alpha_nominal", "alpha_ordinal", "alpha_interval", "alpha_ratio"),
         *("krippendorff", "krippendorff_alpha", "aickin_alpha", "ac1", "ac2", "gwet_ac1", "gwet_ac2", "gamma"),
     }

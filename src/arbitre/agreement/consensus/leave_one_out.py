@@ -170,6 +170,11 @@ def agreement_with_others(
             system have the same name.
     """
     check_options(strategy, weak_margin)
+    if strategy == "collegial":
+        raise OptionError.of(
+            "Expected `strategy` to be majority, unanimity or dawid-skene, got 'collegial'.",
+            hint="A collegial consensus needs decisions by people.",
+        )
     answers = {system: _by_document(given) for system, given in (predictions or {}).items()}
     if len(annotations) < 2:  # noqa: PLR2004
         raise OptionError.of(f"Expected at least two annotators, got {len(annotations)}.")

@@ -118,7 +118,11 @@ def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:
         return
     screen.json(suggested.overlay)
     number = counted(len(suggested.suggestions), "distance")
-    lines = [f"{number} suggested. The overlay has no effect until you pass it with --overlay."]
+    lines = [
+        f"{number} suggested. The overlay has no effect until you pass it with --overlay."
+        if suggested.suggestions
+        else "No distances suggested: no categories are exchanged significantly more often than by chance."
+    ]
     for each in suggested.suggestions:
         values = " and ".join(escape_hidden(label(value)) for value in each.values)
         lines.append(f"  {_label(each.path)}: {values}: {each.distance:g}")
