@@ -144,6 +144,7 @@ class TestSideBySide:
         same = agreement.structural(Comparator(PARTIES), documents(ada="ABABAB", bob="AABABB"))
         assert not any("kappa" in note for note in same.notes)
 
+    @pytest.mark.slow
     def test_the_command_prints_the_coefficients_side_by_side(self, tmp_path):
         annotations = documents(ada="AAAAAB", bob="ABBBBB")
         printed = command(tmp_path, PARTIES, annotations, "--format", "json").stdout
@@ -234,6 +235,7 @@ class TestIntervals:
 
         assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 7))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("path", ["", "/*/name"])
     def test_alpha_of_a_distance_is_resampled_as_by_scipy(self, path):
         comparator, annotated = Comparator(SPEAKERS), pages(LETTERS)
@@ -304,6 +306,7 @@ class TestIntervals:
         few = agreement.interval(agreement.krippendorff_alpha, ["AAB", "ABB"])
         assert few.reason == "An interval needs at least 5 items; got 3."
 
+    @pytest.mark.slow
     def test_the_command_prints_intervals_at_the_level(self, tmp_path):
         annotated = documents(ada="AABBABAB", bob="ABBBABAB")
         printed = json.loads(command(tmp_path, PARTIES, annotated, "--level", "0.9", "--format", "json").stdout)
@@ -403,6 +406,7 @@ class TestLocalChance:
             reported += any("equally frequent" in note for note in notes)
         assert reported <= 2
 
+    @pytest.mark.slow
     def test_the_command_prints_local_beside_global(self, tmp_path):
         text = command(tmp_path, LETTER_MAP, two_pages()).stdout
         row = next(line for line in text.partition("expected agreement")[2].splitlines() if line.startswith("/*"))
@@ -461,6 +465,7 @@ def stored(folder, schema, annotations):
     return folder / "schema.json", {name: folder / f"{name}.jsonl" for name in annotations}
 
 
+@pytest.mark.slow
 class TestCategoryDistances:
     def test_categories_that_are_exchanged_more_often_than_by_chance_become_closer(self, tmp_path):
         suggested = agreement.suggest_category_distances(*stored(tmp_path, NOUNS, nouns()))

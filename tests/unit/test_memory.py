@@ -275,6 +275,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("what", ["join", "triples"])
 def test_ids_and_locations_stay_on_disk_beyond_a_cache(what):
