@@ -99,11 +99,6 @@ def align_documents(
     return tuple(aligned)
 
 
-def is_symmetric(plan: Plan) -> bool:
-    """Return whether two values have the same distance in both directions."""
-    return plan.certificate.verdict != "not a metric"
-
-
 def is_value(column: Column) -> bool:
     """Return whether the rows are compared as single values: leaves, or leaves of several kinds."""
     return isinstance(column, LeafColumn) or (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.agreement.advice.by_document import ByDocument, Resampling
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric, is_value, leaf_values
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_value, leaf_values
 from arbitre.agreement.leaf_ratings import LeafRatings
 from arbitre.agreement.notes import notes_of, token_notes
 from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows
@@ -102,7 +102,7 @@ def structural(
             and 1.
     """
     parts = align_documents(comparator.plan, annotations)
-    differences = Differences(difference, is_symmetric(comparator.plan))
+    differences = Differences(difference, comparator.plan.certificate.symmetric)
     ids = sorted({name for documents in annotations.values() for name in documents})
     by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))
     by_path, coefficients, gammas = {}, {}, {}
@@ -134,7 +134,7 @@ def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
         plan: The compiled schema.
         documents: The first element of the result of `align_documents`.
     """
-    return _alpha(Differences("d", is_symmetric(plan)), documents, LeafRatings.of(documents), None, seed=0)
+    return _alpha(Differences("d", plan.certificate.symmetric), documents, LeafRatings.of(documents), None, seed=0)
 
 
 def _alpha(

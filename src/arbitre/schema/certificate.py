@@ -125,6 +125,11 @@ class Certificate:
             return NEITHER
         return PSEUDOMETRIC if self.breaks else METRIC
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether two documents are known to have the same distance in both directions."""
+        return self.verdict != NEITHER
+
     def with_witness_search(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:
         """Return a copy of the certificate that uses this function to find witnesses."""
         return replace(self, breaks=tuple(replace(violation, seek=seek) for violation in self.breaks))

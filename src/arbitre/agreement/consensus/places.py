@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_symmetric
+from arbitre.agreement.aligned_rows import AlignedRows, align_documents
 from arbitre.agreement.alignment import NONE
 from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
@@ -149,7 +149,7 @@ def find_places(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> Pl
     ]
     roots = dict(zip(ids, every, strict=True))
     by_row: dict[tuple[int, int], Place] = {}
-    symmetric = is_symmetric(plan)
+    symmetric = plan.certificate.symmetric
     for part in parts:
         places = _places_of(part, by_row, every)
         if part.column.parent is not None and not isinstance(part.column.parent, MixedColumn):

@@ -223,7 +223,7 @@ def _agreement(plan: Plan, golds: Sequence[Json], room: float, seed: int) -> tup
         return None, 0
     most = max(2, min(MAX_ENTRIES, math.isqrt(int(room / sum(map(len, lists))))))
     generator, sums, compared = np.random.default_rng(seed), list[float](), 0
-    symmetric = plan.certificate.verdict != "not a metric"
+    symmetric = plan.certificate.symmetric
     for entries, each in zip(columns, lists, strict=True):
         chosen = [generator.choice(rows, most, replace=False) if len(rows) > most else rows for rows in each]
         if chosen:

@@ -127,7 +127,7 @@ class QualityMatrices:
         left, right = entries.rows[is_gold], entries.rows[~is_gold]
         if (len(left), len(right)) != (len(gold), len(predicted)):
             return None
-        if gold is not predicted or self.plan.certificate.verdict == "not a metric":
+        if gold is not predicted or not self.plan.certificate.symmetric:
             return pairwise_qualities(entries.column, left, right)
         upper = np.triu_indices(len(left))  # a symmetric distance needs only one direction
         table = np.empty((len(left), len(right)))
