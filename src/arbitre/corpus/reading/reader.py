@@ -21,6 +21,7 @@ from arbitre.corpus.reading.document_ids import (
 )
 from arbitre.corpus.reading.records import ByteRange, Failure, Record, Side
 from arbitre.corpus.reading.sources import (
+    BLOCK_SIZE,
     SIDECAR,
     STDIN,
     STDIN_NAME,
@@ -150,10 +151,12 @@ class Reader:
     def line_file(self, path: Path, name: str, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield one record per line of a file; see `source`."""
         plain = not is_compressed(path)
-        if plain and processes is not None and (blocks := list(split_lines(name)))[1:]:
-            processes.prepare()
-            if len(blocks) > MAX_BLOCKS:
-                yield from chain.from_iterable(processes.map(self.block, blocks))
+        if plain and processes is not None and path.is_file():
+            size = path.stat().st_size
+            if size > BLOCK_SIZE:
+                processes.prepare()
+            if size > MAX_BLOCKS * BLOCK_SIZE:
+                yield from chain.from_iterable(processes.map(self.block, split_lines(name)))
                 return
         with open_source(path) as lines:
             yield from self.lines(lines, name, plain=plain)
