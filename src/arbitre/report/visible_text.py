@@ -36,3 +36,14 @@ def spelled(value: Json) -> str:
     except RecursionError:
         pass  # deeply nested JSON
     return compact(value)
+
+
+def first_text(value: Json) -> str | None:
+    """Return the first text of an object, at most one level down, which often names it; None if there is none.
+
+    >>> first_text({"pages": [3], "person": {"name": "Ada"}})
+    'Ada'
+    """
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for one in held if isinstance(one, dict) for text in one.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), None)

@@ -12,6 +12,7 @@ from arbitre.agreement.consensus.places import SCALAR
 from arbitre.agreement.consensus.sequence import in_order
 from arbitre.corpus.joining.provenance import ValueOrigin
 from arbitre.paths import order, pointer
+from arbitre.report.visible_text import first_text
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class Assembly:
             context=self.values[node.above[-1][0]],
             entry=pointer(tokens),
             versions=self._readings(root, entry),
-            within=tuple(filter(None, (_first_text(self.values[each]) for each, _ in entries[1:]))),
+            within=tuple(filter(None, (first_text(self.values[each]) for each, _ in entries[1:]))),
         )
 
     def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:
@@ -252,13 +253,6 @@ class Assembly:
             for annotator, name in enumerate(self.places.annotators)
             if root.values[annotator] is not ABSENT
         )
-
-
-def _first_text(value: Json) -> str:
-    """Return the first text of an object, at most one level down; "" if there is none."""
-    held = list(value.values()) if isinstance(value, dict) else []
-    inner = (text for each in held if isinstance(each, dict) for text in each.values())
-    return next((text for text in (*held, *inner) if isinstance(text, str)), "")
 
 
 def _outcome(vote: Vote) -> str:

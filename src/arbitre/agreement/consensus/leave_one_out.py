@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.build import build_consensus, check_options
-from arbitre.agreement.consensus.systems import read_predictions
+from arbitre.agreement.consensus.systems import by_document, read_predictions
 from arbitre.agreement.consensus.vote import WEAK_MARGIN
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import Provenance
@@ -175,7 +175,7 @@ def agreement_with_others(
             "Expected `strategy` to be majority, unanimity or dawid-skene, got 'collegial'.",
             hint="A collegial consensus needs decisions by people.",
         )
-    answers = {system: _by_document(given) for system, given in (predictions or {}).items()}
+    answers = {system: by_document(given) for system, given in (predictions or {}).items()}
     if len(annotations) < 2:  # noqa: PLR2004
         raise OptionError.of(f"Expected at least two annotators, got {len(annotations)}.")
     if shared := sorted(annotations.keys() & answers.keys()):
@@ -232,13 +232,6 @@ def _consensus_of(
     gold |= consensus.documents
     flagged = sum(disagreement.flagged for disagreement in consensus.disagreements)
     return {key: gold[key] for key in by_document if key in gold}, flagged
-
-
-def _by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:
-    answers: dict[str, list[Json]] = {}
-    for name, predicted in predictions:
-        answers.setdefault(name, []).append(predicted)
-    return answers
 
 
 def _plain(evaluation: Evaluation) -> dict[str, Any]:

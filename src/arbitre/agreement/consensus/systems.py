@@ -32,6 +32,14 @@ def read_predictions(sources: Paths, options: ReadOptions) -> list[tuple[str, Js
     return [(item.id, item.value) for item in options.records(sources, "predicted") if isinstance(item, Record)]
 
 
+def by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:
+    """Return the predictions of each document, by its id."""
+    answers: dict[str, list[Json]] = {}
+    for name, predicted in predictions:
+        answers.setdefault(name, []).append(predicted)
+    return answers
+
+
 def score_apart(plan: Plan, draft: Draft, predictions: Iterable[tuple[str, Json]]) -> SystemScores:
     """Score a system on unanimous and on contested values separately.
 
@@ -41,11 +49,8 @@ def score_apart(plan: Plan, draft: Draft, predictions: Iterable[tuple[str, Json]
         predictions: The predictions of the system with the ids of their documents. A document may have several; a
             document without any counts as an empty prediction.
     """
-    answers: dict[str, list[Json]] = {name: [] for name in draft.documents}
-    for name, predicted in predictions:
-        if name in answers:
-            answers[name].append(predicted)
-    pairs = [(name, predicted) for name, several in answers.items() for predicted in several or [ABSENT]]
+    answers = by_document(predictions)
+    pairs = [(name, predicted) for name in draft.documents for predicted in answers.get(name, [ABSENT])]
     parts: dict[bool, list[float]] = {True: [], False: []}
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]

@@ -16,7 +16,7 @@ from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.standalone import render
 from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, provenance, sampled
 from arbitre.report.text_files import compact
-from arbitre.report.visible_text import spelled
+from arbitre.report.visible_text import first_text, spelled
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
@@ -133,10 +133,9 @@ def _brief(one: Mapping[str, Json], room: int = 60) -> list[str]:
 
 
 def _named(value: Json) -> Json:
-    """Return the first string of an object, at most one level down, or the value itself."""
-    held = list(value.values()) if isinstance(value, dict) else []
-    inner = (text for one in held if isinstance(one, dict) for text in one.values())
-    return next((text for text in (*held, *inner) if isinstance(text, str)), value)
+    """Return the first text of an object, or the value itself."""
+    text = first_text(value)
+    return value if text is None else text
 
 
 def _literal(value: Json) -> str:
