@@ -39,7 +39,7 @@ def spelled(value: Json) -> str:
 
 
 def first_text(value: Json) -> str | None:
-    """Return the first text of an object, at most one level down, which often names it; None if there is none.
+    """Return the first text in an object or in the objects directly inside it, as a label; None if there is none.
 
     >>> first_text({"pages": [3], "person": {"name": "Ada"}})
     'Ada'

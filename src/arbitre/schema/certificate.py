@@ -127,7 +127,7 @@ class Certificate:
 
     @property
     def symmetric(self) -> bool:
-        """Whether two documents are known to have the same distance in both directions."""
+        """Whether the distance is known to be symmetric."""
         return self.verdict != NEITHER
 
     def with_witness_search(self, seek: Callable[[MetricViolation], Witness | None]) -> Certificate:

@@ -51,7 +51,7 @@ class MeasuredAgreement:
 
 @dataclass(frozen=True, slots=True)
 class DisagreementCounts:
-    """Number of disagreements, and how many of them were flagged and how many a person decided on."""
+    """Numbers of disagreements: in total, flagged, and decided by a person."""
 
     total: int
     flagged: int
@@ -65,7 +65,7 @@ class ValueOrigin:
     Attributes:
         annotators: The annotators who have this value.
         by: The strategy, the name of the person who decided on the value, or "undecided".
-        note: Remark of the person who decided.
+        note: Note by the person who decided.
     """
 
     annotators: tuple[str, ...]
@@ -253,7 +253,7 @@ class GoldProvenance:
 
     @classmethod
     def of(cls, provenance: Provenance | str | Path) -> Self:
-        """Return one provenance for all gold: the given one, or that in a sidecar. Raises DataError like `load`."""
+        """Return the given provenance, or the one in a sidecar, for all gold. Raises DataError like `load`."""
         found = provenance if isinstance(provenance, Provenance) else Provenance.load(provenance)
         return cls((("", replace(found, values={})),), 0)
 

@@ -49,7 +49,7 @@ class ExecutionOptions:
         executor: Distributes the work units.
         checkpoints: Stores results on disk and may already contain some.
         unit_size: Number of documents per work unit.
-        first_batch: Number of documents in the first batch of a work unit; None to choose it from their size.
+        first_batch: Number of documents in the first batch of a work unit; None to derive it from their size.
         batch_nodes: Target number of nodes per batch.
         chance: Whether to compute the chance scores when they are first used.
     """

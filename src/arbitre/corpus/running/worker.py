@@ -25,7 +25,7 @@ COUNTED: Final = 8
 """Number of documents whose values are counted to choose the size of the first batch."""
 
 NODES_PER_BATCH: Final = 1 << 16
-"""Target number of nodes per batch, from which the number of documents follows."""
+"""Target number of nodes per batch, which determines the number of documents."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Worker:
 
 
 def _values(document: Json, most: int) -> int:
-    """Return the number of values in a document, containers included; `most` if there are more or if it is not JSON."""
+    """Count the values in a document, containers included, up to `most`. Return `most` if it is not JSON."""
     pending, count = [document], 0
     while pending and count < most:
         value = pending.pop()
