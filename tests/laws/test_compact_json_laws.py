@@ -2,14 +2,18 @@
 
 import json
 import math
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arbitre.errors import HIDDEN
+from arbitre.parsing.fast_json import encode_like_json
+from arbitre.report.html.standalone import embedded
 from arbitre.report.text_files import compact
 
-TEXTS = st.text() | st.text('"\\/\x00\x1f\x7f\u2028é😀,:[1.5e7null')
+TEXTS = st.text() | st.text('"\\/\x00\x1f\x7f\u2028é😀,:[1.5e7null') | st.text("<>&-\ud83d\ude00\u200b0.e")
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 VALUES = st.recursive(SCALARS, lambda below: st.lists(below) | st.dictionaries(TEXTS, below))
 
@@ -18,9 +22,47 @@ def standard(value):
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-@given(VALUES)
-def test_the_bytes_are_those_of_the_standard_library(value):
+SURROUNDINGS = st.sampled_from([None, "", "3e-2, 0.0000", ["\\", 1e-9, ',1e5\\",1.2.3e4:-0.00001'], "é" * 5_000])
+"""The encoder looks for exponents differently in long texts."""
+
+
+@given(VALUES, SURROUNDINGS)
+@example([1e16, -1e-7, 5e-324, 1e22, 0.00001, -0.00001234], "é" * 5_000)
+@example({"a": 1e-7}, "")
+@example([[-1e300], -0.0, 2**64, -(2**63) - 1], "é" * 5_000)
+def test_the_bytes_are_those_of_the_standard_library(value, around):
     assert compact(value) == standard(value)
+    assert compact([around, value, around]) == standard([around, value, around])
+
+
+@given(st.dictionaries(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False), SCALARS))
+@example({1e16: 1, -1e-7: 2, True: 3, None: 4, 2**70: 5})
+def test_keys_that_are_not_text_are_those_of_the_standard_library(value):
+    try:
+        expected = standard(value)
+    except ValueError:  # infinity
+        with pytest.raises(ValueError, match="JSON compliant"):
+            compact(value)
+    else:
+        assert compact(value) == expected
+
+
+def test_usual_values_do_not_need_the_encoder_of_the_standard_library():
+    digest = "f3e-2 0.0000 4e51e7"
+    for value in ([403, 405], {"nom": "Durand", "notes": [0.25, None, True, 1e15, 0.0001]}, [digest, {digest: 12.5}]):
+        assert encode_like_json(value) == standard(value)
+        assert encode_like_json([value, "é" * 5_000]) == standard([value, "é" * 5_000])
+
+
+@given(VALUES, SURROUNDINGS)
+def test_markup_and_invisible_characters_are_escaped_in_pages(value, around):
+    text = standard([value, around])
+    assert embedded([value, around]) == re.sub("[<>&]|" + HIDDEN.pattern, lambda match: escapes(match[0]), text)
+
+
+def escapes(character):
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +73,7 @@ def test_numbers_and_texts_at_the_limits_of_the_fast_encoder_are_alike(value):
     assert compact(value) == standard(value)
 
 
-@pytest.mark.parametrize("value", [math.nan, [math.inf], {"a": [-math.inf]}])
+@pytest.mark.parametrize("value", [math.nan, [math.inf], {"a": [-math.inf]}, [None, math.nan], {math.nan: 1}])
 def test_numbers_that_are_not_json_are_refused(value):
     with pytest.raises(ValueError, match="JSON compliant"):
         compact(value)

@@ -24,6 +24,7 @@ VALUES = st.recursive(SCALARS, lambda below: st.lists(below) | st.dictionaries(T
 @given(st.lists(VALUES))
 @example(["3e-2", "19e siècle", [1e-5], [0.00001234], [1e16], [1e15], {"0.0000": 1}])
 @example(["\ud800", [2**70]])
+@example(["é" * 5_000, [1e-5], "4e5", {"0.0000": 4e22}, {"a": -1e-9}])
 def test_json_of_many_values_is_that_of_each(values):
     expected = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
     for text, alone in zip(encode_each(values), expected, strict=True):
@@ -48,6 +49,15 @@ def test_cells_of_a_column_are_those_of_each_value(dialect, values):
 def test_numbers_of_a_column_are_those_of_each_number(dialect, numbers):
     texts = ["" if math.isnan(number) else cell(number, dialect) for number in numbers]
     assert format_numbers(np.array(numbers, dtype=np.float64), dialect) == texts
+    whole = [
+        cell(int(number), dialect) if number.is_integer() else text for number, text in zip(numbers, texts, strict=True)
+    ]
+    assert format_numbers(np.array(numbers, dtype=np.float64), dialect, masses=True) == whole
+
+
+def test_an_infinite_number_is_not_written_as_a_missing_one():
+    with pytest.raises(ValueError, match="JSON compliant"):
+        format_numbers(np.array([0.5, math.inf]))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=["standard", "excel-fr"])

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from arbitre.values import Json
 
@@ -33,7 +33,18 @@ schema_of: Final = msgspec.json.schema
 to_plain: Final = msgspec.to_builtins
 """Converts dataclasses, at any depth, to dictionaries, in a tenth of the time of `dataclasses.asdict`."""
 
+_pack: Final = msgspec.msgpack.Encoder().encode
+_NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
+"""NaN and infinities in MessagePack, where they differ from null. No text has these bytes: it is UTF-8."""
+
 _DIGITS: Final = 10
+_SHORT: Final = 4096
+_LONGEST: Final = 32
+_SMALL: Final = re.compile(rb"0\.0000")
+_NOTATION: Final = re.compile(rb"[0-9]e[-0-9]|0\.0000")
+_NUMBER: Final = re.compile(rb"-?[0-9.]+(?:e-?[0-9]+)?")
+_HEAD: Final = re.compile(rb"(?:^|[\n\[,:\"])(-?[0-9.]+)\Z")
+"""Beginning of a number, up to a digit. Most digits before an "e" are in texts, such as hashes."""
 
 _REFUSED: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 
@@ -73,20 +84,47 @@ def encode_each(values: Sequence[Json]) -> list[str | None]:
     except _REFUSED:
         return [None] * len(values)
     texts: list[str | None] = [*data.decode().split("\n")[:-1]]
-    for line in _lines_with_exponents(data):
-        texts[line] = None
+    if numbers := _exponents(data):
+        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+        for line in np.searchsorted(ends, [number.start() for number in numbers]).tolist():
+            texts[line] = None
     return texts
 
 
-def _lines_with_exponents(data: bytes) -> Iterable[int]:
-    """Return the numbers of the lines that may have a float that `json` writes with an exponent."""
-    codes = np.frombuffer(data, dtype=np.uint8)
-    digits = codes - np.uint8(ord("0")) < _DIGITS  # wraps around below "0"
-    at = np.flatnonzero(digits[:-1] & (codes[1:] == ord("e")))
-    at = at[digits[at + 2] | (codes[at + 2] == ord("-"))]
-    if b"0.0000" in data:
-        at = np.append(at, [match.start() for match in re.finditer(rb"0\.0000", data)])
-    return np.searchsorted(np.flatnonzero(codes == ord("\n")), at).tolist() if len(at) else ()
+def encode_like_json(value: Json) -> str | None:
+    """Return the JSON text of a value without whitespace, as `json` writes it; None where `json` may differ or refuse.
+
+    Takes two fifths of the time of `json` for the data of a report.
+    """
+    try:
+        data = encode(value)
+        if _NOT_FINITE.search(_pack(value)):
+            return None
+    except _REFUSED:
+        return None
+    parts, end, quotes = list[bytes](), 0, 0
+    for number in _exponents(data):
+        if data[number.start() - 1] == ord('"'):
+            return None  # may be a number that is a key
+        before = data[end : number.start()]
+        quotes, end = quotes + _quotes(before), number.end()
+        parts += before, number[0] if quotes % 2 else repr(float(number[0])).encode()  # an odd number: in a text
+    return b"".join((*parts, data[end:])).decode()
+
+
+def _exponents(data: bytes) -> list[re.Match[bytes]]:
+    """Return the floats in a JSON text that `json` may write with another exponent, and what looks alike in texts."""
+    if len(data) < _SHORT:
+        places = [match.start() for match in _NOTATION.finditer(data)]
+    else:  # a sixth of the time for the data of a report
+        codes = np.frombuffer(data, dtype=np.uint8)
+        digits = codes - np.uint8(ord("0")) < _DIGITS  # wraps around below "0"
+        at = np.flatnonzero(digits[:-1] & (codes[1:] == ord("e")))
+        places = at[digits[at + 2] | (codes[at + 2] == ord("-"))].tolist()
+        places += [match.start() for match in _SMALL.finditer(data)] if b"0.0000" in data else []
+    heads = (_HEAD.search(data, max(place - _LONGEST, 0), place + 1) for place in places)
+    numbers = (_NUMBER.match(data, begin) for begin in sorted({head.start(1) for head in heads if head}))
+    return [number for number in numbers if number]
 
 
 def _quotes(data: bytes) -> int:

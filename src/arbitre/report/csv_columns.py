@@ -32,7 +32,7 @@ CHUNK_ROWS: Final = 4096
 """Number of rows of a frame that are formatted at once."""
 
 _FORMULAS: Final = frozenset(FORMULA)
-_CONTAINERS: Final = frozenset({list, dict})
+_ENCODED: Final = frozenset({bool, int, list, dict})
 
 
 def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list[str]:
@@ -48,7 +48,7 @@ def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list
     kinds = set(map(type, values))
     if kinds == {str} and _FORMULAS.isdisjoint([text[:1] for text in values]):
         return list(values)
-    if kinds <= _CONTAINERS:
+    if kinds <= _ENCODED:
         encoded = zip(values, encode_each(values), strict=True)
         return [compact(value) if text is None else text for value, text in encoded]
     return [cell(value, dialect) for value in values]
@@ -60,11 +60,20 @@ def format_numbers(numbers: Floats, dialect: CsvDialect = STANDARD, *, masses: b
     Equal numbers are formatted once.
     """
     bits, places = np.unique(np.ascontiguousarray(numbers).view(np.int64), return_inverse=True)  # tells -0.0 from 0.0
-    texts = [_number(number, dialect, masses=masses) for number in bits.view(np.float64).tolist()]
+    values: list[float] = bits.view(np.float64).tolist()
+    if masses:
+        values = [int(value) if value.is_integer() else value for value in values]
+    texts = [
+        _number(value, dialect) if text is None or text == _NOT_FINITE else text.replace(".", dialect.decimal)
+        for value, text in zip(values, encode_each(values), strict=True)
+    ]
     return [texts[place] for place in places.tolist()]
 
 
-def _number(value: float, dialect: CsvDialect, *, masses: bool) -> str:
+_NOT_FINITE: Final = "null"
+
+
+def _number(value: float, dialect: CsvDialect, *, masses: bool = False) -> str:
     if math.isnan(value):
         return ""
     return cell(int(value) if masses and value.is_integer() else value, dialect)
@@ -112,4 +121,6 @@ def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDia
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return format_numbers(values, dialect, masses=masses)
     plain = values.tolist() if isinstance(values, np.ndarray) else values
+    if not any(isinstance(value, float) for value in plain):
+        return format_cells(plain, dialect)
     return [_number(value, dialect, masses=masses) if isinstance(value, float) else cell(value) for value in plain]

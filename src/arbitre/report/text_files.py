@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeA
 
 from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError, OptionError
-from arbitre.parsing.fast_json import encode
+from arbitre.parsing.fast_json import encode_like_json
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -138,13 +138,5 @@ def compact(value: Json) -> str:
     """Serialise a value as JSON without whitespace."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
-    if type(value) is list and _ALIKE.issuperset(map(type, value)):
-        try:
-            return encode(value).decode()
-        except (ValueError, OverflowError):  # lone surrogates, long integers
-            pass
-    return _COMPACT.encode(value)
-
-
-_ALIKE: Final = frozenset({int, str})
-"""Types that `encode` formats as `json` does, in a quarter of the time for lists of page numbers."""
+    text = encode_like_json(value) if isinstance(value, list | dict) else None
+    return _COMPACT.encode(value) if text is None else text

@@ -82,8 +82,8 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-_ASCII: Final = 0x7F
 _UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
+_SAFE: Final = bytes(code for code in range(0x80) if not _UNSAFE.match(chr(code)))
 
 
 def embedded(value: Json) -> str:
@@ -92,7 +92,10 @@ def embedded(value: Json) -> str:
     >>> embedded("</script>")
     '"\\u003c/script\\u003e"'
     """
-    return _UNSAFE.sub(
-        lambda found: json.dumps(found[0])[1:-1] if ord(found[0]) > _ASCII else f"\\u{ord(found[0]):04x}",
-        compact(value),
-    )
+    text = compact(value)
+    unusual = text.encode("utf-8", "surrogatepass").translate(None, _SAFE)  # a third of the time of searching the text
+    for character in {*_UNSAFE.findall(unusual.decode("utf-8", "surrogatepass"))}:
+        text = text.replace(
+            character, json.dumps(character)[1:-1] if character > "\x7f" else f"\\u{ord(character):04x}"
+        )
+    return text
