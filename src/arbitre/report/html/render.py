@@ -11,11 +11,11 @@ from markupsafe import Markup, escape
 from arbitre.errors import clipped, show_hidden
 from arbitre.paths import escape as escape_token
 from arbitre.report import entry_classes
+from arbitre.report.html.cells import Cells
 from arbitre.report.html.inline_svg import composition, survival
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.standalone import render
 from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, provenance, sampled
-from arbitre.report.text_files import compact
 from arbitre.report.visible_text import first_text, spelled
 from arbitre.values import kind_of
 
@@ -89,7 +89,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
         filters={
             "clip": clipped,
             "brief": _brief,
-            "literal": _literal,
+            **Cells(say).filters,
             "token": escape_token,
             "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
             "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
@@ -136,11 +136,6 @@ def _named(value: Json) -> Json:
     """Return the first text of an object, or the value itself."""
     text = first_text(value)
     return value if text is None else text
-
-
-def _literal(value: Json) -> str:
-    """Format a number as JSON; None becomes ""."""
-    return "" if value is None else compact(value)
 
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""Numbers, intervals and cells of tables, written as HTML for the template.
+
+A page has a cell for each score of each document; as functions, they take a fifth of the time of macros.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup, escape
+
+from arbitre.report.text_files import compact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from arbitre.report.html.language import Translator
+
+    _Interval = Mapping[str, Any] | None
+
+_LEAST: Final = 0.00005
+"""Minimum p-value that is written as a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Writes numbers in one language, and escapes all other text."""
+
+    say: Translator
+
+    @property
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Filters for the template."""
+        written = (bar, self.data, self.interval, self.spread, self.cell, self.chance, self.ranged)
+        return {"literal": literal} | {one.__name__: _marked(one) for one in written}
+
+    def data(self, value: float | None, at: str | None = None, digits: int = 4) -> str:
+        """Return a number with its exact value and its JSON Pointer in the results, or a dash."""
+        if value is None:
+            return self._none("–", "no_value")
+        place = f' data-at="{escape(at)}"' if at else ""
+        return f'<data value="{compact(value)}"{place}>{self.say.language.number(value, digits)}</data>'
+
+    def interval(self, ends: _Interval, digits: int = 4) -> str:
+        """Return an interval, or that it is unknown."""
+        if not ends:
+            return f'<span class="none">{escape(self.say("unknown"))}</span>'
+        low, high = (self.data(ends[end], None, digits) for end in ("low", "high"))
+        return f"[{low}{escape(self.say('separator'))}{high}]"
+
+    def spread(self, ends: _Interval) -> str:
+        """Return the interval of one document, or why there is none."""
+        if not ends:
+            return self._none("–", "too_few")
+        return self._none(self.say("no_spread"), "no_spread.why") if ends["low"] == ends["high"] else self.interval(ends)
+
+    def _none(self, text: str, why: str) -> str:
+        return f'<span class="none" title="{escape(self.say(why))}">{escape(text)}</span>'
+
+    def cell(self, value: float | None, at: str | None = None, digits: int = 4, *, barred: bool = False) -> str:
+        """Return the cell of a number, which is sorted by its exact value, with a bar if wanted."""
+        return _cell(value, self.data(value, at, digits) + (bar(value) if barred else ""))
+
+    def chance(self, p: float | None) -> str:
+        """Return the cell of a p-value; never 0."""
+        if p is None or p >= _LEAST:
+            return self.cell(p)
+        return _cell(p, f'<data value="{compact(p)}">&lt; {self.say.language.number(0.0001)}</data>')
+
+    def ranged(self, score: float | None, ends: _Interval, text: str) -> str:
+        """Return the cells of the interval of a score: its picture, and its text."""
+        width = ends["high"] - ends["low"] if ends else None
+        return f'<td data-sort="{literal(score)}">{_whisker(score, ends)}</td>{_cell(width, text)}'
+
+
+def literal(value: float | None) -> str:
+    """Format a number as JSON; None becomes ""."""
+    return "" if value is None else compact(value)
+
+
+def bar(share: float | None) -> str:
+    """Return a share as a horizontal bar."""
+    if share is None:
+        return ""
+    return (
+        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="track"'
+        f' width="100" height="10"/><rect class="fill" width="{round(share * 100, 2)}" height="10"/></svg>'
+    )
+
+
+def _whisker(score: float | None, ends: _Interval) -> str:
+    if score is None:
+        return ""
+    line = ""
+    if ends and ends["low"] < ends["high"]:
+        begin, width = 2 + ends["low"] * 200, (ends["high"] - ends["low"]) * 200
+        line = f'<path d="M{round(begin, 1)} 1v12m0-6h{round(width, 1)}m0-6v12"/>'
+    centre = f'<circle r="3.4" cx="{round(2 + score * 200, 1)}" cy="7"/>'
+    return f'<svg class="whisker" viewBox="0 0 204 14" aria-hidden="true">{line}{centre}</svg>'
+
+
+def _cell(value: float | None, content: str) -> str:
+    return f'<td class="n" data-sort="{literal(value)}">{content}</td>'
+
+
+def _marked(write: Callable[..., str]) -> Callable[..., Markup]:
+    """Mark the text of a function as HTML: it has only numbers and escaped texts."""
+    return lambda *given, **options: Markup(write(*given, **options))  # noqa: S704
