@@ -53,7 +53,9 @@ class Cells:
         """Return the interval of one document, or why there is none."""
         if not ends:
             return self._none("–", "too_few")
-        return self._none(self.say("no_spread"), "no_spread.why") if ends["low"] == ends["high"] else self.interval(ends)
+        if ends["low"] == ends["high"]:
+            return self._none(self.say("no_spread"), "no_spread.why")
+        return self.interval(ends)
 
     def _none(self, text: str, why: str) -> str:
         return f'<span class="none" title="{escape(self.say(why))}">{escape(text)}</span>'

@@ -20,7 +20,7 @@ from arbitre.report.visible_text import first_text, spelled
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from arbitre.report.html.view import View
     from arbitre.values import Json
@@ -86,15 +86,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
         style=[f"style/{name}" for name in STYLE],
         script=[f"script/{name}" for name in SCRIPT],
         data=_data(plain, language, several=several),
-        filters={
-            "clip": clipped,
-            "brief": _brief,
-            **Cells(say).filters,
-            "token": escape_token,
-            "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
-            "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
-            "letter": lambda number: chr(ord("a") + number % 26),
-        },
+        filters=_filters,
         values={
             "view": plain,
             "title": _title(plain, say),
@@ -120,6 +112,18 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             "procedure": partial(procedure, say=say),
         },
     )
+
+
+def _filters(language: Language) -> dict[str, Callable[..., Any]]:
+    return {
+        **Cells(Translator(language)).filters,
+        "clip": clipped,
+        "brief": _brief,
+        "token": escape_token,
+        "component": lambda text: quote(text.encode("utf-8", errors="replace"), safe=""),
+        "breakable": lambda text: Markup("<wbr>/").join(map(escape, text.split("/"))).removeprefix("<wbr>"),
+        "letter": lambda number: chr(ord("a") + number % 26),
+    }
 
 
 def _brief(one: Mapping[str, Json], room: int = 60) -> list[str]:
