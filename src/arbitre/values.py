@@ -279,12 +279,20 @@ def _too_deep(what: str, deepest: int) -> DataError:
     )
 
 
+_COMPARABLE: Final = frozenset({str, int})
+"""Types whose values are equal in Python if and only if they are equal as JSON."""
+
+
 def equal(left: Json, right: Json) -> bool:
     """Return whether two values are equal as JSON.
 
     >>> equal([1, {"a": 2}], [1.0, {"a": 2}]), equal(0, False), equal(2**53 + 1, float(2**53))
     (True, False, False)
     """
+    lists = type(left) is list and type(right) is list
+    kinds = {*map(type, left), *map(type, right)} if lists else {type(left), type(right)}
+    if kinds <= _COMPARABLE:  # a fifth of the time
+        return left == right  # type: ignore[no-any-return]
     return canonical(left) == canonical(right)
 
 
