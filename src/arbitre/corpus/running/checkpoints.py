@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
 
 FOLDER: Final = "documents"
-FORMAT: Final = "arbitre-documents/2"
+FORMAT: Final = "arbitre-documents/3"
 
 
 class Checkpoints:
     """Checkpoint files of a corpus, one per work unit.
 
     A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
-    identifies the work unit, the following lines contain one document each, and the last line contains the results of
-    all documents together (see `DocumentResults.lines`). Files are written atomically.
+    identifies the work unit, the following lines contain one document each, and the next line contains the results of
+    all documents together. Then follow the rows of tables (see `DocumentResults.lines`). Files are written atomically.
     """
 
     def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
@@ -124,7 +124,7 @@ def _header(path: Path) -> object:
 
 def _read(path: Path) -> DocumentResults:
     try:
-        with path.open(encoding="utf-8", errors="surrogatepass") as file:
+        with path.open("rb") as file:
             next(file)
             return DocumentResults.read(file)
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
