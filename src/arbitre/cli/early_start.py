@@ -7,11 +7,11 @@ from contextlib import suppress
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
+from arbitre.corpus.reading.sources import LARGE_FILE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MIN_BYTES: Final = 4 << 20
-"""Minimum size of a large file."""
 MIN_FILES: Final = 1000
 """Minimum number of files in a large folder."""
 
@@ -39,5 +39,5 @@ def _is_large(argument: str) -> bool:
         if os.path.isdir(name):  # noqa: PTH112  (pathlib is not imported yet)
             with os.scandir(name) as entries:
                 return len(list(islice(entries, MIN_FILES))) == MIN_FILES
-        return os.path.getsize(name) > MIN_BYTES  # noqa: PTH202
+        return os.path.getsize(name) > LARGE_FILE  # noqa: PTH202
     return False
