@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from arbitre.cli.early_start import prepare_processes
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.refused_coefficients import check_not_agreement
 
@@ -43,6 +44,8 @@ that name, or `app` for a group of subcommands."""
 
 SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
 """Commands that compare a system with gold, and refuse agreement coefficients."""
+PARALLEL: Final = frozenset({"evaluate", "rank"})
+"""Commands that compare large corpora in several processes."""
 FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entities", "gamma", "leave-one-out", "text"})
 """Commands for a single area of application, such as entity recognition."""
 
@@ -66,6 +69,8 @@ class LazyGroup(TyperGroup):
         if name in SCORING:
             for option in [arg.partition("=")[0] for arg in args[1:] if arg.startswith("--")]:
                 check_not_agreement(option.removeprefix("--"), OptionError, option)
+        if name in PARALLEL:
+            prepare_processes(args[1:])
         if name in COMMANDS and name not in self.commands:
             self.add_command(_load(name), name)
         return super().resolve_command(ctx, args)

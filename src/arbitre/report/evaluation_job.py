@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate, pair_up
-from arbitre.corpus.running.executors import MIN_PARTS
+from arbitre.corpus.running.executors import MIN_PARTS, processes_of, running
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results import evaluation as corpus
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
+    from arbitre.corpus.running.executors import Executor
     from arbitre.corpus.running.phases import OnProgress
     from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
@@ -90,6 +91,7 @@ class EvaluationJob:
         on_progress: Called when documents have been compared, and when the next phase begins.
         observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
+        executor: Compares the documents; by default, a new one as the options say.
     """
 
     plan: Plan
@@ -100,12 +102,15 @@ class EvaluationJob:
     on_progress: OnProgress = ignore_progress
     observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
+    executor: InitVar[Executor | None] = None
+    _executor: Executor = field(init=False)
     _kept: WorstDocuments = field(init=False)
     _given: GoldProvenance | None = field(init=False)
     _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
     _flat: FlatTotals = field(default_factory=FlatTotals)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, executor: Executor | None) -> None:
+        self._executor = executor or self.options.executor
         self._kept = WorstDocuments(self.plan, self.options.keep)
         chosen = self.options.provenance
         self._given = None if chosen is None else GoldProvenance.of(chosen)
@@ -121,11 +126,13 @@ class EvaluationJob:
         reading: ReadOptions,
         options: EvaluationOptions,
         on_progress: OnProgress = ignore_progress,
+        *,
+        executor: Executor | None = None,
     ) -> Self:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
-        reading = reading.for_plan(plan)
-        joined = sources.joined(reading, lambda done: on_progress("reading", done, None), options.processes)
-        return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress)
+        reading, executor = reading.for_plan(plan), executor or options.executor
+        joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
+        return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress, executor=executor)
 
     @property
     def size(self) -> int | None:
@@ -161,8 +168,10 @@ class EvaluationJob:
         Raises:
             DataError: A document failed and `strict` is set, or a file cannot be written.
         """
-        evaluation, files = self.compare(on_results)
-        return evaluation, tuple(dict.fromkeys((*files, *self.write_report(evaluation), *self._export(evaluation))))
+        with running(self._executor):
+            evaluation, files = self.compare(on_results)
+            files = (*files, *self.write_report(evaluation), *self._export(evaluation))
+        return evaluation, tuple(dict.fromkeys(files))
 
     def compare(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
@@ -187,7 +196,7 @@ class EvaluationJob:
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
 
-        how = ExecutionOptions(self._observers(), collect, options.executor, chance=not options.no_chance)
+        how = ExecutionOptions(self._observers(), collect, self._executor, chance=not options.no_chance)
         return self._evaluate(how, clusters)
 
     def _export(self, evaluation: Evaluation) -> tuple[str, ...]:
@@ -323,7 +332,7 @@ class EvaluationJob:
         if not self.options.no_report:
             documents = self.documents
             started = len(documents) > MIN_PARTS * PART_SIZE  # processes that compared can compare again at once
-            self._kept.fill(evaluation, documents, first, self.options.processes if started else None)
+            self._kept.fill(evaluation, documents, first, processes_of(self._executor) if started else None)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
             lang = Language.named(self.options.lang)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arbitre.corpus.running.executors import Engine, ProcessPool, choose_executor
+from arbitre.corpus.running.executors import Engine, choose_executor
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
 from arbitre.report.tables import summaries
@@ -97,14 +97,8 @@ class EvaluationOptions:
 
     @property
     def executor(self) -> Executor:
-        """What compares the documents."""
+        """What compares the documents, each time a new one."""
         return choose_executor(self.engine, self.scheduler, self.workers)
-
-    @property
-    def processes(self) -> ProcessPool | None:
-        """The worker processes of this machine; None if there are none."""
-        executor = self.executor
-        return executor if isinstance(executor, ProcessPool) else None
 
     @property
     def exports(self) -> tuple[Export, ...]:

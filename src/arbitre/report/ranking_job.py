@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.manifest import Manifest
+from arbitre.corpus.running.executors import running
 from arbitre.corpus.systems.factors import check_factor, factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.results import evaluation as corpus
+    from arbitre.corpus.running.executors import Executor
     from arbitre.corpus.systems.options import StatisticsOptions
     from arbitre.corpus.systems.ranking import Ranking
     from arbitre.corpus.systems.run_stability import RunStability
@@ -74,13 +76,17 @@ class RankingJob:
             OptionError: There are tables, but no folder.
         """
         parse_exports(self.table, RankingResults.rows, self.evaluation.out)
-        jobs = {name: self._job(Sources(gold=gold, predicted=paths), name) for name, paths in systems.items()}
-        evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
-        ranking = ranked(evaluations, self.scores, self.statistics)
+        with running(self.evaluation.executor) as executor:
+            jobs = {
+                name: self._job(Sources(gold=gold, predicted=paths), name, executor) for name, paths in systems.items()
+            }
+            evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
+            ranking = ranked(evaluations, self.scores, self.statistics)
+            if self._folder is not None:
+                first = most_differing(evaluations, self.scores[0])
+                for name, job in jobs.items():
+                    job.write_report(evaluations[name], first)
         if (folder := self._folder) is not None:
-            first = most_differing(evaluations, self.scores[0])
-            for name, job in jobs.items():
-                job.write_report(evaluations[name], first)
             write_ranking(folder, ranking, Language.named(self.evaluation.lang))
         return ranking, write_comparison(self.evaluation, RankingResults(ranking), self.table)
 
@@ -98,9 +104,10 @@ class RankingJob:
         columns = Manifest(manifest, self.reading).factors
         for name in names:
             check_factor(name, columns)
-        job = self._job(Sources(manifest=manifest), WHOLE_CORPUS)
-        evaluation = self.compare(job, Path(manifest).name)
-        job.write_report(evaluation)
+        with running(self.evaluation.executor) as executor:
+            job = self._job(Sources(manifest=manifest), WHOLE_CORPUS, executor)
+            evaluation = self.compare(job, Path(manifest).name)
+            job.write_report(evaluation)
         joined, design = job.documents, dict[str, list[str]]()
         for name in names:
             known = dict(zip(joined.keys, joined.factors[name], strict=True))
@@ -118,10 +125,9 @@ class RankingJob:
         """Folder of the report; None if none is written."""
         return None if self.evaluation.no_report else self.evaluation.out
 
-    def _job(self, sources: Sources, folder: str) -> EvaluationJob:
+    def _job(self, sources: Sources, folder: str, executor: Executor) -> EvaluationJob:
         options = replace(self.evaluation, out=self._folder and self._folder / folder)
-        reading = self.reading.for_plan(self.plan)
-        return EvaluationJob(reading.signed(self.plan), sources.joined(reading), options)
+        return EvaluationJob.of_sources(self.plan, sources, self.reading, options, executor=executor)
 
 
 def ranked(

@@ -21,7 +21,7 @@ from arbitre.corpus.reading.document_ids import (
 )
 from arbitre.corpus.reading.records import ByteRange, Failure, Record, Side
 from arbitre.corpus.reading.sources import (
-    BLOCK_SIZE,
+    LARGE_FILE,
     SIDECAR,
     STDIN,
     STDIN_NAME,
@@ -51,9 +51,6 @@ DOCUMENT: Final = ".json"
 CELLS: Final = frozenset({".csv", ".tsv"})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
-
-MAX_BLOCKS: Final = 4
-"""Maximum number of blocks of a file that are parsed in this process, because starting others would take longer."""
 
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -153,9 +150,9 @@ class Reader:
         plain = not is_compressed(path)
         if plain and processes is not None and path.is_file():
             size = path.stat().st_size
-            if size > BLOCK_SIZE:
+            if size > LARGE_FILE:
                 processes.prepare()
-            if size > MAX_BLOCKS * BLOCK_SIZE:
+            if size > 2 * LARGE_FILE:
                 yield from chain.from_iterable(processes.map(self.block, split_lines(name)))
                 return
         with open_source(path) as lines:

@@ -15,6 +15,7 @@ from arbitre.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from io import BufferedReader
     from types import ModuleType
 
 STDIN: Final = "-"
@@ -27,8 +28,11 @@ SIDECAR: Final = ".provenance.json"
 
 _KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
 
-BLOCK_SIZE: Final = 4 << 20
+BLOCK_SIZE: Final = 1 << 20
 """Approximate size of a block of lines, in bytes."""
+
+LARGE_FILE: Final = 4 << 20
+"""Minimum size of a file, in bytes, to start worker processes early. Above twice that, they parse it."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -138,8 +142,10 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
 
 def split_lines(name: str, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
     """Split a file after the first line end that follows each `size` bytes. Raises DataError if it cannot be read."""
-    offset, line = 0, 1
+    offset, line, data = 0, 1, bytearray(size)
     with open_source(Path(name)) as file:
-        while data := file.read(size) + file.readline():
-            yield LineBlock(name, offset, len(data), line)
-            offset, line = offset + len(data), line + data.count(b"\n")
+        while begin := cast("BufferedReader", file).readinto(data):
+            rest = file.readline()
+            yield LineBlock(name, offset, begin + len(rest), line)
+            offset += begin + len(rest)
+            line += data.count(b"\n", 0, begin) + rest.count(b"\n")

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
 
 FOLDER: Final = "documents"
-FORMAT: Final = "arbitre-documents/2"
+FORMAT: Final = "arbitre-documents/3"
 
 
 class Checkpoints:
     """Checkpoint files of a corpus, one per work unit.
 
     A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
-    identifies the work unit, the following lines contain one document each, and the last line contains the results of
-    all documents together (see `DocumentResults.lines`). Files are written atomically.
+    identifies the work unit, the following lines contain one document each, and the next line contains the results of
+    all documents together. Then follow the rows of tables (see `DocumentResults.lines`). Files are written atomically.
     """
 
     def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
@@ -88,9 +88,10 @@ class Checkpoints:
     def _digest(self, part: WorkUnit) -> str:
         """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
         digest = hashlib.sha256(json.dumps(self._identity).encode())
-        for item in part.items:
-            origins = [(self._content(origin.file), origin.line) for origin in item.origins]
-            digest.update(json.dumps([item.id, item.run, origins]).encode())
+        known = [[(self._content(origin.file), origin.line) for origin in item.origins] for item in part.items]
+        items = [(item.id, item.run, origins) for item, origins in zip(part.items, known, strict=True)]
+        digest.update(json.dumps(items).encode())
+        for item, origins in zip(part.items, known, strict=True):
             if not all(content for content, _ in origins):  # standard input, or documents in memory
                 pair = next(read_pairs([item]))
                 digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
@@ -124,7 +125,7 @@ def _header(path: Path) -> object:
 
 def _read(path: Path) -> DocumentResults:
     try:
-        with path.open(encoding="utf-8", errors="surrogatepass") as file:
+        with path.open("rb") as file:
             next(file)
             return DocumentResults.read(file)
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:

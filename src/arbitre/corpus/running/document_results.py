@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-    Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json]]]
-    """Functions by name that are called with compared pairs and their levels, and return JSON values to keep."""
+    Observers = Mapping[str, Callable[[Sequence[Pair], Sequence[Level]], list[Json] | bytes]]
+    """Functions by name that are called with compared pairs and their levels, and return JSON values to keep, or the
+    encoded rows of a table."""
 
 TALLY_WIDTH: Final = 5
 """Number of columns of a tally: gold, predicted, matched, quality and quality_sq."""
@@ -48,7 +49,8 @@ class DocumentResults:
         paths: Tallies and outcomes of each wildcard path, each of shape (documents, 12).
         steps: Qualities of matched entries and their masses, each of shape (pairs,).
         failures: Documents that could not be compared.
-        seen: Values from observers, by their names.
+        seen: JSON values from observers, by their names.
+        tables: Encoded rows of tables from observers, by their names.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -61,6 +63,7 @@ class DocumentResults:
     steps: tuple[Floats, Floats] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
     failures: list[Failure] = field(default_factory=list)
     seen: dict[str, list[Json]] = field(default_factory=dict)
+    tables: dict[str, bytes] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -72,6 +75,7 @@ class DocumentResults:
         failed = np.array([pair.failure is not None for pair in pairs], dtype=np.bool_)
         steps, weights, documents = pair_qualities(levels, entries)
         order = documents.argsort(kind="stable")  # input order, independent of the batch size
+        observed = {name: observer(pairs, levels) for name, observer in observers.items()}
         return cls(
             [pair.id for pair in pairs],
             [pair.run for pair in pairs],
@@ -82,7 +86,8 @@ class DocumentResults:
             by_path(levels, size, plan.close),
             (steps[order], weights[order]),
             [],
-            {name: observer(pairs, levels) for name, observer in observers.items()},
+            {name: values for name, values in observed.items() if not isinstance(values, bytes)},
+            {name: rows for name, rows in observed.items() if isinstance(rows, bytes)},
         )
 
     @classmethod
@@ -93,6 +98,7 @@ class DocumentResults:
             return batches[0] if batches else cls()
         paths = dict.fromkeys(path for part in batches for path in part.paths)
         observed = dict.fromkeys(name for part in batches for name in part.seen)
+        tables = dict.fromkeys(name for part in batches for name in part.tables)
         return cls(
             [identity for part in batches for identity in part.ids],
             [run for part in batches for run in part.runs],
@@ -107,30 +113,43 @@ class DocumentResults:
             (np.concatenate([part.steps[0] for part in batches]), np.concatenate([part.steps[1] for part in batches])),
             [failure for part in batches for failure in part.failures],
             {name: [value for part in batches for value in part.seen.get(name, [])] for name in observed},
+            {name: b"".join(part.tables.get(name, b"") for part in batches) for name in tables},
         )
 
     def lines(self) -> Iterator[bytes]:
-        """Yield one JSON object per document, then one for all documents together, each as a line."""
-        for at, (identity, run) in enumerate(zip(self.ids, self.runs, strict=True)):
-            paths = {path: rows[at].tolist() for path, rows in self.paths.items() if rows[at].any()}
+        """Yield one JSON object per document, then one for all documents together, each as a line; then the tables."""
+        paths: list[tuple[str, Any, Any]]
+        paths = [(path, rows.any(axis=1).tolist(), rows.tolist()) for path, rows in self.paths.items()]
+        columns = (self.failed, self.qualities, self.tallies, self.leaves)
+        rows = zip(self.ids, self.runs, *(column.tolist() for column in columns), strict=True)
+        for at, (identity, run, failed, quality, entries, values) in enumerate(rows):
             yield _line(
                 {
                     "id": identity,
                     "run": run,
-                    "failed": bool(self.failed[at]),
-                    "quality": float(self.qualities[at]),
-                    "entries": self.tallies[at].tolist(),
-                    "leaves": self.leaves[at].tolist(),
-                    "paths": paths,
+                    "failed": failed,
+                    "quality": quality,
+                    "entries": entries,
+                    "leaves": values,
+                    "paths": {path: tallies[at] for path, occurs, tallies in paths if occurs[at]},
                 }
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
-        yield _line({"steps": steps, "failures": [asdict(failure) for failure in self.failures], "seen": self.seen})
+        failures = [asdict(failure) for failure in self.failures]
+        lengths = {name: len(table) for name, table in self.tables.items()}
+        yield _line({"steps": steps, "failures": failures, "seen": self.seen, "tables": lengths})
+        yield from self.tables.values()
 
     @classmethod
-    def read(cls, lines: Iterable[str]) -> DocumentResults:
+    def read(cls, file: BinaryIO) -> DocumentResults:
         """Read results that were written by `lines`. Raises ValueError or KeyError if they are damaged."""
-        *rows, rest = (json.loads(line) for line in lines)
+        rows: list[dict[str, Any]] = []
+        while "steps" not in (rest := json.loads(file.readline())):
+            rows.append(rest)
+        lengths = rest.get("tables", {})  # earlier versions wrote no tables
+        tables = {name: file.read(length) for name, length in lengths.items()}
+        if list(map(len, tables.values())) != list(lengths.values()):
+            raise ValueError("Unexpected end of file")
         names = dict.fromkeys(path for row in rows for path in row["paths"])
         paths = {path: np.zeros((len(rows), PATH_WIDTH)) for path in names}
         for at, row in enumerate(rows):
@@ -147,6 +166,7 @@ class DocumentResults:
             (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
             [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
+            tables,
         )
 
 

@@ -6,22 +6,25 @@ import gc
 import multiprocessing
 import os
 import pickle
-import sys
 import threading
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from itertools import chain, islice
-from multiprocessing import forkserver
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.corpus.running.dask_cluster import DaskCluster
+from arbitre.corpus.running.fork_server import start_server, worker_context
+from arbitre.corpus.storage.database import temporary_space
 from arbitre.errors import ArbitreError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from multiprocessing.context import BaseContext
 
     from arbitre.corpus.joining.work_units import WorkUnit
     from arbitre.corpus.running.document_results import DocumentResults
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
 
     Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
     """Distributes work units and yields their results, in order."""
-
-_LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -61,13 +62,8 @@ def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) 
     return ProcessPool(count) if count > 1 else run_in_process
 
 
-_worker: Worker | None = None
-
-
-def _begin(worker: Worker | None, collection: tuple[int, int, int]) -> None:
+def _begin(collection: tuple[int, int, int]) -> None:
     """Prepare a worker process. With the garbage collection of the command it takes 8 % less time."""
-    global _worker  # noqa: PLW0603  (set once per process)
-    _worker = worker
     gc.set_threshold(*collection)
     threading.Thread(target=_follow, daemon=True).start()
 
@@ -79,54 +75,50 @@ def _follow() -> None:
         os._exit(1)
 
 
-def _work(part: WorkUnit) -> DocumentResults:
-    if _worker is None:
-        raise ArbitreError.of("The worker process was not initialised")
-    return write_checkpoint(part, _worker(part))
+def _work(worker: Worker, part: WorkUnit) -> DocumentResults:
+    return write_checkpoint(part, worker(part))
 
 
 class ProcessPool:
-    """Executor on several processes of this machine. Raises ArbitreError if a process is killed."""
+    """Executor on several processes of this machine, which start on first use and stay until `close`."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
+        """Compare work units, as `Executor`. Raises ArbitreError like `map`."""
         first = list(islice(parts := iter(parts), MIN_PARTS + 1))
         if len(first) <= MIN_PARTS:
             yield from run_in_process(worker, first)
-            return
-        _check_picklable(worker)
-        yield from self.map(_work, chain(first, parts), worker)
+        else:
+            yield from self.map(partial(_work, worker), chain(first, parts))
 
     def prepare(self) -> None:
         """Start loading the code that worker processes need, without waiting for it."""
-        if _context().get_start_method() == "forkserver":
-            forkserver.ensure_running()
+        start_server()
 
-    def map(
-        self, function: Callable[[_Item], _Result], items: Iterable[_Item], worker: Worker | None = None
-    ) -> Iterator[_Result]:
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
         """Yield the results of a function for items, in order.
 
         Args:
-            function: The function, defined at the top level of a module.
+            function: The function. It is pickled once.
             items: Its arguments. Only a few are submitted at a time, which bounds memory.
-            worker: The worker that each process keeps for `function`.
 
         Raises:
-            ArbitreError: A process was killed.
+            ArbitreError: The function cannot be pickled, or a process was killed.
         """
         waiting: deque[Future[_Result]] = deque()
-        with ProcessPoolExecutor(self.workers, _context(), _begin, (worker, gc.get_threshold())) as pool:
+        with _pickled(function) as file:
             try:
                 for item in items:
-                    waiting.append(pool.submit(function, item))
+                    waiting.append(self._submit(file, item))
                     if len(waiting) >= PARTS_PER_PROCESS * self.workers:
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
             except BrokenProcessPool as error:
+                self._pool = None
                 raise ArbitreError.of(
                     "A worker process was killed",
                     hint="It may have run out of memory: use fewer --workers and continue with --resume.",
@@ -135,25 +127,62 @@ class ProcessPool:
                 for future in waiting:
                     future.cancel()
 
+    def run(self, function: Callable[[], _Result]) -> _Result:
+        """Return the result of a function, from a process if they have started. Raises ArbitreError like `map`."""
+        return function() if self._pool is None else next(self.map(_call, [function]))
 
-def _check_picklable(worker: Worker) -> None:
-    """Raise ArbitreError if a custom function cannot be sent to other processes."""
+    def close(self) -> None:
+        """End the processes, without waiting for it. The next use starts others."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+    def _submit(self, file: str, item: _Item) -> Future[Any]:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.workers, worker_context(), _begin, (gc.get_threshold(),))
+        return self._pool.submit(_apply, file, item)
+
+
+def processes_of(executor: Executor) -> ProcessPool | None:
+    """Return the worker processes of an executor; None if it has none on this machine."""
+    return executor if isinstance(executor, ProcessPool) else None
+
+
+@contextmanager
+def running(executor: Executor) -> Iterator[Executor]:
+    """Yield an executor. After the block, its worker processes end."""
     try:
-        pickle.dumps(worker)
+        yield executor
+    finally:
+        if (processes := processes_of(executor)) is not None:
+            processes.close()
+
+
+@contextmanager
+def _pickled(function: object) -> Iterator[str]:
+    """Write a function to a temporary file, from which each process reads it once. Raises ArbitreError."""
+    try:
+        data = pickle.dumps(function)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ArbitreError.of(
             f"A custom function cannot be sent to worker processes: {error}",
             hint="Define it with `def` at the top level of a module, or use --workers 1.",
         ) from error
+    with TemporaryDirectory(prefix="arbitre-") as folder:
+        file = Path(folder, "function.pickle")
+        with temporary_space():
+            file.write_bytes(data)
+        yield str(file)
 
 
-def _context() -> BaseContext:
-    """Return the start method: a fork server, if the platform supports it.
+def _call(function: Callable[[], _Result]) -> _Result:
+    return function()
 
-    The server loads the modules that this process has loaded, so that worker processes do not have to load them.
-    """
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([name for name in sys.modules if name.startswith(_LIBRARY)])
-    return context
+
+def _apply(file: str, item: Any) -> Any:  # noqa: ANN401  (argument and result of any function)
+    return _unpickled(file)(item)
+
+
+@lru_cache(maxsize=1)
+def _unpickled(file: str) -> Any:  # noqa: ANN401
+    return pickle.loads(Path(file).read_bytes())  # noqa: S301  (written by `_pickled`)

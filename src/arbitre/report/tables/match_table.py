@@ -31,7 +31,7 @@ PARTS: Final = ("gold", "predicted", "distance", "quality")
 
 @dataclass(frozen=True, slots=True)
 class MatchTableObserver:
-    """Corpus observer that records the rows of the table of entries, as CSV.
+    """Corpus observer that returns the rows of the table of entries as encoded CSV.
 
     Attributes:
         entries: Location and structure of the entries.
@@ -49,8 +49,8 @@ class MatchTableObserver:
         fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
         return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
 
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """Return the rows of the documents as one text."""
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> bytes:
+        """Return the rows of the documents. Raises UnicodeEncodeError if a text has a lone surrogate."""
         entries = self.entries.columns(levels)
         documents, count = entries.documents.tolist(), len(entries.documents)
         labels = (format_cells([pair.id for pair in pairs]), format_cells([pair.run for pair in pairs]))
@@ -59,7 +59,7 @@ class MatchTableObserver:
         for name in self._columns:
             columns += _filled(self._cells(entries, name), self._parts(name), count, self.dialect)
         columns += [self._undeclared(entries), *_numbers(entries.whole.quality, self.dialect), [self.signature] * count]
-        return [csv_text(columns, self.dialect)]
+        return csv_text(columns, self.dialect).encode()
 
     @property
     def _columns(self) -> tuple[str, ...]:

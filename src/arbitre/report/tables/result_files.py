@@ -106,11 +106,12 @@ def evaluate_into(
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES, *[FAULTS] * (FAULTS in how.observers))
         }
         csv_writer(files[MATCHES], dialect).writerow([*matches.head, dataframe.SIGNATURE])
+        files[MATCHES].flush()
         if FAULTS in files:
             csv_writer(files[FAULTS], dialect).writerow(fault_table.COLUMNS)
 
         def taken(outcomes: DocumentResults) -> None:
-            files[MATCHES].writelines(map(str, outcomes.seen.pop(MATCHES, ())))
+            files[MATCHES].buffer.write(outcomes.tables.pop(MATCHES, b""))
             notes: Sequence[Any] = outcomes.seen.get(FAULTS, ())
             for note in notes:
                 files[FAULTS].write(note["rows"])
