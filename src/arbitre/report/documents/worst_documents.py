@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
@@ -15,6 +16,7 @@ from arbitre.corpus.statistics import document_intervals
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.errors import DataError
+from arbitre.parsing.fast_json import to_plain
 from arbitre.published_scores import figures, means
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.documents.observers import PAIRS_PER_PATH, CurveAreaObserver, WorstPairObserver, rank
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.arrays import Floats
     from arbitre.corpus.joining.join import Join
     from arbitre.corpus.reading.sources import Processes
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
@@ -239,7 +240,7 @@ class WorstDocuments:
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns = evaluation.document_table
         rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
-        ends = document_intervals(columns.tallies[rows])
+        ends = document_intervals(columns.tallies[rows]).tolist()
         title = schema.get("title") if isinstance(schema, dict) else None
         return {
             "format": FORMAT,
@@ -279,10 +280,10 @@ def _head(document: DocumentResult) -> dict[str, Json]:
     }
 
 
-def _row(document: DocumentResult, ends: Floats | None) -> dict[str, Json]:
+def _row(document: DocumentResult, ends: Sequence[float] | None) -> dict[str, Json]:
     """Return the row of a document, with the interval of its f1q if known."""
     interval = None
-    if ends is not None and not document.failed and not np.isnan(ends).any():
-        low, high = ends.tolist()
-        interval = asdict(IntervalView(low, high, LEVEL, "ratio"))
+    if ends is not None and not document.failed and not any(map(math.isnan, ends)):
+        low, high = ends
+        interval = to_plain(IntervalView(low, high, LEVEL, "ratio"))
     return _head(document) | {"interval": interval}

@@ -32,7 +32,7 @@ class Cells:
     @property
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Filters for the template."""
-        written = (bar, self.data, self.interval, self.spread, self.cell, self.chance, self.ranged)
+        written = (bar, self.data, self.interval, self.spread, self.cell, self.chance, self.ranged, self.document)
         return {"literal": literal} | {one.__name__: _marked(one) for one in written}
 
     def data(self, value: float | None, at: str | None = None, digits: int = 4) -> str:
@@ -74,6 +74,15 @@ class Cells:
         """Return the cells of the interval of a score: its picture, and its text."""
         width = ends["high"] - ends["low"] if ends else None
         return f'<td data-sort="{literal(score)}">{_whisker(score, ends)}</td>{_cell(width, text)}'
+
+    def document(self, row: Mapping[str, Any], *, ranged: bool) -> str:
+        """Return the cells of a document after its name: two thirds of the time of a filter for each."""
+        scores, ends = row["scores"], row["interval"]
+        range_cells = self.ranged(scores["f1q"], ends, self.spread(ends)) if ranged else ""
+        means = "".join(self.cell(scores[name]) for name in ("imq", "irq", "amq"))
+        counts = "".join(self.cell(scores[name], digits=0) for name in ("gold", "predicted"))
+        f1q = self.cell(scores["f1q"], barred=not ranged)
+        return f"{self.cell(row['quality'])}\n{f1q}{range_cells}{means}{counts}"
 
 
 def literal(value: float | None) -> str:
