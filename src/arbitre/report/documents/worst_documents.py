@@ -24,7 +24,6 @@ from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.documents.observers import PAIRS_PER_PATH, CurveAreaObserver, WorstPairObserver, rank
 from arbitre.report.documents.quality_matrix import QualityMatrices, plan_of
 from arbitre.report.entry_classes import sum_by_class
-from arbitre.report.html.view import IntervalView, TrustView
 from arbitre.report.text_files import compact
 from arbitre.values import ABSENT
 
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.report.documents.document_tree import AlignedDocument
+    from arbitre.report.html.view import TrustView
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -248,6 +248,8 @@ class WorstDocuments:
         `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings; `notes` are those
         on how the documents were joined.
         """
+        from arbitre.report.html.view import TrustView  # noqa: PLC0415  (loads slowly, and only the report needs it)
+
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns, heat = evaluation.document_table, QualityMatrices(self.plan)
         rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
@@ -333,6 +335,8 @@ def _head(document: DocumentResult) -> dict[str, Json]:
 
 def _row(document: DocumentResult, ends: Floats | None) -> dict[str, Json]:
     """Return the row of a document, with the interval of its f1q if known."""
+    from arbitre.report.html.view import IntervalView  # noqa: PLC0415
+
     interval = None
     if ends is not None and not document.failed and not np.isnan(ends).any():
         low, high = ends.tolist()
