@@ -88,9 +88,10 @@ class Checkpoints:
     def _digest(self, part: WorkUnit) -> str:
         """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
         digest = hashlib.sha256(json.dumps(self._identity).encode())
-        for item in part.items:
-            origins = [(self._content(origin.file), origin.line) for origin in item.origins]
-            digest.update(json.dumps([item.id, item.run, origins]).encode())
+        known = [[(self._content(origin.file), origin.line) for origin in item.origins] for item in part.items]
+        items = [(item.id, item.run, origins) for item, origins in zip(part.items, known, strict=True)]
+        digest.update(json.dumps(items).encode())
+        for item, origins in zip(part.items, known, strict=True):
             if not all(content for content, _ in origins):  # standard input, or documents in memory
                 pair = next(read_pairs([item]))
                 digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())

@@ -118,17 +118,20 @@ class DocumentResults:
 
     def lines(self) -> Iterator[bytes]:
         """Yield one JSON object per document, then one for all documents together, each as a line; then the tables."""
-        for at, (identity, run) in enumerate(zip(self.ids, self.runs, strict=True)):
-            paths = {path: rows[at].tolist() for path, rows in self.paths.items() if rows[at].any()}
+        paths: list[tuple[str, Any, Any]]
+        paths = [(path, rows.any(axis=1).tolist(), rows.tolist()) for path, rows in self.paths.items()]
+        columns = (self.failed, self.qualities, self.tallies, self.leaves)
+        rows = zip(self.ids, self.runs, *(column.tolist() for column in columns), strict=True)
+        for at, (identity, run, failed, quality, entries, values) in enumerate(rows):
             yield _line(
                 {
                     "id": identity,
                     "run": run,
-                    "failed": bool(self.failed[at]),
-                    "quality": float(self.qualities[at]),
-                    "entries": self.tallies[at].tolist(),
-                    "leaves": self.leaves[at].tolist(),
-                    "paths": paths,
+                    "failed": failed,
+                    "quality": quality,
+                    "entries": entries,
+                    "leaves": values,
+                    "paths": {path: tallies[at] for path, occurs, tallies in paths if occurs[at]},
                 }
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}

@@ -127,6 +127,10 @@ class ProcessPool:
                 for future in waiting:
                     future.cancel()
 
+    def run(self, function: Callable[[], _Result]) -> _Result:
+        """Return the result of a function, from a process if they have started. Raises ArbitreError like `map`."""
+        return function() if self._pool is None else next(self.map(_call, [function]))
+
     def close(self) -> None:
         """End the processes, without waiting for it. The next use starts others."""
         if self._pool is not None:
@@ -169,6 +173,10 @@ def _pickled(function: object) -> Iterator[str]:
         with temporary_space():
             file.write_bytes(data)
         yield str(file)
+
+
+def _call(function: Callable[[], _Result]) -> _Result:
+    return function()
 
 
 def _apply(file: str, item: Any) -> Any:  # noqa: ANN401  (argument and result of any function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from arbitre.paths import STAR
 from arbitre.report.documents.entry_rows import EntryLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.arrays import Floats
+    from arbitre.corpus.reading.sources import Processes
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -40,6 +41,24 @@ _DIGITS: Final = 4
 _SAME: Final = 1e-9
 
 
+class MatrixInput(NamedTuple):
+    """Rows of an aligned document, their gold and predicted entries by side, and its transport plan, if any."""
+
+    rows: Sequence[Mapping[str, Any]]
+    values: Sequence[Mapping[str, Json]]
+    plan: Mapping[str, Any] | None = None
+
+
+class _Task(NamedTuple):
+    """A matrix to compute; `pooled` if with the distances within each side. Qualities of `matched` pairs are known."""
+
+    gold: Sequence[Json]
+    predicted: Sequence[Json]
+    pooled: bool
+    matched: Sequence[tuple[int, int, float]]
+    plan: Mapping[str, Any] | None
+
+
 @dataclass(eq=False, slots=True)
 class QualityMatrices:
     """Computes the quality matrices of the documents of a report, within the size limits."""
@@ -56,47 +75,50 @@ class QualityMatrices:
             sites[self.entries.site] = replace(site, list=replace(site.list, matcher=catalogue.build("hungarian")))
             self.plan = replace(self.plan, sites=tuple(sites))
 
-    def of(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        values: Sequence[Mapping[str, Json]],
-        plan: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any] | None:
-        """Compute the quality matrix and the metricity of a document.
+    def of(self, documents: Iterable[MatrixInput], processes: Processes | None = None) -> list[dict[str, Any] | None]:
+        """Compute the quality matrix and the metricity of each document, in order.
 
         Args:
-            rows: Rows of the aligned document.
-            values: Gold and predicted entry of each row, by side.
-            plan: Transport plan, included in the result unchanged.
+            documents: The documents.
+            processes: Worker processes that compute the matrices; None for this process.
 
         Returns:
             Rounded qualities of gold (rows) and predicted (columns) in list order, with None for pairs that cannot be
             matched; `plan`; and the metricity of the distances. None if there is no single list of entries, if there
             are too many, or if entries compare differently outside their document.
         """
-        if not self.entries.single:
-            return None
-        axes = axes_of(rows)
+        admitted = [self._admitted(document) if self.entries.single else None for document in documents]
+        tasks = [task for task in admitted if task is not None]
+        computed = iter(map(self._matrix, tasks) if processes is None else processes.map(self._matrix, tasks))
+        return [None if task is None else next(computed) for task in admitted]
+
+    def _admitted(self, document: MatrixInput) -> _Task | None:
+        """Return what to compute for a document, and use up its room; None if there is no room."""
+        axes = axes_of(document.rows)
         held = [
-            {row[f"{side}_index"]: value[side] for row, value in zip(rows, values, strict=True) if side in value}
+            {row[f"{side}_index"]: value[side] for row, value in zip(*document[:2], strict=True) if side in value}
             for side in SIDES
         ]
         gold, predicted = ([found[name] for name in axis] for axis, found in zip(axes, held, strict=True))
-        cells = len(gold) * len(predicted)
+        cells, pool = len(gold) * len(predicted), len(gold) + len(predicted)
         if not cells or cells > min(MAX_CELLS, self.left):
             return None
-        pool = [*gold, *predicted]
         two_faced = any(site.object.aliases for site in self.plan.sites)  # aliases apply only to predictions
-        pooled = len(pool) <= MAX_POOL and len(pool) ** 2 <= self.left and not two_faced
-        self.left -= len(pool) ** 2 if pooled else cells
+        pooled = pool <= MAX_POOL and pool**2 <= self.left and not two_faced
+        self.left -= pool**2 if pooled else cells
+        return _Task(gold, predicted, pooled, _matched(document.rows, axes), document.plan)
+
+    def _matrix(self, task: _Task) -> dict[str, Any] | None:
+        gold, predicted, pooled = task[:3]
+        pool = [*gold, *predicted]
         whole = self._qualities(pool, pool) if pooled else self._qualities(gold, predicted)
         block = whole[: len(gold), len(gold) :] if pooled else whole
-        if not _agrees(block, rows, axes):
+        if not all(abs(block[row, column] - quality) <= _SAME for row, column, quality in task.matched):
             return None
         known = not np.isnan(whole).any()
         return {
             "quality": [[None if np.isnan(one) else round(one, _DIGITS) for one in row] for row in block.tolist()],
-            "plan": plan,
+            "plan": task.plan,
             "metricity": metricity(1.0 - whole, pool=pooled).to_dict() if known else None,
         }
 
@@ -152,13 +174,13 @@ def _numbered(names: set[str]) -> Axis:
     return {name: number for number, name in enumerate(sorted(names, key=int))}
 
 
-def _agrees(block: Floats, rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis]) -> bool:
-    """Return whether matched pairs have the same qualities as in the document."""
-    return all(
-        abs(block[axes[0][row["gold_index"]], axes[1][row["predicted_index"]]] - row["entry"]["quality"]) <= _SAME
+def _matched(rows: Sequence[Mapping[str, Any]], axes: tuple[Axis, Axis]) -> list[tuple[int, int, float]]:
+    """Return the row, the column and the quality of the matched pairs."""
+    return [
+        (axes[0][row["gold_index"]], axes[1][row["predicted_index"]], row["entry"]["quality"])
         for row in rows
         if row["status"] == "matched"
-    )
+    ]
 
 
 def plan_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

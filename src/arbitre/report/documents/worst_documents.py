@@ -7,25 +7,19 @@ import json
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import pair_qualities
-from arbitre.corpus.running.worker import compare_pairs
 from arbitre.corpus.statistics import document_intervals
 from arbitre.corpus.statistics.bootstrap import LEVEL
 from arbitre.corpus.storage.spill_array import SpillArray
 from arbitre.errors import DataError
-from arbitre.paths import wildcard
 from arbitre.published_scores import figures, means
-from arbitre.report.documents.document_tree import align_documents
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.documents.observers import PAIRS_PER_PATH, CurveAreaObserver, WorstPairObserver, rank
-from arbitre.report.documents.quality_matrix import QualityMatrices, plan_of
-from arbitre.report.entry_classes import sum_by_class
-from arbitre.report.text_files import compact
-from arbitre.values import ABSENT
+from arbitre.report.documents.quality_matrix import QualityMatrices
+from arbitre.report.documents.shown_document import DocumentsToShow, ShownDocument, show_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,17 +27,13 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats
     from arbitre.corpus.joining.join import Join
-    from arbitre.corpus.joining.work_units import WorkUnit
     from arbitre.corpus.reading.sources import Processes
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
-    from arbitre.report.documents.document_tree import AlignedDocument
     from arbitre.report.html.view import TrustView
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-    _Reduce = Callable[[int], "ShownDocument"]
 
 ALIGNMENTS: Final = "alignments.json"
 FORMAT: Final = "arbitre-alignments/1"
@@ -60,6 +50,9 @@ AREAS: Final = "published"
 
 READ_AT_ONCE: Final = 32
 """Number of documents that are compared again at once; halves the time of one by one (lists of 20 entries)."""
+
+READ_IN_PROCESS: Final = 8
+"""The same for worker processes, which begin with documents before it is known whether there is room for them."""
 
 MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
@@ -110,15 +103,6 @@ def refused(path: Path, found: str) -> DataError:
     )
 
 
-class ShownDocument(NamedTuple):
-    """JSON of a document for the report (`plain`), its size, and the entries and transport plan for its matrix."""
-
-    plain: dict[str, Any]
-    size: int
-    values: list[dict[str, Json]]
-    plan: dict[str, Any] | None
-
-
 @dataclass(slots=True)
 class WorstDocuments:
     """Collects the worst pairs of every path and the documents for the report of a corpus.
@@ -140,6 +124,8 @@ class WorstDocuments:
     seen: int = 0
     documents: dict[int, ShownDocument] = field(default_factory=dict)
     """Documents kept, by number, worst first."""
+    matrices: dict[int, dict[str, Any] | None] = field(default_factory=dict)
+    """The quality matrices of these documents."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: SpillArray = field(default_factory=lambda: SpillArray(np.float64))
 
@@ -177,18 +163,16 @@ class WorstDocuments:
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
         linked = self._linked(columns, first)
-        shown = self._shown(evaluation, joined, linked, processes)
-        whole = dict(shown(list(linked)[:most]))
-        entries = self.entries
-        made = {number: one(entries) for number, one in whole.items()}
+        entries, shown = self.entries, self._shown(evaluation, joined, linked, processes)
+        made = dict(shown(list(linked)[:most]))
         while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
             entries //= 2
-            made = {number: one(entries) for number, one in whole.items()}
+            made = {number: one.reduced(linked[number], entries) for number, one in made.items()}
         room = float("inf") if self.keep is not None else self.room
         kept: dict[int, ShownDocument] = {}
         ranked = columns.worst_first.tolist()
         others = shown([at for at in ranked if at not in made])
-        for number, document in chain(made.items(), ((at, one(self.entries)) for at, one in others)):
+        for number, document in chain(made.items(), others):
             if len(kept) == most:
                 break
             room -= document.size
@@ -196,6 +180,8 @@ class WorstDocuments:
                 break
             kept[number] = document
         self.documents = {number: kept[number] for number in ranked if number in kept}
+        matrices = QualityMatrices(self.plan).of([one.matrix_input for one in self.documents.values()], processes)
+        self.matrices = dict(zip(self.documents, matrices, strict=True))
 
     def _linked(self, columns: DocumentTable, first: Sequence[str]) -> dict[int, set[str]]:
         """Return the numbers of the documents that the report links to, with the gold indices of the linked entries."""
@@ -209,29 +195,31 @@ class WorstDocuments:
 
     def _shown(
         self, evaluation: Evaluation, joined: Join, linked: Mapping[int, set[str]], processes: Processes | None
-    ) -> Callable[[Sequence[int]], Iterator[tuple[int, _Reduce]]]:
-        """Return a function that reads and compares documents, given their numbers, several at a time.
-
-        For each document, it yields its number and a function that reduces its rows.
-        """
-        columns, areas, entries = evaluation.document_table, self.areas.view(), EntryLayout.of(self.plan)
+    ) -> Callable[[Sequence[int]], Iterator[tuple[int, ShownDocument]]]:
+        """Return a function that reads and compares documents, given their numbers, several at a time."""
+        columns, areas = evaluation.document_table, self.areas.view()
         places = np.arange(len(columns), dtype=np.int32)
         if len(joined) != len(columns):  # pairs whose gold failed are not in the table
             known = set(columns.keys)
             places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
-        align = partial(_aligned, self.plan)
+        show = partial(show_documents, self.plan, self.entries)
 
-        def shown(numbers: Sequence[int]) -> Iterator[tuple[int, _Reduce]]:
-            chunks = [numbers[begin : begin + READ_AT_ONCE] for begin in range(0, len(numbers), READ_AT_ONCE)]
-            units = (joined.unit(places[list(chunk)]) for chunk in chunks)
-            together = map(align, units) if processes is None else processes.map(align, units)
-            for number, (aligned, pairs) in zip(numbers, chain.from_iterable(together), strict=True):
-                result = columns[number]
-                head = _head(result) | {
-                    "published": figures(result.tally, float(areas[number])),
-                    "classes": sum_by_class(pairs, result.scores.to_dict(), self.plan.close),
-                }
-                yield number, partial(_reduced, entries, head, aligned, linked.get(number, set()))
+        def head(number: int) -> dict[str, Json]:
+            result = columns[number]
+            return _head(result) | {"published": figures(result.tally, float(areas[number]))}
+
+        size = READ_AT_ONCE if processes is None else READ_IN_PROCESS
+
+        def tasks(numbers: Sequence[int]) -> Iterator[DocumentsToShow]:
+            for begin in range(0, len(numbers), size):
+                chunk = list(numbers[begin : begin + size])
+                unit, entries = joined.unit(places[chunk]), [linked.get(number, ()) for number in chunk]
+                yield DocumentsToShow(unit, list(map(head, chunk)), entries)
+
+        def shown(numbers: Sequence[int]) -> Iterator[tuple[int, ShownDocument]]:
+            several = tasks(numbers)
+            together = map(show, several) if processes is None else processes.map(show, several)
+            return zip(numbers, chain.from_iterable(together), strict=True)
 
         return shown
 
@@ -251,7 +239,7 @@ class WorstDocuments:
         from arbitre.report.html.view import TrustView  # noqa: PLC0415  (loads slowly, and only the report needs it)
 
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
-        columns, heat = evaluation.document_table, QualityMatrices(self.plan)
+        columns = evaluation.document_table
         rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
         ends = document_intervals(columns.tallies[rows])
         title = schema.get("title") if isinstance(schema, dict) else None
@@ -277,51 +265,11 @@ class WorstDocuments:
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
-            "kept": [
-                one.plain | {"matrix": heat.of(one.plain["rows"], one.values, one.plan)}
-                for one in self.documents.values()
-            ],
+            "kept": [one.plain | {"matrix": self.matrices[number]} for number, one in self.documents.items()],
         }
 
 
-def _aligned(plan: Plan, unit: WorkUnit) -> list[tuple[AlignedDocument, list[tuple[float, float]]]]:
-    """Read and compare documents; return each with the qualities and masses of its matched entries."""
-    made = []
-    for members, levels, _ in compare_pairs(plan, list(unit)):
-        aligned = align_documents(plan, levels, range(len(members)))
-        qualities, masses, documents = pair_qualities(levels, wildcard(plan.entries))
-        for at in range(len(members)):
-            own = documents == at
-            made.append((aligned[at], list(zip(qualities[own].tolist(), masses[own].tolist(), strict=True))))
-    return made
-
-
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
-
-
-def _reduced(
-    entries: EntryLayout, head: Mapping[str, Json], made: AlignedDocument, linked: set[str], most: int
-) -> ShownDocument:
-    """Return a document without negligible partial matches, with at most its linked and its `most` worst rows."""
-    strong = made.strong()
-    worst = sorted(
-        strong, key=lambda at: (made.rows[at]["gold_index"] not in linked, made.rows[at]["entry"]["quality"], at)
-    )
-    needed = sum(made.rows[at]["gold_index"] in linked for at in strong)
-    places = sorted(worst[: max(most, needed, 1)])
-    pairs = [zip(("gold", "predicted"), made.values[at], strict=True) for at in places]
-    planned = entries.moved and entries.single and len(places) == len(strong)
-    plain = {
-        **head,
-        "entries": len(strong),
-        "wrong_fields": sum(made.rows[at]["wrong_field"] for at in strong),
-        "faint": len(made.rows) - len(strong),
-        "rows": [made.rows[at] for at in places],
-        "rest": made.rest,
-    }
-    values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
-    size = len(compact(plain).encode("utf-8", "surrogatepass"))
-    return ShownDocument(plain, size, values, plan_of(made.rows) if planned else None)
 
 
 def _head(document: DocumentResult) -> dict[str, Json]:
@@ -335,7 +283,7 @@ def _head(document: DocumentResult) -> dict[str, Json]:
 
 def _row(document: DocumentResult, ends: Floats | None) -> dict[str, Json]:
     """Return the row of a document, with the interval of its f1q if known."""
-    from arbitre.report.html.view import IntervalView  # noqa: PLC0415
+    from arbitre.report.html.view import IntervalView  # noqa: PLC0415  (as in `to_dict`)
 
     interval = None
     if ends is not None and not document.failed and not np.isnan(ends).any():

@@ -1,0 +1,107 @@
+"""Worker processes: they start once, stay until they are closed, and start early for a large corpus."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from arbitre.cli.early_start import MIN_FILES, prepare_processes
+from arbitre.corpus.reading.sources import LARGE_FILE
+from arbitre.corpus.running import fork_server
+from arbitre.corpus.running.executors import ProcessPool, running
+from arbitre.errors import ArbitreError
+
+
+def process_of(_item):
+    return os.getpid()
+
+
+class Counted:
+    """A function that counts in a file how often it is unpickled."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __call__(self, item):
+        return item + 1
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        with Path(self.file).open("a", encoding="utf-8") as file:
+            file.write("x")
+
+
+@pytest.fixture
+def pool():
+    with running(ProcessPool(2)) as processes:
+        yield processes
+
+
+def test_the_same_processes_do_all_work_until_they_are_closed(pool):
+    first, second = (set(pool.map(process_of, range(20))) for _ in range(2))
+    assert len(first | second) == 2
+    assert os.getpid() not in first
+    pool.close()
+    assert not first & set(pool.map(process_of, range(20)))
+
+
+def test_each_process_unpickles_a_function_once(pool, tmp_path):
+    assert list(pool.map(Counted(str(tmp_path / "count")), range(50))) == list(range(1, 51))
+    assert len((tmp_path / "count").read_text(encoding="utf-8")) <= 2
+
+
+def test_a_single_call_starts_no_processes(pool):
+    assert pool.run(os.getpid) == os.getpid()
+    started = set(pool.map(process_of, range(20)))
+    assert pool.run(os.getpid) in started
+
+
+def test_a_function_that_cannot_be_pickled_is_refused(pool):
+    with pytest.raises(ArbitreError, match="cannot be sent to worker processes"):
+        list(pool.map(lambda item: item, [1]))
+
+
+def test_processes_end_after_an_error(pool):
+    with pytest.raises(ZeroDivisionError), running(pool):
+        list(pool.map((1).__truediv__, [0]))
+    assert list(pool.map(pickle.dumps, [1])) == [pickle.dumps(1)]
+
+
+class TestEarlyStart:
+    @pytest.fixture
+    def started(self, monkeypatch):
+        calls = []
+        monkeypatch.setattr(fork_server, "start_server", lambda: calls.append("started"))
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        return calls
+
+    @pytest.fixture
+    def large(self, tmp_path):
+        file = tmp_path / "gold.jsonl"
+        with file.open("wb") as opened:
+            opened.truncate(LARGE_FILE + 1)
+        return str(file)
+
+    @pytest.mark.parametrize("form", ["--gold {}", "--gold={}"])
+    def test_a_large_file_starts_the_server(self, started, large, form):
+        prepare_processes(form.format(large).split())
+        assert started == ["started"]
+
+    def test_a_large_folder_starts_the_server(self, started, tmp_path):
+        for number in range(MIN_FILES):
+            (tmp_path / f"{number}.json").touch()
+        prepare_processes(["--gold", str(tmp_path)])
+        assert started == ["started"]
+
+    @pytest.mark.parametrize("alone", [["--workers", "1"], ["--workers=1"]])
+    def test_a_single_worker_starts_nothing(self, started, large, alone):
+        prepare_processes(["--gold", large, *alone])
+        assert not started
+
+    def test_small_and_missing_sources_start_nothing(self, started, tmp_path):
+        (tmp_path / "gold.jsonl").write_text("{}", encoding="utf-8")
+        prepare_processes(["--gold", str(tmp_path / "gold.jsonl"), "--predicted", "missing", "\0", str(tmp_path)])
+        assert not started
