@@ -78,7 +78,9 @@ class Module:
         self.package = parts[-1] == "__init__"
         self.name = ".".join(parts[:-1] if self.package else parts)
         self.lines = file.read_text(encoding="utf-8").splitlines()
-        self.tree = ast.parse("\n".join(self.lines))
+        stub = file.with_suffix(".pyi")  # a package imports the names in its stub when they are first used
+        names = stub.read_text(encoding="utf-8").splitlines() if stub.exists() else []
+        self.tree = ast.parse("\n".join([*self.lines, *names]))
         self.root = root.name
 
     @property
@@ -250,6 +252,7 @@ def test_a_package_within_its_layers_and_limits_passes(tmp_path):
             {"engine/run.py": "def f():\n    from arbitre.cli import main"},
             "arbitre.engine.run imports arbitre.cli, which is above it",
         ),
+        ({"engine/__init__.pyi": "from ..cli import main"}, "arbitre.engine imports arbitre.cli, which is above it"),
         ({"engine/run.py": "from arbitre import Tally"}, "arbitre.engine.run imports arbitre, which is above it"),
         ({"report/view.py": "from arbitre import Tally"}, "arbitre.report.view imports arbitre, which is above it"),
         ({"__init__.py": "from arbitre.cli import main"}, "arbitre imports arbitre.cli, which is above it"),

@@ -1,9 +1,11 @@
-"""What is imported when: `import arbitre` and `arbitre --help` load no numerical library."""
+"""What is imported when: `import arbitre` and `arbitre --help` load no numerical library, commands only what they use."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 import typer
@@ -14,6 +16,7 @@ from arbitre.cli import COMMANDS, app
 NUMERICAL = {"numpy", "scipy", "rapidfuzz", "cydifflib", "ot", "pandas", "pyarrow"}
 SLOW = {
     "scipy.stats",
+    "scipy.special",
     "scipy.optimize",
     "scipy.sparse",
     "ot",
@@ -21,12 +24,33 @@ SLOW = {
     "typer",
     "rich",
     "jinja2",
+    "genson",
     "dask",
     "sacrebleu",
     "nltk",
     "rouge_score",
     "sklearn",
 }
+OPTIONAL = {
+    "jinja2",
+    "genson",
+    "urllib.request",
+    "arbitre.classification",
+    "arbitre.comparison.comparison",
+    "arbitre.corpus.results.suggested_gate",
+    "arbitre.corpus.running.check_gold",
+    "arbitre.diagnosis.causes.diagnose",
+    "arbitre.diagnosis.causes.faults",
+    "arbitre.diagnosis.causes.solidarity",
+    "arbitre.diagnosis.data_advice",
+    "arbitre.diagnosis.metricity.witnesses",
+    "arbitre.diagnosis.renamed_fields",
+    "arbitre.engine.solve.transport_matching",
+    "arbitre.matching.transport",
+    "arbitre.report.html.view",
+    "arbitre.report.report_files",
+}
+"""What an evaluation needs only for a report, a diagnosis, a classification or optimal transport."""
 MODULES = {"classification", "confidence", "entities", "text"}
 """Public names that are modules."""
 
@@ -58,6 +82,46 @@ def test_the_comparator_loads_no_library_that_only_some_comparisons_need():
 def test_a_matching_loads_the_solver_when_it_needs_it():
     compare = "arbitre.Comparator({'type': 'array'}).compare(gold=['ab', 'ac'], predicted=['ad', 'ae']).scores"
     assert "scipy.optimize" in loaded(f"import arbitre\n{compare}")
+
+
+def test_the_module_of_a_command_loads_no_library_that_only_the_command_needs():
+    assert loaded("import arbitre.cli.commands.evaluate") & ((SLOW - {"typer", "rich"}) | {"pydantic"}) == set()
+
+
+@pytest.fixture
+def evaluation(tmp_path):
+    """The code of an evaluation of three documents, with further options."""
+    (tmp_path / "schema.json").write_text('{"type": "array", "items": {"type": "string"}}', encoding="utf-8")
+    for name, value in (("gold", ["ab", "ac"]), ("predicted", ["ad", "ae"])):
+        lines = [json.dumps({"id": str(number), "document": value}) + "\n" for number in range(3)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    files = {name: str(tmp_path / name) for name in ("schema.json", "gold.jsonl", "predicted.jsonl", "out")}
+    inputs = [f"--{name.partition('.')[0]}={file}" for name, file in files.items()]
+
+    def code(*options):
+        arguments = ["evaluate", "--quiet", "--workers=1", *inputs, *options]
+        return f"from arbitre.cli import app\napp({arguments!r}, standalone_mode=False)"
+
+    return code
+
+
+def test_an_evaluation_without_report_loads_only_what_it_uses(evaluation):
+    modules = loaded(evaluation("--no-report"))
+    assert "arbitre.report.evaluation_job" in modules
+    assert modules & OPTIONAL == set()
+
+
+def test_an_evaluation_with_report_loads_the_report(evaluation):
+    assert loaded(evaluation()) & OPTIONAL == {"jinja2", "arbitre.report.html.view", "arbitre.report.report_files"}
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONAL | SLOW))
+def test_an_optional_module_exists(name):
+    assert find_spec(name) is not None
+
+
+def test_a_public_module_is_loaded_when_it_is_first_used():
+    assert "arbitre.matching.transport" in loaded("import arbitre\narbitre.transport.gromov")
 
 
 @pytest.mark.parametrize("name", arbitre.__all__)

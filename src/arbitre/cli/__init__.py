@@ -6,7 +6,6 @@ import gc
 import importlib
 import io
 import sys
-from importlib.metadata import version
 from typing import Annotated, Any, Final
 
 import typer
@@ -110,6 +109,8 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pre
 
 def _print_version(*, wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415  (only this option needs it)
+
         sys.stdout.write(f"arbitre {version('arbitre')}\n")
         raise typer.Exit
 

@@ -20,7 +20,6 @@ from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.running.executors import Engine
 from arbitre.corpus.statistics import Average
 from arbitre.corpus.systems.options import StatisticsOptions
-from arbitre.diagnosis.data_advice import Thresholds
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.text_files import CsvDialectName
@@ -245,24 +244,6 @@ class RankingOptions(StatisticsOptions):
     ]
     level: Annotated[
         float, typer.Option(metavar="SHARE", help="Confidence level; a difference is significant if p <= 1 - level.")
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThresholdOptions(Thresholds):
-    """Options for advice on the data."""
-
-    min_examples: Annotated[int, typer.Option(metavar="N", help="Minimum number of training examples of a class.")]
-    imbalance: Annotated[
-        float,
-        typer.Option(metavar="RATIO", help="A class is rare if the largest has more than RATIO times its examples."),
-    ]
-    alpha: Annotated[float, typer.Option(metavar="P", help="Training and test data differ if p is below P.")]
-    confused: Annotated[
-        float, typer.Option(metavar="SHARE", help="Minimum share of the values of two classes that are confused.")
-    ]
-    min_confused: Annotated[
-        int, typer.Option(metavar="N", help="Minimum number of values of two classes that are confused.")
     ]
 
 

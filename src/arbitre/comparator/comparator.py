@@ -7,15 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
 from arbitre.comparator.functions import load_functions
-from arbitre.comparison import Comparison
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.records import readable
-from arbitre.corpus.results.suggested_gate import suggest_gate
-from arbitre.corpus.running.check_gold import check_gold, records_of
-from arbitre.corpus.running.suggested_aliases import suggest_aliases
-from arbitre.diagnosis.causes.diagnose import diagnose
-from arbitre.diagnosis.causes.solidarity import LeafSums
-from arbitre.diagnosis.metricity import witnesses
 from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
@@ -24,18 +17,19 @@ from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
-from arbitre.schema.loading.infer import infer
 from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.comparator.functions import Distances, Normalizers
+    from arbitre.comparison import Comparison, Diagnosis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.diagnosis.renamed_fields import AliasSuggestions
+    from arbitre.engine import BatchResult
     from arbitre.report.evaluation import Evaluation
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
@@ -126,6 +120,9 @@ class Comparator:
         Raises:
             DataError: There are no documents, or one cannot be read.
         """
+        from arbitre.corpus.running.check_gold import records_of  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.schema.loading.infer import infer  # noqa: PLC0415  (loads genson)
+
         if isinstance(documents, (str, Path)):
             documents = [readable(item).value for item in records_of(documents, "id")]
         return cls(infer(documents), overlay=overlay, close=close)
@@ -143,6 +140,8 @@ class Comparator:
     @property
     def certificate(self) -> Certificate:
         """Whether the distance between documents (1 - quality) is a metric, and if not, where and why."""
+        from arbitre.diagnosis.metricity import witnesses  # noqa: PLC0415  (evaluations do not need it)
+
         return self.plan.certificate.with_witness_search(partial(witnesses.find, self.plan))
 
     @property
@@ -204,6 +203,8 @@ class Comparator:
             return self._compared(json_form(gold), json_form(predicted), exhaustive=exhaustive, rematch=rematch)
 
     def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool, rematch: bool) -> Comparison:
+        from arbitre.comparison import Comparison  # noqa: PLC0415  (evaluations do not need it)
+
         self.plan.check_gold(gold)
         self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
@@ -218,8 +219,13 @@ class Comparator:
             schema=self.plan.root,
             item_costs=item_costs,
             format_assertion=self.plan.format_assertion,
-            diagnose=cache(lambda: diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]),
+            diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),
         )
+
+    def _diagnosed(self, gold: Json, predicted: Json, traced: BatchResult, *, rematch: bool) -> Diagnosis:
+        from arbitre.diagnosis.causes.diagnose import diagnose  # noqa: PLC0415  (most comparisons do not need it)
+
+        return diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]
 
     def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
         """Match all leaves of each path of a document, whatever entries they belong to.
@@ -237,6 +243,8 @@ class Comparator:
         Raises:
             DataError: As for `compare`.
         """
+        from arbitre.diagnosis.causes.solidarity import LeafSums  # noqa: PLC0415  (evaluations do not need it)
+
         levels = self.compare(gold=gold, predicted=predicted).levels
         return LeafSums.of(levels, 1, self.plan.close).comparison(0)
 
@@ -320,6 +328,7 @@ class Comparator:
         >>> Comparator(people).suggest_aliases(pairs).overlay
         {'/name': {'aliases': ['label']}}
         """
+        from arbitre.corpus.running.suggested_aliases import suggest_aliases  # noqa: PLC0415  (only used here)
         from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
 
         return suggest_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
@@ -345,6 +354,7 @@ class Comparator:
                 `hungarian` without a gate.
             OptionError: An option is unknown, or options contradict each other.
         """
+        from arbitre.corpus.results.suggested_gate import suggest_gate  # noqa: PLC0415  (only used here)
         from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
 
         return suggest_gate(self.plan, document_pairs(self.plan, pairs, **sources), seed=seed)
@@ -374,4 +384,6 @@ class Comparator:
         >>> [(one.check, one.pointer) for one in found.findings]
         [('alias', '/date')]
         """
+        from arbitre.corpus.running.check_gold import check_gold  # noqa: PLC0415  (evaluations do not need it)
+
         return check_gold(self.plan, gold, id_key=id_key)

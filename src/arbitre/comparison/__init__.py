@@ -1,19 +1,8 @@
-"""The result of comparing one pair of documents."""
+"""The result of comparing one pair of documents.
 
-from arbitre.comparison.comparison import Comparison
-from arbitre.comparison.diagnosis import Diagnosis, Fault, Join, Moved
-from arbitre.comparison.flat import FlatComparison
-from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
+The names are listed in `__init__.pyi`. Each is imported when it is first used.
+"""
 
-__all__ = [
-    "Alignment",
-    "Comparison",
-    "Diagnosis",
-    "Fault",
-    "FlatComparison",
-    "Join",
-    "LeafVerdict",
-    "Match",
-    "Moved",
-    "Node",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

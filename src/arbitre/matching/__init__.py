@@ -1,6 +1,8 @@
-"""Matching of two lists: which items are paired, and which are missing or spurious."""
+"""Matching of two lists: which items are paired, and which are missing or spurious.
 
-from arbitre.matching.builtin_matchers import Candidates, Matcher, catalogue
-from arbitre.matching.coupling import Coupling
+The names are listed in `__init__.pyi`. Each is imported when it is first used.
+"""
 
-__all__ = ["Candidates", "Coupling", "Matcher", "catalogue"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from arbitre.comparison.value_classes import classify
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
@@ -19,8 +18,8 @@ from arbitre.corpus.results.gates import gate, require
 from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError, did_you_mean
 from arbitre.report.documents.worst_documents import ALIGNMENTS
+from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import REPORT, read_view, write_page
 from arbitre.report.tables import result_files
 from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
@@ -158,6 +157,8 @@ class Evaluation(corpus.Evaluation):
         Raises:
             DataError: No single value was compared at the path, or the documents are no longer available.
         """
+        from arbitre.comparison.value_classes import classify  # noqa: PLC0415  (most evaluations do not need it)
+
         return classify(self._value_source.rows(path), path, self.by_path, labels)
 
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
@@ -220,6 +221,8 @@ class Evaluation(corpus.Evaluation):
             OptionError: The language is unknown.
             DataError: The documents are no longer available, or the file cannot be written.
         """
+        from arbitre.report.report_files import read_view, write_page  # noqa: PLC0415  (loads the HTML report)
+
         chosen = Language.named(language)
         write_page(Path(path), read_view([self.details / result_files.EVALUATION]), chosen)
 

@@ -21,10 +21,10 @@ from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
 from arbitre.paths import parse
-from arbitre.report import report_files as reports
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.report.file_names import remove_report
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import write
@@ -330,6 +330,8 @@ class EvaluationJob:
             return files
         dialect = CsvDialect.named(self.options.csv_dialect)
         if not self.options.no_report:
+            from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
+
             documents = self.documents
             started = len(documents) > MIN_PARTS * PART_SIZE  # processes that compared can compare again at once
             self._kept.fill(evaluation, documents, first, processes_of(self._executor) if started else None)
@@ -337,7 +339,7 @@ class EvaluationJob:
             lang = Language.named(self.options.lang)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]
         else:
-            reports.remove_report(out)
+            remove_report(out)
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
                 repairs = result_files.without_file_folders(evaluation.repaired)

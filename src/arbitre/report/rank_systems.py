@@ -10,10 +10,11 @@ from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.ranking_job import RankingJob, ranked, write_comparison
-from arbitre.report.report_files import REPORT, write_ranking
+from arbitre.report.report_files import write_ranking
 from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.ranking_files import RankingResults
 

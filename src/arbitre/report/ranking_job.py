@@ -14,9 +14,10 @@ from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
 from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.file_names import REPORT
 from arbitre.report.html.build_view import build_factors
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import REPORT, WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
+from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
 from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
 from arbitre.report.tables.result_files import EVALUATION

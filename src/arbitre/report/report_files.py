@@ -18,6 +18,7 @@ from arbitre.errors import DataError
 from arbitre.paths import pointer
 from arbitre.report.documents import worst_documents
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments
+from arbitre.report.file_names import FILES, REPORT
 from arbitre.report.html.build_view import (
     build_factors,
     build_subject,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.systems.ranking import Ranking
 
-REPORT: Final = "report.html"
-FILES: Final = (ALIGNMENTS, REPORT)
 RANKING: Final = "ranking.json"
 FACTORS: Final = "factors.json"
 
@@ -85,12 +84,6 @@ def write_report(
         stack.enter_context(atomic_text_file(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")
         stack.enter_context(atomic_text_file(folder / REPORT)).write(render_page(view_of([made]), lang))
     return made, FILES
-
-
-def remove_report(folder: Path) -> None:
-    """Remove the report of an earlier evaluation, which would not match the results in the folder."""
-    for name in FILES:
-        (folder / name).unlink(missing_ok=True)
 
 
 def view_of(subjects: Sequence[Subject]) -> View:

@@ -15,8 +15,9 @@ from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.evaluation import FILES, Evaluation, extend
 from arbitre.report.figures.specifications import write_figures as write_view_figures
+from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import REPORT, read_view, write_page
+from arbitre.report.report_files import read_view, write_page
 
 if TYPE_CHECKING:
     from typing import Any

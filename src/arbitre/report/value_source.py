@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
-from arbitre.comparison.value_classes import value_rows
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.paths import wildcard
 from arbitre.schema.describe import walk
@@ -34,6 +33,8 @@ class ValueSource:
 
     def rows(self, path: str) -> list[Row]:
         """Return the single values at a path, each with the value that it is matched with."""
+        from arbitre.comparison.value_classes import value_rows  # noqa: PLC0415  (only used here)
+
         return self._collected(lambda _, levels: value_rows(levels, path))
 
     def leaf_pairs(self, path: str) -> list[LeafPair]:

@@ -18,8 +18,9 @@ from arbitre.corpus.running.worker import compare_pairs
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.report.file_names import REPORT, remove_report
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import REPORT, remove_report, write_ranking
+from arbitre.report.report_files import write_ranking
 from arbitre.report.text_files import atomic_text_file
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from arbitre.cli.output import class_tables, fault_tables, flat_tables, result_tables
+from arbitre.cli.output import fault_tables, flat_tables, result_tables
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
@@ -87,6 +87,8 @@ def evaluate(
         violations = job.violations if validate else None
         blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults)]
         for path, classification in classes.items():  # before the signature
+            from arbitre.cli.output import class_tables  # noqa: PLC0415  (only `--classification` needs it)
+
             blocks[-1:-1] = class_tables.classification(path, classification, evaluation, screen.width)
         screen.show(blocks)
     if out is not None and not screen.as_json:

@@ -11,9 +11,8 @@ import numpy as np
 
 from arbitre.arrays import exact_parts
 from arbitre.corpus.results.fault_evidence import EvidenceTotals, NeighbourCounts, SourceEvidence
-from arbitre.diagnosis.causes.faults import FaultResults, verdict_counts
 from arbitre.diagnosis.causes.repair_gain import f1q_gain
-from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS
+from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS, verdict_counts
 from arbitre.diagnosis.evidence.gathering import Gathering
 from arbitre.paths import order
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.corpus.joining.join import Join
+    from arbitre.diagnosis.causes.faults import FaultResults
     from arbitre.values import Json
 
 

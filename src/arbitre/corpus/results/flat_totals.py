@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from arbitre.arrays import exact_parts
 from arbitre.comparison.flat import FlatComparison
-from arbitre.diagnosis.causes.solidarity import LeafSums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +27,8 @@ class FlatObserver:
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """Return the sums of each document, as `FlatTotals.add` takes them."""
+        from arbitre.diagnosis.causes.solidarity import LeafSums  # noqa: PLC0415  (only some evaluations need it)
+
         sums = LeafSums.of(levels, len(pairs), self.plan.close)
         return [
             {

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from arbitre.comparison import Comparison
 from arbitre.corpus.results.document_quality import DocumentQuality
+from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
 from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
@@ -22,8 +22,8 @@ from arbitre.tally import COUNTS, Scores, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from arbitre.comparison import Comparison
     from arbitre.corpus.results.documents import DocumentResult
-    from arbitre.corpus.results.evaluation import Evaluation
 
     Bounds = Iterable[str | "Gate"] | Mapping[str, float]
     """Bounds on scores: `{"f1q": 0.9}` or `["f1q=0.9"]`."""
@@ -214,14 +214,14 @@ class Gated:
     @classmethod
     def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
         """Collect the values from a comparison or an evaluation."""
-        if isinstance(result, Comparison):
-            scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path()}
-            quality = partial(_summary, DocumentQuality(np.array([result.quality])))
-            return cls(_measures(_refuse_single, _refuse_single, quality, scores), declared)
-        scores = {"micro": result.micro, "leaves": result.leaves, **result.by_path}
-        failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.documents)
-        quality = partial(_summary, result.document_quality)
-        return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
+        if isinstance(result, Evaluation):
+            scores = {"micro": result.micro, "leaves": result.leaves, **result.by_path}
+            failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.documents)
+            quality = partial(_summary, result.document_quality)
+            return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
+        scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path()}
+        quality = partial(_summary, DocumentQuality(np.array([result.quality])))
+        return cls(_measures(_refuse_single, _refuse_single, quality, scores), declared)
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Self:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from arbitre.corpus.statistics.sample import chunks
 
@@ -96,5 +96,6 @@ def ends(
         factor**2 * score_moments.squares[at] + 2.0 * offset * factor * score_moments.deviations[at] + units * offset**2
     )
     squares = max(0.0, squares) + extra * (center**2 + (top - center) ** 2)
-    half = stdtrit(units - 1.0, 0.5 + level / 2.0) * np.sqrt(squares / ((adjusted_units - 1.0) * adjusted_units))
+    quantile = scipy.special.stdtrit(units - 1.0, 0.5 + level / 2.0)
+    half = quantile * np.sqrt(squares / ((adjusted_units - 1.0) * adjusted_units))
     return float(min(center - half, estimate)), float(max(center + half, estimate))

@@ -11,11 +11,11 @@ from arbitre.diagnosis.causes.fault_rows import FaultRows
 from arbitre.diagnosis.causes.links import find_links
 from arbitre.diagnosis.causes.rematch import rematched_gains
 from arbitre.diagnosis.causes.repair_gain import RepairChanges, f1q_gain, repair_changes
-from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS, Taxonomy, classify
+from arbitre.diagnosis.causes.taxonomy import FAULTS, Taxonomy, classify, verdict_counts
 from arbitre.paths import order, wildcard
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from arbitre.arrays import Floats
     from arbitre.comparison.levels import Level
@@ -101,21 +101,3 @@ class FaultResults:
                 for at in here
             ),
         }
-
-
-def verdict_counts(paths: Sequence[str], counts: Floats) -> dict[str, Mapping[str, Mapping[str, float]]]:
-    """Return the numbers of values by path, side and verdict, without zeros.
-
-    Args:
-        paths: Wildcard paths.
-        counts: Numbers; shape (paths, 2, verdicts).
-    """
-    by_path = dict(zip(paths, counts.tolist(), strict=True))
-    return {
-        path: {
-            side: {name: number for name, number in zip(VERDICTS, numbers, strict=True) if number}
-            for side, numbers in zip(SIDES, by_path[path], strict=True)
-        }
-        for path in sorted(by_path, key=order)
-        if any(map(any, by_path[path]))
-    }

@@ -9,9 +9,10 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, of_nodes
 from arbitre.comparison.node_tree import Verdict
+from arbitre.paths import order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -242,3 +243,21 @@ class _Walk:
         covered = (top & ~owned & (self.owner[here] != NONE)).nonzero()[0]
         if len(covered):  # a fault at the entries or above covers them
             np.add.at(self.lost, self.owner[here][covered], lost[covered])
+
+
+def verdict_counts(paths: Sequence[str], counts: Floats) -> dict[str, Mapping[str, Mapping[str, float]]]:
+    """Return the numbers of values by path, side and verdict, without zeros.
+
+    Args:
+        paths: Wildcard paths.
+        counts: Numbers; shape (paths, 2, verdicts).
+    """
+    by_path = dict(zip(paths, counts.tolist(), strict=True))
+    return {
+        path: {
+            side: {name: number for name, number in zip(VERDICTS, numbers, strict=True) if number}
+            for side, numbers in zip(SIDES, by_path[path], strict=True)
+        }
+        for path in sorted(by_path, key=order)
+        if any(map(any, by_path[path]))
+    }

@@ -21,7 +21,6 @@ from arbitre.engine.solve.lazy_matching import match_lazily
 from arbitre.engine.solve.leaf_quality import leaf_qualities
 from arbitre.engine.solve.limits import DEFAULT_LIMITS, CellLimits
 from arbitre.engine.solve.multiset_matching import count_equal
-from arbitre.engine.solve.transport_matching import TransportSolver
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ class QualitySolver:
         returned tables.
         """
         if column.matcher.transport is not None:
+            from arbitre.engine.solve.transport_matching import TransportSolver  # noqa: PLC0415  (few lists need it)
+
             batch.transports += TransportSolver(batch, column, items, column.matcher.transport, self.evaluate).solve()
             return None
         cells = column.lengths[batch.left] * column.lengths[batch.right]

@@ -22,7 +22,6 @@ from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.documents.observers import PAIRS_PER_PATH, CurveAreaObserver, WorstPairObserver, rank
 from arbitre.report.documents.quality_matrix import QualityMatrices
 from arbitre.report.documents.shown_document import DocumentsToShow, ShownDocument, show_documents
-from arbitre.report.html.view import IntervalView, TrustView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.documents import DocumentResult, DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
+    from arbitre.report.html.view import TrustView
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -237,6 +237,8 @@ class WorstDocuments:
         `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings; `notes` are those
         on how the documents were joined.
         """
+        from arbitre.report.html.view import TrustView  # noqa: PLC0415  (loads slowly, and only the report needs it)
+
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns = evaluation.document_table
         rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
@@ -282,6 +284,8 @@ def _head(document: DocumentResult) -> dict[str, Json]:
 
 def _row(document: DocumentResult, ends: Sequence[float] | None) -> dict[str, Json]:
     """Return the row of a document, with the interval of its f1q if known."""
+    from arbitre.report.html.view import IntervalView  # noqa: PLC0415  (as in `to_dict`)
+
     interval = None
     if ends is not None and not document.failed and not any(map(math.isnan, ends)):
         low, high = ends

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.results.diagnosis import notes_of
 from arbitre.corpus.results.fault_evidence import evidence_of, shares_in_source
-from arbitre.diagnosis.causes.diagnose import find_faults
 from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ class FaultTableObserver:
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """Return one note for all documents: the rows as one text, and the sums of each document."""
+        from arbitre.diagnosis.causes.diagnose import find_faults  # noqa: PLC0415  (only `--diagnose` needs it)
+
         gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
         results = find_faults(self.plan, gold, predicted, levels)
         shares, sources = shares_in_source(pairs, results.rows, self.texts)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlparse
-from urllib.request import url2pathname
 
 from jsonschema import Draft201909Validator, Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -182,6 +181,8 @@ class SchemaStore:
             if uri in METASCHEMAS:
                 self.add(METASCHEMAS.contents(uri), uri, uri)
             elif scheme == "file":
+                from urllib.request import url2pathname  # noqa: PLC0415  (loads http and ssl)
+
                 path = Path(url2pathname(urlparse(uri).path))
                 try:
                     contents = read_file(path, "schema")

@@ -11,6 +11,7 @@ from rich.text import Text
 
 import arbitre
 from arbitre import entities
+from arbitre.cli.advice_options import ThresholdOptions
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
@@ -21,7 +22,6 @@ from arbitre.cli.shared_options import (
     IdKey,
     OutputOptions,
     Overlay,
-    ThresholdOptions,
 )
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.data_advice import labels_at

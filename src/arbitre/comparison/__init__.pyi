@@ -1,0 +1,17 @@
+from .comparison import Comparison
+from .diagnosis import Diagnosis, Fault, Join, Moved
+from .flat import FlatComparison
+from .node_results import Alignment, LeafVerdict, Match, Node
+
+__all__ = [
+    "Alignment",
+    "Comparison",
+    "Diagnosis",
+    "Fault",
+    "FlatComparison",
+    "Join",
+    "LeafVerdict",
+    "Match",
+    "Moved",
+    "Node",
+]

@@ -1,0 +1,5 @@
+from . import transport
+from .builtin_matchers import Candidates, Matcher, catalogue
+from .coupling import Coupling
+
+__all__ = ["Candidates", "Coupling", "Matcher", "catalogue", "transport"]
