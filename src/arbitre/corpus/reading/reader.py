@@ -148,13 +148,10 @@ class Reader:
     def line_file(self, path: Path, name: str, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield one record per line of a file; see `source`."""
         plain = not is_compressed(path)
-        if plain and processes is not None and path.is_file():
-            size = path.stat().st_size
-            if size > LARGE_FILE:
-                processes.prepare()
-            if size > 2 * LARGE_FILE:
-                yield from chain.from_iterable(processes.map(self.block, split_lines(name)))
-                return
+        if plain and processes is not None and path.is_file() and path.stat().st_size > LARGE_FILE:
+            processes.prepare()
+            yield from chain.from_iterable(processes.map(self.block, split_lines(name), wait=False))
+            return
         with open_source(path) as lines:
             yield from self.lines(lines, name, plain=plain)
 

@@ -15,11 +15,11 @@ from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.corpus.running.dask_cluster import DaskCluster
-from arbitre.corpus.running.fork_server import start_server, worker_context
+from arbitre.corpus.running.fork_server import worker_context
 from arbitre.corpus.storage.database import temporary_space
 from arbitre.errors import ArbitreError, OptionError
 
@@ -84,7 +84,7 @@ class ProcessPool:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: Future[ProcessPoolExecutor] | None = None
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
         """Compare work units, as `Executor`. Raises ArbitreError like `map`."""
@@ -95,15 +95,20 @@ class ProcessPool:
             yield from self.map(partial(_work, worker), chain(first, parts))
 
     def prepare(self) -> None:
-        """Start loading the code that worker processes need, without waiting for it."""
-        start_server()
+        """Start the processes without waiting for them, unless they have started."""
+        if self._pool is None:
+            self._pool = Future()
+            threading.Thread(target=_start, args=(self.workers, self._pool), daemon=True).start()
 
-    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+    def map(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
+    ) -> Iterator[_Result]:
         """Yield the results of a function for items, in order.
 
         Args:
             function: The function. It is pickled once.
             items: Its arguments. Only a few are submitted at a time, which bounds memory.
+            wait: Whether to wait until the processes have started; otherwise this process does the work until then.
 
         Raises:
             ArbitreError: The function cannot be pickled, or a process was killed.
@@ -112,6 +117,9 @@ class ProcessPool:
         with _pickled(function) as file:
             try:
                 for item in items:
+                    if not (wait or waiting or self._has_started):
+                        yield function(item)
+                        continue
                     waiting.append(self._submit(file, item))
                     if len(waiting) >= PARTS_PER_PROCESS * self.workers:
                         yield waiting.popleft().result()
@@ -129,18 +137,39 @@ class ProcessPool:
 
     def run(self, function: Callable[[], _Result]) -> _Result:
         """Return the result of a function, from a process if they have started. Raises ArbitreError like `map`."""
-        return function() if self._pool is None else next(self.map(_call, [function]))
+        return next(self.map(_call, [function])) if self._has_started else function()
 
     def close(self) -> None:
         """End the processes, without waiting for it. The next use starts others."""
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.add_done_callback(_end)
             self._pool = None
 
+    @property
+    def _has_started(self) -> bool:
+        return self._pool is not None and self._pool.done()
+
     def _submit(self, file: str, item: _Item) -> Future[Any]:
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, worker_context(), _begin, (gc.get_threshold(),))
-        return self._pool.submit(_apply, file, item)
+        self.prepare()
+        return cast("Future[ProcessPoolExecutor]", self._pool).result().submit(_apply, file, item)
+
+
+def _start(workers: int, started: Future[ProcessPoolExecutor]) -> None:
+    """Start worker processes."""
+    try:
+        pool = ProcessPoolExecutor(workers, worker_context(), _begin, (gc.get_threshold(),))
+        for process in [pool.submit(os.getpid) for _ in range(workers)]:
+            process.result()
+    except Exception as error:  # noqa: BLE001  (raised where the processes are used)
+        started.set_exception(error)
+    else:
+        started.set_result(pool)
+
+
+def _end(started: Future[ProcessPoolExecutor]) -> None:
+    """End worker processes, without waiting for it."""
+    if started.exception() is None:
+        started.result().shutdown(wait=False, cancel_futures=True)
 
 
 def processes_of(executor: Executor) -> ProcessPool | None:
