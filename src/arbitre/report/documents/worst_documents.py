@@ -7,7 +7,7 @@ import json
 import math
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from arbitre.report.documents.quality_matrix import QualityMatrices
 from arbitre.report.documents.shown_document import DocumentsToShow, ShownDocument, show_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from arbitre.corpus.joining.join import Join
@@ -164,16 +164,16 @@ class WorstDocuments:
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
         linked = self._linked(columns, first)
-        entries, shown = self.entries, self._shown(evaluation, joined, linked, processes)
-        made = dict(shown(list(linked)[:most]))
+        wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), columns.worst_first.tolist(), self.entries
+        numbers = [*wanted, *(at for at in ranked if at not in wanted)]
+        documents = self._shown(numbers, evaluation, joined, linked, processes)
+        made = dict(islice(documents, len(wanted)))
         while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
             entries //= 2
             made = {number: one.reduced(linked[number], entries) for number, one in made.items()}
         room = float("inf") if self.keep is not None else self.room
         kept: dict[int, ShownDocument] = {}
-        ranked = columns.worst_first.tolist()
-        others = shown([at for at in ranked if at not in made])
-        for number, document in chain(made.items(), others):
+        for number, document in chain(made.items(), documents):
             if len(kept) == most:
                 break
             room -= document.size
@@ -195,9 +195,14 @@ class WorstDocuments:
         return found
 
     def _shown(
-        self, evaluation: Evaluation, joined: Join, linked: Mapping[int, set[str]], processes: Processes | None
-    ) -> Callable[[Sequence[int]], Iterator[tuple[int, ShownDocument]]]:
-        """Return a function that reads and compares documents, given their numbers, several at a time."""
+        self,
+        numbers: Sequence[int],
+        evaluation: Evaluation,
+        joined: Join,
+        linked: Mapping[int, set[str]],
+        processes: Processes | None,
+    ) -> Iterator[tuple[int, ShownDocument]]:
+        """Read and compare documents, given their numbers, several at a time, and yield each with its number."""
         columns, areas = evaluation.document_table, self.areas.view()
         places = np.arange(len(columns), dtype=np.int32)
         if len(joined) != len(columns):  # pairs whose gold failed are not in the table
@@ -211,18 +216,14 @@ class WorstDocuments:
 
         size = READ_AT_ONCE if processes is None else READ_IN_PROCESS
 
-        def tasks(numbers: Sequence[int]) -> Iterator[DocumentsToShow]:
+        def tasks() -> Iterator[DocumentsToShow]:
             for begin in range(0, len(numbers), size):
                 chunk = list(numbers[begin : begin + size])
                 unit, entries = joined.unit(places[chunk]), [linked.get(number, ()) for number in chunk]
                 yield DocumentsToShow(unit, list(map(head, chunk)), entries)
 
-        def shown(numbers: Sequence[int]) -> Iterator[tuple[int, ShownDocument]]:
-            several = tasks(numbers)
-            together = map(show, several) if processes is None else processes.map(show, several)
-            return zip(numbers, chain.from_iterable(together), strict=True)
-
-        return shown
+        together = map(show, tasks()) if processes is None else processes.map(show, tasks())
+        return zip(numbers, chain.from_iterable(together), strict=True)
 
     def to_dict(
         self,
