@@ -291,7 +291,7 @@ def equal(left: Json, right: Json) -> bool:
     """
     lists = type(left) is list and type(right) is list
     kinds = {*map(type, left), *map(type, right)} if lists else {type(left), type(right)}
-    if kinds <= _COMPARABLE:  # a fifth of the time
+    if kinds <= _COMPARABLE:  # a fifth of the time of canonical keys
         return left == right  # type: ignore[no-any-return]
     return canonical(left) == canonical(right)
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -220,6 +220,21 @@ def test_a_damaged_checkpoint_is_named(plan, joined, tmp_path):
     path.write_text(f"{head}\n{{\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"000000256\.jsonl"):
         evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature, resume=True)))
+
+
+def test_a_checkpoint_without_its_table_is_named(plan, joined, tmp_path):
+    observers = {"rows.csv": lambda pairs, _: b"row\n" * len(pairs)}
+    how = [
+        ExecutionOptions(observers, checkpoints=Checkpoints(tmp_path, plan.signature, resume=resume))
+        for resume in (False, True)
+    ]
+    evaluate(plan, joined, how[0])
+    tables = list[bytes]()
+    evaluate(plan, joined, replace(how[1], on_results=lambda results: tables.append(results.tables["rows.csv"])))
+    assert b"".join(tables) == b"row\n" * SIZE
+    (tmp_path / "documents" / "000000256.rows.csv").unlink()
+    with pytest.raises(DataError, match=r"000000256\.jsonl"):
+        evaluate(plan, joined, how[1])
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def test_the_bytes_are_those_of_the_standard_library(value, around):
 
 @given(st.dictionaries(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False), SCALARS))
 @example({1e16: 1, -1e-7: 2, True: 3, None: 4, 2**70: 5})
-def test_keys_that_are_not_text_are_those_of_the_standard_library(value):
+def test_keys_that_are_not_text_are_written_as_by_the_standard_library(value):
     try:
         expected = standard(value)
     except ValueError:  # infinity

@@ -1,4 +1,4 @@
-"""What is imported when: `import arbitre` and `arbitre --help` load no numerical library, commands only what they use."""
+"""Lazy imports: `import arbitre` and `--help` load no numerical library, and commands load only what they use."""
 
 from __future__ import annotations
 

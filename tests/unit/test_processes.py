@@ -10,7 +10,7 @@ import pytest
 
 from arbitre.cli.early_start import MIN_FILES, prepare_processes
 from arbitre.corpus.reading.sources import LARGE_FILE
-from arbitre.corpus.running import fork_server
+from arbitre.corpus.running import executors, fork_server
 from arbitre.corpus.running.executors import ProcessPool, running
 from arbitre.errors import ArbitreError
 
@@ -64,10 +64,35 @@ def test_a_function_that_cannot_be_pickled_is_refused(pool):
         list(pool.map(lambda item: item, [1]))
 
 
-def test_processes_end_after_an_error(pool):
+def test_new_processes_start_after_an_error(pool):
     with pytest.raises(ZeroDivisionError), running(pool):
         list(pool.map((1).__truediv__, [0]))
     assert list(pool.map(pickle.dumps, [1])) == [pickle.dumps(1)]
+
+
+class TestFailedStart:
+    @pytest.fixture(autouse=True)
+    def broken(self, monkeypatch):
+        def refuse(*_args):
+            raise OSError("no semaphores")
+
+        monkeypatch.setattr(executors, "ProcessPoolExecutor", refuse)
+
+    def test_work_that_requires_processes_is_refused_with_advice(self, pool):
+        with pytest.raises(ArbitreError, match="could not be started: no semaphores") as refused:
+            list(pool.map(process_of, range(3)))
+        assert "--workers 1" in str(refused.value)
+
+    def test_other_work_is_done_in_this_process(self, pool):
+        pool.prepare()
+        assert set(pool.map(process_of, range(3), wait=False)) == {os.getpid()}
+        assert pool.run(os.getpid) == os.getpid()
+
+
+def test_this_process_works_until_the_others_have_started(pool, monkeypatch):
+    monkeypatch.setattr(executors, "_start", lambda *_: None)
+    pool.prepare()
+    assert set(pool.map(process_of, range(3), wait=False)) == {os.getpid()}
 
 
 class TestEarlyStart:
@@ -96,9 +121,9 @@ class TestEarlyStart:
         prepare_processes(["--gold", str(tmp_path)])
         assert started == ["started"]
 
-    @pytest.mark.parametrize("alone", [["--workers", "1"], ["--workers=1"]])
-    def test_a_single_worker_starts_nothing(self, started, large, alone):
-        prepare_processes(["--gold", large, *alone])
+    @pytest.mark.parametrize("options", [["--workers", "1"], ["--workers=1"], ["--engine", "dask"], ["--help"]])
+    def test_commands_without_worker_processes_start_nothing(self, started, large, options):
+        prepare_processes(["--gold", large, *options])
         assert not started
 
     def test_small_and_missing_sources_start_nothing(self, started, tmp_path):

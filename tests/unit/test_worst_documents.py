@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import numpy as np
@@ -265,7 +264,7 @@ def test_observers_of_several_processes_merge_to_the_same_result():
         return (workers[number % 2](part) for number, part in enumerate(parts))
 
     def taken(outcomes):
-        read = DocumentResults.read(io.BytesIO(b"".join(outcomes.lines())))  # as it comes from elsewhere
+        read = DocumentResults.read(outcomes.lines())  # as it comes from elsewhere
         notes.extend(read.seen["worst"])
         together.take(read)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
+from contextlib import ExitStack
 from dataclasses import InitVar, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -91,7 +92,8 @@ class EvaluationJob:
         on_progress: Called when documents have been compared, and when the next phase begins.
         observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
-        executor: Compares the documents; by default, a new one as the options say.
+
+    The argument `executor` compares the documents; None for a new one from `options`.
     """
 
     plan: Plan
@@ -131,7 +133,10 @@ class EvaluationJob:
     ) -> Self:
         """Read the documents of a corpus. Raises DataError if a source cannot be read."""
         reading, executor = reading.for_plan(plan), executor or options.executor
-        joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
+        with ExitStack() as stack:
+            stack.enter_context(running(executor))
+            joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
+            stack.pop_all()
         return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress, executor=executor)
 
     @property

@@ -97,7 +97,7 @@ class EvaluationOptions:
 
     @property
     def executor(self) -> Executor:
-        """What compares the documents, each time a new one."""
+        """A new executor for these options."""
         return choose_executor(self.engine, self.scheduler, self.workers)
 
     @property

@@ -58,9 +58,8 @@ class Record:
     repair: str | None = field(default=None, compare=False)
 
     def __reduce__(self) -> tuple[type[Record], tuple[object, ...]]:
-        """Pickle in half the time that dataclasses with slots take."""
-        values = (self.id, self.run, self.value, self.file, self.line, self.named, self.place, self.repair)
-        return Record, values
+        """Pickle the fields as a tuple, which takes half the time of the default for dataclasses with slots."""
+        return Record, (self.id, self.run, self.value, self.file, self.line, self.named, self.place, self.repair)
 
 
 @dataclass(frozen=True, slots=True)

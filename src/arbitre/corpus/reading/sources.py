@@ -32,7 +32,7 @@ BLOCK_SIZE: Final = 1 << 20
 """Approximate size of a block of lines, in bytes."""
 
 LARGE_FILE: Final = 4 << 20
-"""Minimum size of a file, in bytes, that worker processes parse."""
+"""Size in bytes above which worker processes parse an uncompressed JSON Lines file."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -42,12 +42,12 @@ class Processes(Protocol):
     """Worker processes that apply a function to items."""
 
     def prepare(self) -> None:
-        """Start the processes without waiting for them, unless they have started."""
+        """Start the processes in the background. Does nothing if they were started before."""
 
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
     ) -> Iterator[_Result]:
-        """Yield the results for the items, in order. Without `wait`, this process works until the others start."""
+        """Yield the results for the items, in order. Without `wait`, this process works until the others are ready."""
 
 
 class LineBlock(NamedTuple):

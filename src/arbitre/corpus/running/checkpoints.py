@@ -26,11 +26,12 @@ FORMAT: Final = "arbitre-documents/3"
 
 
 class Checkpoints:
-    """Checkpoint files of a corpus, one per work unit.
+    """Checkpoint files of a corpus, one per work unit, and one for each of its tables.
 
     A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
-    identifies the work unit, the following lines contain one document each, and the next line contains the results of
-    all documents together. Then follow the rows of tables (see `DocumentResults.lines`). Files are written atomically.
+    identifies the work unit, the following lines contain one document each, and the last line contains the results of
+    all documents together (see `DocumentResults.lines`). The rows of a table are in a file beside it, such as
+    `documents/000000000.matches.csv`. Files are written atomically, the tables first.
     """
 
     def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
@@ -79,20 +80,20 @@ class Checkpoints:
 
         for outcomes in compare(missing()):
             while waiting[0][1]:
-                yield _read(waiting.popleft()[0])
+                yield _read_all(waiting.popleft()[0])
             waiting.popleft()
             yield outcomes
         for path, _ in waiting:
-            yield _read(path)
+            yield _read_all(path)
 
     def _digest(self, part: WorkUnit) -> str:
         """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
         digest = hashlib.sha256(json.dumps(self._identity).encode())
-        known = [[(self._content(origin.file), origin.line) for origin in item.origins] for item in part.items]
-        items = [(item.id, item.run, origins) for item, origins in zip(part.items, known, strict=True)]
+        origins = [[(self._content(origin.file), origin.line) for origin in item.origins] for item in part.items]
+        items = [(item.id, item.run, own) for item, own in zip(part.items, origins, strict=True)]
         digest.update(json.dumps(items).encode())
-        for item, origins in zip(part.items, known, strict=True):
-            if not all(content for content, _ in origins):  # standard input, or documents in memory
+        for item, own in zip(part.items, origins, strict=True):
+            if not all(content for content, _ in own):  # standard input, or documents in memory
                 pair = next(read_pairs([item]))
                 digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
         return digest.hexdigest()
@@ -110,7 +111,7 @@ def _content_of(file: str | None) -> str:
 
 
 def read_checkpoints(folder: Path) -> Iterator[DocumentResults]:
-    """Yield all results in a folder, in order. Raises DataError if a file is damaged."""
+    """Yield all results in a folder, in order, without their tables. Raises DataError if a file is damaged."""
     for path in sorted(folder.glob("*.jsonl")):
         yield _read(path)
 
@@ -125,13 +126,29 @@ def _header(path: Path) -> object:
 
 def _read(path: Path) -> DocumentResults:
     try:
-        with path.open("rb") as file:
+        with path.open(encoding="utf-8", errors="surrogatepass") as file:
             next(file)
             return DocumentResults.read(file)
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
-        raise DataError.of(
-            f"The checkpoint is damaged: {error}", file=str(path), hint="Delete the file and use --resume."
-        ) from error
+        raise _damaged(path, error) from error
+
+
+def _read_all(path: Path) -> DocumentResults:
+    """Read the results of a work unit and the rows of its tables."""
+    results = _read(path)
+    try:
+        results.tables = {name: _table(path, name).read_bytes() for name in results.tables}
+    except OSError as error:
+        raise _damaged(path, error) from error
+    return results
+
+
+def _table(checkpoint: Path, name: str) -> Path:
+    return checkpoint.with_suffix(f".{name}")
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError.of(f"The checkpoint is damaged: {error}", file=str(path), hint="Delete the file and use --resume.")
 
 
 def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResults:
@@ -144,6 +161,9 @@ def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResult
         DataError: The file cannot be written.
     """
     if unit.checkpoint is not None:
+        for name, rows in results.tables.items():
+            with atomic_file(_table(unit.checkpoint.file, name)) as part:
+                part.write_bytes(rows)
         with atomic_file(unit.checkpoint.file) as part, part.open("wb") as file:
             file.write(json.dumps(_header_of(unit.checkpoint)).encode() + b"\n")
             file.writelines(results.lines())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -117,7 +117,10 @@ class DocumentResults:
         )
 
     def lines(self) -> Iterator[bytes]:
-        """Yield one JSON object per document, then one for all documents together, each as a line; then the tables."""
+        """Yield one JSON object per document, then one for all documents together, each as a line.
+
+        Of the tables, only the names are included.
+        """
         paths: list[tuple[str, Any, Any]]
         paths = [(path, rows.any(axis=1).tolist(), rows.tolist()) for path, rows in self.paths.items()]
         columns = (self.failed, self.qualities, self.tallies, self.leaves)
@@ -136,20 +139,15 @@ class DocumentResults:
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
         failures = [asdict(failure) for failure in self.failures]
-        lengths = {name: len(table) for name, table in self.tables.items()}
-        yield _line({"steps": steps, "failures": failures, "seen": self.seen, "tables": lengths})
-        yield from self.tables.values()
+        yield _line({"steps": steps, "failures": failures, "seen": self.seen, "tables": list(self.tables)})
 
     @classmethod
-    def read(cls, file: BinaryIO) -> DocumentResults:
-        """Read results that were written by `lines`. Raises ValueError or KeyError if they are damaged."""
-        rows: list[dict[str, Any]] = []
-        while "steps" not in (rest := json.loads(file.readline())):
-            rows.append(rest)
-        lengths = rest.get("tables", {})  # earlier versions wrote no tables
-        tables = {name: file.read(length) for name, length in lengths.items()}
-        if list(map(len, tables.values())) != list(lengths.values()):
-            raise ValueError("Unexpected end of file")
+    def read(cls, lines: Iterable[str]) -> DocumentResults:
+        """Read results that were written by `lines`, with empty tables.
+
+        Raises ValueError or KeyError if they are damaged.
+        """
+        *rows, rest = (json.loads(line) for line in lines)
         names = dict.fromkeys(path for row in rows for path in row["paths"])
         paths = {path: np.zeros((len(rows), PATH_WIDTH)) for path in names}
         for at, row in enumerate(rows):
@@ -166,7 +164,7 @@ class DocumentResults:
             (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
             [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
-            tables,
+            dict.fromkeys(rest.get("tables", ()), b""),  # earlier versions wrote no tables
         )
 
 

@@ -163,7 +163,7 @@ class _TreeWalk:
             for child in self.below.get(node_id, ()):
                 children += self.held(child) if self.nodes[child].level.inner else [child]
             items = any(self.nodes[child].level.item for child in children)
-            self.ordered[node_id] = sorted(children, key=self.place if items else None)  # fields: half the time
+            self.ordered[node_id] = sorted(children, key=self.place if items else None)  # half the time for fields
         return self.ordered[node_id]
 
     def place(self, node_id: int) -> tuple[bool, bool, tuple[tuple[int, int, str], ...]]:

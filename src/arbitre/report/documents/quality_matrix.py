@@ -50,7 +50,10 @@ class MatrixInput(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A matrix to compute; `pooled` if with the distances within each side. Qualities of `matched` pairs are known."""
+    """Input of one matrix. If `pooled`, it includes the distances within each side.
+
+    `matched` contains the row, the column and the known quality of each matched pair.
+    """
 
     gold: Sequence[Json]
     predicted: Sequence[Json]
@@ -93,7 +96,10 @@ class QualityMatrices:
         return [None if task is None else next(computed) for task in admitted]
 
     def _admitted(self, document: MatrixInput) -> _Task | None:
-        """Return what to compute for a document, and use up its room; None if there is no room."""
+        """Return the input of the matrix of a document and deduct its cells from the budget.
+
+        None if there are no cells, or if they exceed the budget.
+        """
         axes = axes_of(document.rows)
         held = [
             {row[f"{side}_index"]: value[side] for row, value in zip(*document[:2], strict=True) if side in value}
@@ -103,8 +109,8 @@ class QualityMatrices:
         cells, pool = len(gold) * len(predicted), len(gold) + len(predicted)
         if not cells or cells > min(MAX_CELLS, self.left):
             return None
-        two_faced = any(site.object.aliases for site in self.plan.sites)  # aliases apply only to predictions
-        pooled = pool <= MAX_POOL and pool**2 <= self.left and not two_faced
+        has_aliases = any(site.object.aliases for site in self.plan.sites)  # aliases apply only to predictions
+        pooled = pool <= MAX_POOL and pool**2 <= self.left and not has_aliases
         self.left -= pool**2 if pooled else cells
         return _Task(gold, predicted, pooled, _matched(document.rows, axes), document.plan)
 

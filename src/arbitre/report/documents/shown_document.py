@@ -37,7 +37,10 @@ class ShownDocument(NamedTuple):
         return MatrixInput(self.plain["rows"], self.values, self.plan)
 
     def reduced(self, linked: Collection[str], most: int) -> ShownDocument:
-        """Return the document with its entries in `linked`, by gold index, and its worst others, `most` in all."""
+        """Return the document with its entries in `linked` (gold indices) and its worst other entries.
+
+        These are at most `most` entries, unless more are linked.
+        """
         rows = self.plain["rows"]
         worst = sorted(
             range(len(rows)),
@@ -81,7 +84,7 @@ def _aligned(plan: Plan, documents: DocumentsToShow) -> Iterator[tuple[AlignedDo
 
 
 def _whole(layout: EntryLayout, head: Mapping[str, Json], aligned: AlignedDocument) -> ShownDocument:
-    """Return a document without negligible partial matches; its size is not known yet."""
+    """Return a document with all its entries, without negligible partial matches. `reduced` computes its size."""
     strong = aligned.strong()
     rows = [aligned.rows[at] for at in strong]
     pairs = [zip(("gold", "predicted"), aligned.values[at], strict=True) for at in strong]

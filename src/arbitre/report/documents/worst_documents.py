@@ -53,7 +53,8 @@ READ_AT_ONCE: Final = 32
 """Number of documents that are compared again at once; halves the time of one by one (lists of 20 entries)."""
 
 READ_IN_PROCESS: Final = 8
-"""The same for worker processes, which begin with documents before it is known whether there is room for them."""
+"""Number of documents per task of a worker process. Smaller, because tasks are submitted before it is known whether
+their documents fit."""
 
 MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
@@ -165,7 +166,7 @@ class WorstDocuments:
         most = len(columns) if self.keep is None else self.keep
         linked = self._linked(columns, first)
         wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), columns.worst_first.tolist(), self.entries
-        numbers = [*wanted, *(at for at in ranked if at not in wanted)]
+        numbers = [*wanted, *(at for at in ranked if at not in wanted)][:most]
         documents = self._shown(numbers, evaluation, joined, linked, processes)
         made = dict(islice(documents, len(wanted)))
         while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
@@ -174,12 +175,11 @@ class WorstDocuments:
         room = float("inf") if self.keep is not None else self.room
         kept: dict[int, ShownDocument] = {}
         for number, document in chain(made.items(), documents):
-            if len(kept) == most:
-                break
             room -= document.size
             if kept and room < 0:
                 break
             kept[number] = document
+        del documents  # stops the comparison of further documents
         self.documents = {number: kept[number] for number in ranked if number in kept}
         matrices = QualityMatrices(self.plan).of([one.matrix_input for one in self.documents.values()], processes)
         self.matrices = dict(zip(self.documents, matrices, strict=True))
@@ -238,7 +238,7 @@ class WorstDocuments:
         `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings; `notes` are those
         on how the documents were joined.
         """
-        from arbitre.report.html.view import TrustView  # noqa: PLC0415  (loads slowly, and only the report needs it)
+        from arbitre.report.html.view import TrustView  # noqa: PLC0415  (slow to import, and only the report needs it)
 
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns = evaluation.document_table

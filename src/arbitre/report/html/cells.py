@@ -1,6 +1,6 @@
 """Numbers, intervals and cells of tables, written as HTML for the template.
 
-A page has a cell for each score of each document; as functions, they take two fifths of the time of macros.
+A page has a cell for each score of each document. Functions take two fifths of the time of template macros.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Cells:
     @property
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Filters for the template."""
-        written = (bar, self.data, self.interval, self.spread, self.cell, self.chance, self.ranged, self.document)
+        written = (bar, self.data, self.interval, self.cell, self.p_value, self.interval_cells, self.document)
         return {"literal": literal} | {one.__name__: _marked(one) for one in written}
 
     def data(self, value: float | None, at: str | None = None, digits: int = 4) -> str:
@@ -43,13 +43,13 @@ class Cells:
         return f'<data value="{compact(value)}"{place}>{self.say.language.number(value, digits)}</data>'
 
     def interval(self, ends: _Interval, digits: int = 4) -> str:
-        """Return an interval, or that it is unknown."""
+        """Return an interval, or "unknown"."""
         if not ends:
             return f'<span class="none">{escape(self.say("unknown"))}</span>'
         low, high = (self.data(ends[end], None, digits) for end in ("low", "high"))
         return f"[{low}{escape(self.say('separator'))}{high}]"
 
-    def spread(self, ends: _Interval) -> str:
+    def document_interval(self, ends: _Interval) -> str:
         """Return the interval of one document, or why there is none."""
         if not ends:
             return self._none("–", "too_few")
@@ -64,21 +64,21 @@ class Cells:
         """Return the cell of a number, which is sorted by its exact value, with a bar if wanted."""
         return _cell(value, self.data(value, at, digits) + (bar(value) if barred else ""))
 
-    def chance(self, p: float | None) -> str:
+    def p_value(self, p: float | None) -> str:
         """Return the cell of a p-value; never 0."""
         if p is None or p >= _LEAST:
             return self.cell(p)
         return _cell(p, f'<data value="{compact(p)}">&lt; {self.say.language.number(0.0001)}</data>')
 
-    def ranged(self, score: float | None, ends: _Interval, text: str) -> str:
-        """Return the cells of the interval of a score: its picture, and its text."""
+    def interval_cells(self, score: float | None, ends: _Interval, text: str) -> str:
+        """Return two cells for the interval of a score: the chart and the text."""
         width = ends["high"] - ends["low"] if ends else None
         return f'<td data-sort="{literal(score)}">{_whisker(score, ends)}</td>{_cell(width, text)}'
 
     def document(self, row: Mapping[str, Any], *, ranged: bool) -> str:
-        """Return the cells of a document after its name: three quarters of the time of a filter for each."""
+        """Return all cells of a document after its name. Takes three quarters of the time of one filter per cell."""
         scores, ends = row["scores"], row["interval"]
-        range_cells = self.ranged(scores["f1q"], ends, self.spread(ends)) if ranged else ""
+        range_cells = self.interval_cells(scores["f1q"], ends, self.document_interval(ends)) if ranged else ""
         means = "".join(self.cell(scores[name]) for name in ("imq", "irq", "amq"))
         counts = "".join(self.cell(scores[name], digits=0) for name in ("gold", "predicted"))
         f1q = self.cell(scores["f1q"], barred=not ranged)
@@ -116,5 +116,5 @@ def _cell(value: float | None, content: str) -> str:
 
 
 def _marked(write: Callable[..., str]) -> Callable[..., Markup]:
-    """Mark the text of a function as HTML: it has only numbers and escaped texts."""
+    """Mark the result as safe HTML: it contains only numbers and escaped text."""
     return lambda *given, **options: Markup(write(*given, **options))  # noqa: S704

@@ -108,7 +108,7 @@ def embedded(value: Json) -> str:
     '"\\u003c/script\\u003e"'
     """
     text = compact(value)
-    unusual = text.encode("utf-8", "surrogatepass").translate(None, _SAFE)  # a third of the time of searching the text
+    unusual = text.encode("utf-8", "surrogatepass").translate(None, _SAFE)  # a third of the time of a search
     for character in {*_UNSAFE.findall(unusual.decode("utf-8", "surrogatepass"))}:
         text = text.replace(
             character, json.dumps(character)[1:-1] if character > "\x7f" else f"\\u{ord(character):04x}"
