@@ -465,7 +465,7 @@ class TestDemo:
         commands = [line.strip() for line in text.splitlines() if line.startswith("  arbitre evaluate")]
         assert len(commands) == 2
         before = {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()}
-        assert len(before) == 5 + 8 + 10  # the corpus and the report of both, then the results of each
+        assert len(before) == 5 + 8 + 12  # the corpus and the report of both, then the results of each
         for command in commands:
             words = next(csv.reader(io.StringIO(command), delimiter=" "))
             run(*words[1:])
