@@ -11,7 +11,6 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from arbitre.cli.early_start import prepare_processes
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.refused_coefficients import check_not_agreement
 
@@ -69,6 +68,8 @@ class LazyGroup(TyperGroup):
             for option in [arg.partition("=")[0] for arg in args[1:] if arg.startswith("--")]:
                 check_not_agreement(option.removeprefix("--"), OptionError, option)
         if name in PARALLEL:
+            from arbitre.cli.early_start import prepare_processes  # noqa: PLC0415  (`--help` does not need it)
+
             prepare_processes(args[1:])
         if name in COMMANDS and name not in self.commands:
             self.add_command(_load(name), name)

@@ -62,7 +62,7 @@ def format_numbers(numbers: Floats, dialect: CsvDialect = STANDARD, *, masses: b
     bits, places = np.unique(np.ascontiguousarray(numbers).view(np.int64), return_inverse=True)  # tells -0.0 from 0.0
     values: list[float] = bits.view(np.float64).tolist()
     if masses:
-        values = [int(value) if value.is_integer() else value for value in values]
+        values = list(map(_whole, values))
     texts = [
         _number(value, dialect) if text is None or text == _NOT_FINITE else text.replace(".", dialect.decimal)
         for value, text in zip(values, encode_each(values), strict=True)
@@ -73,10 +73,13 @@ def format_numbers(numbers: Floats, dialect: CsvDialect = STANDARD, *, masses: b
 _NOT_FINITE: Final = "null"
 
 
-def _number(value: float, dialect: CsvDialect, *, masses: bool = False) -> str:
-    if math.isnan(value):
-        return ""
-    return cell(int(value) if masses and value.is_integer() else value, dialect)
+def _whole(mass: float) -> float:
+    """Return a whole mass as an integer."""
+    return int(mass) if mass.is_integer() else mass
+
+
+def _number(value: float, dialect: CsvDialect) -> str:
+    return "" if math.isnan(value) else cell(value, dialect)
 
 
 def csv_text(columns: Sequence[Sequence[str]], dialect: CsvDialect = STANDARD) -> str:
@@ -123,4 +126,6 @@ def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDia
     plain = values.tolist() if isinstance(values, np.ndarray) else values
     if not any(isinstance(value, float) for value in plain):
         return format_cells(plain, dialect)
-    return [_number(value, dialect, masses=masses) if isinstance(value, float) else cell(value) for value in plain]
+    if masses:
+        plain = [_whole(value) if isinstance(value, float) else value for value in plain]
+    return [_number(value, dialect) if isinstance(value, float) else cell(value) for value in plain]

@@ -17,7 +17,7 @@ from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate, pair_up
-from arbitre.corpus.running.executors import MIN_PARTS, processes_of, running
+from arbitre.corpus.running.executors import processes_of, running
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.errors import DataError
@@ -338,8 +338,8 @@ class EvaluationJob:
             from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
 
             documents = self.documents
-            started = len(documents) > MIN_PARTS * PART_SIZE  # processes that compared can compare again at once
-            self._kept.fill(evaluation, documents, first, processes_of(self._executor) if started else None)
+            processes = processes_of(self._executor, len(documents) / PART_SIZE)  # they have started to compare
+            self._kept.fill(evaluation, documents, first, processes)
             noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
             lang = Language.named(self.options.lang)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]

@@ -12,7 +12,7 @@ from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.reading.records import Failure, key
 from arbitre.corpus.results.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.running.accumulator import Accumulator
-from arbitre.corpus.running.executors import MIN_PARTS, processes_of, run_in_process
+from arbitre.corpus.running.executors import processes_of, run_in_process
 from arbitre.corpus.running.worker import NODES_PER_BATCH, Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
@@ -96,7 +96,7 @@ def evaluate(
     def chance_factory() -> Chance:
         sample = sample_pairs(pairs.pairs) if isinstance(pairs, Join) else reservoir()
         estimate = partial(estimate_chance, plan, sample, len(totals), totals.cells)
-        processes = processes_of(options.executor) if len(totals) > MIN_PARTS * size else None
+        processes = processes_of(options.executor, len(totals) / size)
         return estimate() if processes is None else processes.run(estimate)  # scipy is already imported there: 0.25 s
 
     without_gold = pairs.without_gold if isinstance(pairs, Join) else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import multiprocessing
 import os
 import pickle
@@ -188,9 +189,12 @@ def _end(started: Future[ProcessPoolExecutor]) -> None:
         started.result().shutdown(wait=False, cancel_futures=True)
 
 
-def processes_of(executor: Executor) -> ProcessPool | None:
-    """Return the worker processes of an executor; None if it has none on this machine."""
-    return executor if isinstance(executor, ProcessPool) else None
+def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | None:
+    """Return the worker processes of an executor that compare this number of work units.
+
+    None if it has none on this machine, or if this process compares so few work units.
+    """
+    return executor if isinstance(executor, ProcessPool) and parts > MIN_PARTS else None
 
 
 @contextmanager

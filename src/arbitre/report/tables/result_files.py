@@ -106,7 +106,7 @@ def evaluate_into(
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES, *[FAULTS] * (FAULTS in how.observers))
         }
         csv_writer(files[MATCHES], dialect).writerow([*matches.head, dataframe.SIGNATURE])
-        files[MATCHES].flush()
+        files[MATCHES].flush()  # the rows are written to its buffer
         if FAULTS in files:
             csv_writer(files[FAULTS], dialect).writerow(fault_table.COLUMNS)
 
