@@ -1,4 +1,4 @@
-"""Worker processes: they start once, stay until they are closed, and start early for a large corpus."""
+"""Worker processes start once and run until the pool is closed; the fork server starts early for a large corpus."""
 
 from __future__ import annotations
 

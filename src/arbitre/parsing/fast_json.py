@@ -94,7 +94,7 @@ def encode_each(values: Sequence[Json]) -> list[str | None]:
 def encode_like_json(value: Json) -> str | None:
     """Return the text that `json` writes for a JSON value, without whitespace; None if it may differ.
 
-    Values that are not JSON are not detected. Takes two fifths of the time of `json` for the data of a report.
+    Does not check that the value is JSON. For the data of a report, it is 2.5 times as fast as `json`.
     """
     try:
         data = encode(value)

@@ -93,7 +93,7 @@ class EvaluationJob:
         observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
 
-    The argument `executor` compares the documents; None for a new one from `options`.
+    The init-only argument `executor` is the executor to use; None creates one from `options`.
     """
 
     plan: Plan

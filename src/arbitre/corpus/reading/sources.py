@@ -42,12 +42,12 @@ class Processes(Protocol):
     """Worker processes that apply a function to items."""
 
     def prepare(self) -> None:
-        """Start the processes in the background. Does nothing if they were started before."""
+        """Start the processes in the background. Does nothing if they are already starting or running."""
 
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
     ) -> Iterator[_Result]:
-        """Yield the results for the items, in order. Without `wait`, this process works until the others are ready."""
+        """Yield the results, in order. If `wait` is false, this process handles items until the workers are ready."""
 
 
 class LineBlock(NamedTuple):

@@ -26,11 +26,11 @@ FORMAT: Final = "arbitre-documents/3"
 
 
 class Checkpoints:
-    """Checkpoint files of a corpus, one per work unit, and one for each of its tables.
+    """Checkpoint files of a corpus: for each work unit, one file of results and one file per table.
 
     A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
     identifies the work unit, the following lines contain one document each, and the last line contains the results of
-    all documents together (see `DocumentResults.lines`). The rows of a table are in a file beside it, such as
+    all documents together (see `DocumentResults.lines`). The rows of a table are in a separate file, such as
     `documents/000000000.matches.csv`. Files are written atomically, the tables first.
     """
 

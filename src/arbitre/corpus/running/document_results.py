@@ -119,7 +119,7 @@ class DocumentResults:
     def lines(self) -> Iterator[bytes]:
         """Yield one JSON object per document, then one for all documents together, each as a line.
 
-        Of the tables, only the names are included.
+        Only the names of the tables are included, not their rows.
         """
         paths: list[tuple[str, Any, Any]]
         paths = [(path, rows.any(axis=1).tolist(), rows.tolist()) for path, rows in self.paths.items()]

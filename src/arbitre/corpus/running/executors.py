@@ -90,7 +90,7 @@ class ProcessPool:
         self._pool: Future[ProcessPoolExecutor] | None = None
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
-        """Compare work units, as `Executor`. Raises ArbitreError like `map`."""
+        """Yield the results of work units, in order. Raises ArbitreError in the same cases as `map`."""
         first = list(islice(parts := iter(parts), MIN_PARTS + 1))
         if len(first) <= MIN_PARTS:
             yield from run_in_process(worker, first)
@@ -98,7 +98,7 @@ class ProcessPool:
             yield from self.map(partial(_work, worker), chain(first, parts))
 
     def prepare(self) -> None:
-        """Start the processes in the background. Does nothing if they were started before."""
+        """Start the processes in the background. Does nothing if they are already starting or running."""
         if self._pool is None:
             self._pool = Future()
             settings = self.workers, worker_context(), gc.get_threshold()
@@ -140,7 +140,7 @@ class ProcessPool:
                     future.cancel()
 
     def run(self, function: Callable[[], _Result]) -> _Result:
-        """Call a function in a worker process, or in this process if they are not running. Raises like `map`."""
+        """Call a function in a worker process, or in this process if none is running. Raises the errors of `map`."""
         return next(self.map(_call, [function])) if self._has_started else function()
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class ProcessPool:
             self._pool = None
             raise ArbitreError.of(
                 f"The worker processes could not be started: {error}",
-                hint="Use --workers 1. In a script, call arbitre below `if __name__ == '__main__':`.",
+                hint="Use --workers 1 or, in a script, call arbitre inside an `if __name__ == '__main__':` block.",
             ) from error
         return pool.submit(_apply, file, item)
 
@@ -169,7 +169,7 @@ class ProcessPool:
 def _start(
     started: Future[ProcessPoolExecutor], workers: int, context: BaseContext, collection: tuple[int, int, int]
 ) -> None:
-    """Start worker processes and set them as the result of `started`."""
+    """Start worker processes and store the pool, or the error, in `started`."""
     try:
         with ExitStack() as stack:
             pool = ProcessPoolExecutor(workers, context, _initialize_worker, (collection,))
@@ -199,7 +199,7 @@ def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | N
 
 @contextmanager
 def running(executor: Executor) -> Iterator[Executor]:
-    """Yield an executor. After the block, its worker processes end."""
+    """Yield the executor, and stop its worker processes when the block ends."""
     try:
         yield executor
     finally:

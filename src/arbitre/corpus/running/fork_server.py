@@ -35,11 +35,11 @@ def worker_context() -> BaseContext:
 def start_server() -> None:
     """Start the fork server, if the platform supports it, without waiting until it has imported its modules.
 
-    Called before the evaluation code is imported, it costs only the import of `multiprocessing`, because both processes
-    then import in parallel.
+    If this is called before the evaluation code is imported, both processes import it in parallel, and the call costs
+    only the import of `multiprocessing`.
     """
     if worker_context().get_start_method() == _METHOD:
-        resource_tracker.ensure_running()  # the server starts it otherwise, which unblocks interrupts
+        resource_tracker.ensure_running()  # otherwise forkserver.ensure_running starts it, which unblocks SIGINT
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # else it would print a traceback on Ctrl-C
         try:
             forkserver.ensure_running()
@@ -48,7 +48,7 @@ def start_server() -> None:
 
 
 def exit_on_interrupt() -> None:
-    """Let Ctrl-C end a worker process at once, without a traceback. The fork server blocks it."""
+    """Make Ctrl-C end a worker process at once, without a traceback. The fork server may have blocked SIGINT."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

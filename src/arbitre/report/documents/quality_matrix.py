@@ -50,7 +50,7 @@ class MatrixInput(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """Input of one matrix. If `pooled`, it includes the distances within each side.
+    """Input of one matrix. If `pooled` is set, the distances within each side are computed too.
 
     `matched` contains the row, the column and the known quality of each matched pair.
     """
@@ -98,7 +98,7 @@ class QualityMatrices:
     def _admitted(self, document: MatrixInput) -> _Task | None:
         """Return the input of the matrix of a document and deduct its cells from the budget.
 
-        None if there are no cells, or if they exceed the budget.
+        Returns None if there are no cells or if they exceed the budget.
         """
         axes = axes_of(document.rows)
         held = [

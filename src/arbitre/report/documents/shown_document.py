@@ -33,13 +33,13 @@ class ShownDocument(NamedTuple):
 
     @property
     def matrix_input(self) -> MatrixInput:
-        """What the quality matrix of the document is computed from."""
+        """Input for the quality matrix of the document."""
         return MatrixInput(self.plain["rows"], self.values, self.plan)
 
     def reduced(self, linked: Collection[str], most: int) -> ShownDocument:
-        """Return the document with its entries in `linked` (gold indices) and its worst other entries.
+        """Return the document with the entries in `linked` (gold indices) and the worst of the others.
 
-        These are at most `most` entries, unless more are linked.
+        Keeps at most `most` entries, unless more are linked.
         """
         rows = self.plain["rows"]
         worst = sorted(
@@ -63,7 +63,7 @@ class DocumentsToShow(NamedTuple):
 
 
 def show_documents(plan: Plan, most: int, documents: DocumentsToShow) -> list[ShownDocument]:
-    """Compare documents and return each with its linked and its worst entries, `most` in all."""
+    """Compare documents and return each with at most `most` entries: the linked ones (even if more), then the worst."""
     heads = zip(documents.heads, documents.linked, strict=True)
     return [
         _whole(EntryLayout.of(plan), head | classes, aligned).reduced(linked, most)
@@ -84,7 +84,7 @@ def _aligned(plan: Plan, documents: DocumentsToShow) -> Iterator[tuple[AlignedDo
 
 
 def _whole(layout: EntryLayout, head: Mapping[str, Json], aligned: AlignedDocument) -> ShownDocument:
-    """Return a document with all its entries, without negligible partial matches. `reduced` computes its size."""
+    """Return a document with all entries except negligible partial matches. Its size is 0; `reduced` computes it."""
     strong = aligned.strong()
     rows = [aligned.rows[at] for at in strong]
     pairs = [zip(("gold", "predicted"), aligned.values[at], strict=True) for at in strong]

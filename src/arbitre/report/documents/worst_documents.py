@@ -53,8 +53,8 @@ READ_AT_ONCE: Final = 32
 """Number of documents that are compared again at once; halves the time of one by one (lists of 20 entries)."""
 
 READ_IN_PROCESS: Final = 8
-"""Number of documents per task of a worker process. Smaller, because tasks are submitted before it is known whether
-their documents fit."""
+"""Number of documents per task of a worker process. Smaller than `READ_AT_ONCE`, because tasks are submitted before it
+is known whether their documents fit."""
 
 MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
