@@ -1,21 +1,48 @@
-"""Settings of all tests: no test depends on time, and the slow half is marked."""
+"""Settings of all tests: the same examples everywhere, no test depends on time, and the slow half is marked."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
+import hypothesis
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", parent=settings(), deadline=None)
-settings.load_profile("untimed")
+settings.register_profile(
+    "same examples",
+    parent=settings(),
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("random examples", parent=settings.get_profile("same examples"), derandomize=False)
+settings.load_profile("same examples")
 
 HERE = Path(__file__).parent
 SLOW_FOLDERS = {"bench", "browser", "integration", "laws", "oracle"}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--nightly", action="store_true", help="run the nightly tests, too")
+    parser.addoption("--nightly", action="store_true", help="run the nightly tests too, all on random examples")
+
+
+def pytest_configure(config):
+    """Draw other examples every night, from a seed that the header prints."""
+    if config.getoption("--nightly", default=False):
+        settings.load_profile("random examples")
+        if config.getoption("--hypothesis-seed", default=None) is None:
+            config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+        hypothesis.core.global_force_seed = int(config.option.hypothesis_seed)
+
+
+def pytest_report_header(config):
+    """Print the seed of the random examples."""
+    if config.getoption("--nightly", default=False):
+        return f"random examples: repeat with --hypothesis-seed={config.option.hypothesis_seed}"
+    return None
 
 
 def pytest_collection_modifyitems(config, items):
