@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from tests.oracle.strategies import accepting, cases, documents, floored, moved, schemas, with_readings
@@ -49,7 +49,20 @@ def test_the_consensus_of_identical_documents_is_that_document(strategy, data, a
     assert all(counts.unanimous == counts.total for counts in result.by_path.values())
 
 
+WITHOUT_KEY = {
+    "type": "array",
+    "items": {
+        "type": ["array", "null"],
+        "items": {"type": "object", "properties": {"k": {"type": "string"}}},
+        "x-arbitre": {"match": {"keyed": {"key": "k"}}},
+    },
+}
+"""Lists of items without their key, which have quality 0 even compared with themselves."""
+
+
 @given(case=cases(), name=st.sampled_from("abc"))
+@example(case=(WITHOUT_KEY, [[], [], None, [{}, {}]], []), name="b")
+@example(case=(WITHOUT_KEY, [[], [], None, [{}, {}]], [[{}], []]), name="b")
 @SLOW
 def test_the_consensus_with_one_outlier_is_the_document_of_the_two_others(case, name):
     schema, gold, outlier = case

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.agreement.aligning.lists import align_lists
+from arbitre.agreement.aligning.lists import align_lists, item_codes
 from arbitre.agreement.alignment import NONE, Alignment
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
-from arbitre.engine.columns.row_codes import row_codes
 from arbitre.errors import DataError
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
@@ -141,7 +140,7 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
 def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = column.slices
-    codes = row_codes(items.column)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
+    codes = item_codes(column, items.column)
     alignments = [
         _equal_in_order(
             alignment,

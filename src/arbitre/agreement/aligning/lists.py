@@ -12,6 +12,7 @@ from arbitre.agreement.aligning.problem import NONE
 from arbitre.agreement.alignment import Alignment, align
 from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
+from arbitre.engine.columns.row_codes import row_codes
 from arbitre.engine.solve.lazy_matching import solve_lazily
 from arbitre.engine.solve.limits import DEFAULT_LIMITS
 from arbitre.engine.solve.matching_problems import MatchingProblems
@@ -53,8 +54,10 @@ def align_lists(
 ) -> list[Alignment]:
     """Align the items of lists.
 
-    With a gate, items below it stay apart unless an item of another annotator is similar to both. If the schema gives
-    the list a gate, that gate is used; if it matches items by a key, those with the same key are aligned and no others.
+    With a gate, items below it stay apart unless an item of another annotator is similar to both. Equal items have
+    distance 0 then, even if the schema gives them a lower quality, such as lists whose items lack their key. If the
+    schema gives the list a gate, that gate is used; if it matches items by a key, those with the same key are aligned
+    and no others.
 
     Args:
         column: The column of the lists.
@@ -72,7 +75,7 @@ def align_lists(
     lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
     lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
-    gated = _Gate(column, lists, column.matcher.gate or gate) if gate else None
+    gated = _Gate(column, lists, column.matcher.gate or gate, item_codes(column, column.items)) if gate else None
     known: dict[tuple[Hashable, ...], Alignment] = {}
     alignments: list[Alignment | None] = [None] * len(lists)
     for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
@@ -89,6 +92,11 @@ def align_lists(
     return [alignment for alignment in alignments if alignment is not None]
 
 
+def item_codes(column: ListColumn, items: Column) -> Indices:
+    """Return a code for each item of the lists of a column, the same for equal items; see `row_codes`."""
+    return row_codes(items)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Gate:
     """Raises the distances of items that must not be aligned, so that the items cost less alone.
@@ -97,35 +105,38 @@ class _Gate:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         least: Minimum quality of items that may be aligned.
+        codes: Code of each item of the column, the same for equal items; see `item_codes`.
     """
 
     column: ListColumn
     lists: Indices
     least: float
+    codes: Indices
 
     def of(self, units: Indices) -> _Gate:
         """Return the gate of some of the units."""
-        return _Gate(self.column, self.lists[units], self.least)
+        return _Gate(self.column, self.lists[units], self.least, self.codes)
 
     def applied(self, unit: int, tables: Tables) -> Tables:
         """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
         apart = (len(tables) + 1) * UNMATCHED + _MARGIN
-        keys = [self._keys(row) for row in self.lists[unit].tolist()]
+        rows = self.lists[unit].tolist()
+        keys = [self._of_items(self.column.match_keys, row) for row in rows]
+        codes = [self._of_items(self.codes, row) for row in rows]
         gated = {}
-        for (i, j), table in tables.items():
+        for (i, j), distances in tables.items():
+            table = np.where(codes[i][:, None] == codes[j], 0.0, distances)
             near = np.where(1.0 - table < self.least, apart, table)
             same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
             gated[i, j] = np.where(unkeyed, near, np.where(same, table / 2.0, apart))
         return gated
 
-    def _keys(self, row: int) -> Indices:
-        """Return the code of the key of each item of a list; -1 for an item without key."""
+    def _of_items(self, codes: Indices | None, row: int) -> Indices:
+        """Return the code of each item of a list; -1 for all if there are no codes."""
         if row == NONE:
             return np.empty(0, dtype=np.intp)
         start, stop = self.column.starts[row], self.column.starts[row + 1]
-        if self.column.match_keys is None:
-            return np.full(stop - start, -1, dtype=np.intp)
-        return self.column.match_keys[start:stop]
+        return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
 
 
 def _aligned(
