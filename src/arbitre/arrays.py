@@ -18,6 +18,38 @@ def exact_sum(column: npt.NDArray[Any]) -> float:
     return math.fsum(column.data)
 
 
+def exact_dot(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Return the sum of the products of two arrays of shape (n,): rounded products, whose sum is correctly rounded.
+
+    BLAS, which computes `first @ second`, adds in an order that depends on memory addresses and on threads.
+    """
+    return math.fsum(np.multiply(first, second).tolist())
+
+
+def weighted_sums(weights: Floats, values: Floats) -> Floats:
+    """Return `weights @ values` for weights that count something. The result is the same in every run.
+
+    Each value is split into two multiples of powers of 2. They have so few digits that their products and sums are
+    exact: the order in which BLAS adds them does not matter. Of each value, what is less than 2**-52 of the largest
+    value in its column is lost, unless the weights of a row add up to more than 2**26.
+
+    Args:
+        weights: Integers, at least 0; shape (rows, n).
+        values: Finite numbers; shape (n,) or (n, columns).
+
+    Returns:
+        The sums; shape (rows,) or (rows, columns).
+    """
+    bits = 52 - math.ceil(math.log2(max(1.0, float(weights.sum(axis=-1).max(initial=1.0)))))
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    grid = np.exp2(np.ceil(np.log2(np.where(largest > 0.0, largest, 1.0))) - bits)
+    high = np.rint(values / grid) * grid
+    grid = grid * 2.0**-bits
+    low = np.rint((values - high) / grid) * grid
+    sums: Floats = weights @ high + weights @ low
+    return sums
+
+
 def exact_parts(values: list[float]) -> list[float]:
     """Return a few non-overlapping numbers with exactly the same sum (Shewchuk, 1997)."""
     parts: list[float] = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from arbitre.arrays import exact_dot
 from arbitre.tally import Scores, Tally
 
 if TYPE_CHECKING:
@@ -81,13 +82,13 @@ class Curve:
         """The integral of #{q >= t} over t in [0, 1]; equal to the sum of the qualities S."""
         steps = np.diff(self.qualities, prepend=0.0)
         surviving = np.cumsum(self.counts[::-1])[::-1]
-        return float(steps @ surviving)
+        return exact_dot(steps, surviving)
 
     def at(self, threshold: float) -> CurvePoint:
         """Return the scores at one threshold. The matching does not change with the threshold."""
         start = int(np.searchsorted(self.qualities, threshold, side="left"))
         matched = float(self.counts[start:].sum())
-        mass = float(self.counts[start:] @ self.qualities[start:])
+        mass = exact_dot(self.counts[start:], self.qualities[start:])
         scores = Scores(Tally(self.gold, self.predicted, matched, mass, None))
         return CurvePoint(threshold, scores.precision, scores.recall, scores.f1, scores.f1q)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.arrays import exact_dot
+
 if TYPE_CHECKING:
     from arbitre.arrays import Floats
     from arbitre.comparison import Comparison
@@ -33,7 +35,7 @@ def published(comparison: Comparison) -> dict[str, float]:
     - Scores whose denominator is 0 are 0.
     """
     curve = comparison.curve
-    return figures(comparison.scores.tally, float(curve.counts @ quadrature(curve.qualities)))
+    return figures(comparison.scores.tally, exact_dot(curve.counts, quadrature(curve.qualities)))
 
 
 def quadrature(qualities: Floats) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from arbitre.agreement.coefficient import TOLERANCE, Coefficient
 from arbitre.agreement.ratings import Ratings
 from arbitre.agreement.sums.rating_sums import RatingSums
+from arbitre.arrays import exact_dot
 from arbitre.errors import DataError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
     share, expected = _number(RatingSums.of(ratings).observed), None
     if share is not None:
         hard = margins = ratings.margins()
-        expected, value = float(hard[0] @ hard[1]), 0.0
+        expected, value = exact_dot(hard[0], hard[1]), 0.0
         for _ in range(ROUNDS):
             if not TOLERANCE < expected < 1.0 - TOLERANCE:
                 break
@@ -244,7 +245,7 @@ def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
                 break
             hard = margins / ((1.0 - value) + value * hard[::-1] / expected)
             hard = hard / hard.sum(axis=1, keepdims=True)
-            expected = float(hard[0] @ hard[1])
+            expected = exact_dot(hard[0], hard[1])
             if abs(value - previous) < TOLERANCE:
                 break
         share = max(share, expected)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from arbitre.arrays import exact_dot
 from arbitre.comparison import html_repr as html
 from arbitre.errors import DataError
 from arbitre.matching import Coupling
@@ -105,7 +106,7 @@ class Alignment:
         if quality is None or 0 in quality.shape:
             return None
         plan = transport(quality, how=TransportOptions())
-        return 1.0 - float(plan.mass @ quality[plan.gold, plan.predicted]) / len(quality)
+        return 1.0 - exact_dot(plan.mass, quality[plan.gold, plan.predicted]) / len(quality)
 
     @cached_property
     def ospa(self) -> float | None:
@@ -120,7 +121,7 @@ class Alignment:
             return None
         matched = hungarian(quality)
         longer = max(quality.shape)
-        return 1.0 - float(matched.mass @ quality[matched.gold, matched.predicted]) / longer if longer else 0.0
+        return 1.0 - exact_dot(matched.mass, quality[matched.gold, matched.predicted]) / longer if longer else 0.0
 
     @property
     def _qualities(self) -> Floats | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.arrays import exact_dot
 from arbitre.errors import OptionError, missing_library
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def calibrate(confidences: Sequence[float], correct: Sequence[bool], bins: int =
         auroc=float(metrics.roc_auc_score(right, scores)) if 0 < right.sum() < len(right) else None,
         ece=float(sum(row.leaves * abs(row.confidence - row.correct) for row in rows) / len(scores)),
         brier=float(np.mean((scores - right) ** 2)),
-        aurc=float(steps @ [point.risk for point in curve]),
+        aurc=exact_dot(steps, [point.risk for point in curve]),
         bins=rows,
         curve=curve,
     )

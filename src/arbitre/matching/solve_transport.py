@@ -143,7 +143,7 @@ def _entropic(cost: Floats, rows: Floats, columns: Floats, solver: SinkhornSolve
         if np.abs(miss).max() <= solver.tolerance:
             checked_plan(plan, rows, columns, solver.tolerance)
             divergence = scipy.special.rel_entr(plan, np.outer(rows, columns)).sum()
-            return plan, float(np.vdot(plan, cost) + solver.epsilon * divergence)
+            return plan, float((plan * cost).sum() + solver.epsilon * divergence)
         slope = np.diag(plan.sum(axis=0) + _DAMPING * np.abs(miss).max()) - plan.T @ (plan / rows[:, None])
         step = np.linalg.solve(slope, miss)
         potential += step / max(1.0, np.abs(step).max())
@@ -185,8 +185,8 @@ def _duality_gap(plan: Floats, problem: TransportProblem, right: Floats, price: 
     spent = divergences[0] - rows.sum() + divergences[1] - columns.sum()
     left = (cost - right).min(axis=1)
     right = (cost - left[:, None]).min(axis=0)
-    lost = np.vdot(gold, np.exp(-left / price)) + np.vdot(predicted, np.exp(-right / price))
-    return float(np.vdot(plan, cost) + price * (spent + lost))
+    lost = (gold * np.exp(-left / price)).sum() + (predicted * np.exp(-right / price)).sum()
+    return float((plan * cost).sum() + price * (spent + lost))
 
 
 def _capped(plan: Floats, gold: Floats, predicted: Floats) -> SolvedPlan:

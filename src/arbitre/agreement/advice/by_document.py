@@ -9,6 +9,7 @@ import numpy as np
 
 from arbitre.agreement.coefficient import TOLERANCE, CoefficientInterval, DocumentAgreement, LocalChance
 from arbitre.agreement.sums.pair_sums import summed
+from arbitre.arrays import exact_dot, exact_sum
 from arbitre.corpus.statistics.bootstrap import CHUNK_CELLS, LEVEL, RESAMPLES, check_bootstrap, draws, resampled_ends
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class ByDocument:
 
 
 def _mean(values: Floats, mass: Floats) -> float:
-    return float(np.average(values, weights=mass))
+    return exact_dot(values, mass) / exact_sum(mass)
 
 
 def corrected(observed: Floats, expected: Floats) -> Floats:

@@ -129,7 +129,7 @@ def _exchanges(ratings: Ratings) -> Iterator[Exchange]:
     first, second = np.divmod(pairs, size)
     first, second, counts = (side[first != second] for side in (first, second, counts))
     totals = ratings.totals()
-    chances = totals[first] * totals[second] / ((totals.sum() ** 2 - totals @ totals) / 2.0)
+    chances = totals[first] * totals[second] / ((totals.sum() ** 2 - (totals * totals).sum()) / 2.0)
     trials = int(counts.sum())
     tails = binom.sf(counts - 1, trials, chances)
     for at in np.argsort(-counts, kind="stable").tolist():

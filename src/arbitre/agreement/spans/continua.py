@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE, align
 from arbitre.agreement.categorical import label
+from arbitre.arrays import exact_dot
 from arbitre.errors import DataError
 from arbitre.values import canonical
 
@@ -217,7 +219,7 @@ class Continua:
                     values.append(self.dissimilarity.disorder(source.draw(bounds, annotators, random)))
             means = np.array([np.mean(values) if values else 0.0 for values in disorders])
             errors = np.array([np.std(values) / len(values) ** 0.5 if values else 0.0 for values in disorders])
-            mean, error = float(weights @ means), float(np.sqrt(weights**2 @ errors**2))
+            mean, error = exact_dot(weights, means), math.sqrt(exact_dot(weights**2, errors**2))
             if _NORMAL * error <= precision * mean:
                 return mean, error
             growth = (_NORMAL * error / (precision * mean)) ** 2

@@ -12,6 +12,7 @@ import numpy as np
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.sums.pair_sums import PairSums, pair_table, pairs_within
+from arbitre.arrays import exact_dot, exact_sum
 from arbitre.engine.columns.item_weights import leaf_counts
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def alpha_of_rows(
     number = float(parts.ratings.sum())
     observed = expected = None
     if number:
-        observed = 1.0 - float(parts.disagreement.sum()) / number
-        expected = 1.0 - float(parts.weights @ parts.differences / parts.weights.sum())
+        observed = 1.0 - exact_sum(parts.disagreement) / number
+        expected = 1.0 - exact_dot(parts.weights, parts.differences) / exact_sum(parts.weights)
     coefficient = Coefficient.corrected(
         observed,
         expected,
@@ -169,7 +170,7 @@ def _between_units(
     """
     number, values = len(pooled), leaf_counts(column)[pooled]
     pairs = number * (number - 1) // 2
-    cells = float(values.sum() ** 2 - values @ values) / 2.0
+    cells = float(values.sum() ** 2 - exact_dot(values, values)) / 2.0
     sizes = np.bincount(unit)
     different = pairs - int((sizes * (sizes - 1) // 2).sum())
     if different <= MIN_PAIRS or (pairs <= most and cells <= MAX_CELLS):

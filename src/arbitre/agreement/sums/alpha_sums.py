@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from arbitre.agreement.ratings import MISSING
+from arbitre.arrays import weighted_sums
 from arbitre.corpus.statistics.bootstrap import CHUNK_CELLS
 from arbitre.errors import DataError, OptionError, did_you_mean
 
@@ -91,7 +92,8 @@ class AlphaSums:
         Args:
             weights: How often each group counts; shape (resamples, groups).
         """
-        return self._agreement(weights @ self.ratings, weights @ self.totals, weights @ self.exchanges)
+        # Sums of sparse tables do not use BLAS: they are added in the order of the groups.
+        return self._agreement(weighted_sums(weights, self.ratings), weights @ self.totals, weights @ self.exchanges)
 
     def each(self) -> tuple[Floats, Floats]:
         """Return the observed and the expected agreement in each group; shapes (groups,)."""
@@ -191,7 +193,7 @@ class _Difference:
             totals: Number of ratings of each category; shape (resamples, categories).
         """
         if self.table is not None:
-            cells: Floats = ((totals @ self.table) * totals).sum(axis=-1)
+            cells: Floats = (weighted_sums(totals, self.table) * totals).sum(axis=-1)
             return cells
         number = totals.sum(axis=-1)
         if self.positions is not None:

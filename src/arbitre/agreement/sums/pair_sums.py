@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from arbitre.arrays import weighted_sums
+
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
 
@@ -42,12 +44,12 @@ class PairSums:
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
         """See `DocumentSums`."""
         pairs, sums = ((np.asarray(weights @ table) * weights).sum(axis=-1) for table in (self.pairs, self.differences))
-        number = weights @ self.values
-        different = number * number - (weights * weights) @ self.values
+        number = weighted_sums(weights, self.values)
+        different = number * number - weighted_sums(weights * weights, self.values)
         with np.errstate(invalid="ignore", divide="ignore"):
             # Copies of a document are equal, so pairs of a value with its copies have no difference.
             expected = sums / pairs * different / (number * (number - 1.0))
-            return 1.0 - (weights @ self.disagreed) / number, 1.0 - expected
+            return 1.0 - weighted_sums(weights, self.disagreed) / number, 1.0 - expected
 
     def each(self) -> tuple[Floats, Floats]:
         """See `DocumentSums`."""
@@ -86,8 +88,9 @@ class ListSums:
         padded = np.column_stack([weights, np.ones(len(weights))])
         drawn = padded[:, self.drawn].prod(axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed = 1.0 - (weights @ self.disorders) / (weights @ self.items)
-            return observed, 1.0 - (drawn @ self.disorders_drawn) / (drawn @ self.items_drawn)
+            observed = 1.0 - weighted_sums(weights, self.disorders) / weighted_sums(weights, self.items)
+            expected = weighted_sums(drawn, self.disorders_drawn) / weighted_sums(drawn, self.items_drawn)
+            return observed, 1.0 - expected
 
 
 def pair_table(first: Indices, second: Indices, values: Floats, documents: int) -> sparse.csr_array:

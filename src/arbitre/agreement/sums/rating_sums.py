@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.agreement.ratings import MISSING
+from arbitre.arrays import weighted_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,8 +68,10 @@ class RatingSums:
 
     def weighted(self, weights: Floats) -> RatingSums:
         """Return the sums over groups that count several times; `weights` has the shape (resamples, groups)."""
-        counts: Floats = np.einsum("rg,gac->rac", weights, self.counts)
-        return RatingSums(weights @ self.items, weights @ self.agreed, weights @ self.shares, counts, self.agreement)
+        groups, *shape = self.counts.shape
+        counts = weighted_sums(weights, self.counts.reshape(groups, -1)).reshape(-1, *shape)
+        items, agreed, shares = (weighted_sums(weights, each) for each in (self.items, self.agreed, self.shares))
+        return RatingSums(items, agreed, shares, counts, self.agreement)
 
     @property
     def observed(self) -> Floats:
@@ -119,7 +122,7 @@ class RatingSums:
 
     def _agreement(self, first: Floats, second: Floats) -> Floats:
         """Return the agreement of ratings with these shares of the categories; shape (groups,)."""
-        shares = first if self.agreement is None else first @ self.agreement
+        shares = first if self.agreement is None else (first[..., None] * self.agreement).sum(axis=-2)
         expected: Floats = (shares * second).sum(axis=-1)
         return expected
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 import scipy
 
+from arbitre.arrays import exact_dot, weighted_sums
 from arbitre.corpus.statistics.sample import Statistic, check_option, chunks
 from arbitre.corpus.statistics.student import HALF, ends, left_out, moments
 from arbitre.errors import DataError
@@ -265,7 +266,7 @@ def _bootstrapped(
 
 def _resampled(units: Floats, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Floats:
     """Return the sums of bootstrap resamples of the units, shape (resamples, columns), drawing `cells` at a time."""
-    return np.concatenate([weights @ units for weights in draws(len(units), resamples, seed, cells)])
+    return np.concatenate([weighted_sums(weights, units) for weights in draws(len(units), resamples, seed, cells)])
 
 
 def draws(size: int, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Iterator[Floats]:
@@ -330,7 +331,7 @@ def _corrected(tails: Floats, estimate: float, values: Floats, jackknife: Floats
     above = np.count_nonzero(values > estimate + TIE_TOLERANCE)
     bias = scipy.special.ndtri(0.5 + 0.5 * (below - above) / values.size)
     away = jackknife.mean() - jackknife if jackknife.size else jackknife
-    spread = (away @ away) ** 1.5
+    spread = exact_dot(away, away) ** 1.5
     acceleration = (away**3).sum() / (6.0 * spread) if spread > 0.0 else 0.0
     shifted = bias + scipy.special.ndtri(tails)
     stretched = 1.0 - acceleration * shifted

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.arrays import weighted_sums
 from arbitre.corpus.statistics.bootstrap import CHUNK_CELLS, TIE_TOLERANCE
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observe
     if np.isnan(observed):
         return Swaps(None, 1.0 / tried, exact=True, differing=differing, tried=tried, largest=np.empty(0))
     swap = (np.arange(tried)[:, None] >> np.arange(differing) & 1).astype(np.float64)
-    moved = swap @ (a.units[mask] - b.units[mask])
+    moved = weighted_sums(swap, a.units[mask] - b.units[mask])
     sizes = _sizes(a, a.total - moved, b.total + moved)
     count = np.count_nonzero(sizes >= abs(observed) - TIE_TOLERANCE)
     largest = -np.sort(-sizes)
@@ -174,7 +175,7 @@ def _sampled(
     n_largest = int(alpha * (1 + tried)) + 2
     counts, largest = np.zeros(len(pairs), dtype=np.intp), [np.empty((len(pairs), 0))]
     for swap in _random(units, tried, rows, seed):
-        picked = (swap @ every).reshape(len(swap), len(statistics), columns)
+        picked = weighted_sums(swap, every).reshape(len(swap), len(statistics), columns)
         moved = picked[:, first] - picked[:, second]
         found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
         counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.arrays import exact_dot
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.item_weights import item_weights
 from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of
@@ -162,7 +163,7 @@ class TransportSolver:
         pairs = ItemPairs(coupling.gold, coupling.predicted, np.zeros(len(coupling.gold), dtype=np.intp))
         batch = self.evaluate(self.items, gold.rows[pairs.gold], predicted.rows[pairs.predicted])
         matched = gold.counts.astype(np.float64)
-        plan = SolvedPlans(pairs, coupling.mass, matched, matched - coupling.mass @ (1.0 - batch.quality))
+        plan = SolvedPlans(pairs, coupling.mass, matched, matched - exact_dot(coupling.mass, 1.0 - batch.quality))
         return self._matches(which, (gold, predicted), plan, batch, np.arange(len(batch), dtype=np.intp))
 
     def _matches(
