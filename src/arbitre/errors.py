@@ -117,7 +117,10 @@ class QualityGateError(ArbitreError, AssertionError):
 
 
 class SolverError(ArbitreError):
-    """A numerical solver failed or returned an invalid result."""
+    """A numerical solver failed or returned an invalid result.
+
+    With a pointer, a list of one document cannot be matched; the other documents are not affected.
+    """
 
 
 class FunctionError(SolverError):

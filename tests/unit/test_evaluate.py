@@ -16,7 +16,7 @@ from arbitre.corpus.joining.join import Pair, join
 from arbitre.corpus.reading.options import Failure, Record
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.running.worker import Worker
-from arbitre.errors import DataError
+from arbitre.errors import DataError, SolverError
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -123,6 +123,25 @@ def test_a_text_where_an_object_or_a_list_is_expected_is_a_failure(schema, wante
     empty = comparator.evaluate([("a", ADA, ADA), ("b", ADA, ABSENT)])
     assert masses(evaluation.micro) == masses(empty.micro)
     assert evaluation.chance.comparisons == empty.chance.comparisons
+
+
+def test_a_document_that_cannot_be_solved_is_a_failure_and_the_others_are_compared():
+    item = {"type": "object", "properties": {"name": {"type": "string"}, "w": {"type": "number"}}}
+    comparator = Comparator({"type": "array", "items": item, "x-arbitre": {"match": {"transport": {"masses": "w"}}}})
+    whole, lacking = [{"name": "a", "w": 1}, {"name": "b", "w": 2}], [{"name": "a", "w": 1}, {"name": "b"}]
+    reason = "Expected the mass of an item to be a positive number, got none"
+    with pytest.raises(SolverError, match=f"{reason} at /1"):
+        comparator.compare(gold=whole, predicted=lacking)
+    evaluation = comparator.evaluate(
+        [("a", whole, whole), ("b", whole, lacking), ("c", lacking, whole), ("d", whole, whole[:1])]
+    )
+    assert [(one.side, one.id, one.pointer, one.reason) for one in evaluation.failures] == [
+        ("predicted", "b", "/1", reason),
+        ("gold", "c", "/1", reason),
+    ]
+    assert [document.id for document in evaluation.documents] == ["a", "b", "d"]
+    empty = comparator.evaluate([("a", whole, whole), ("b", whole, ABSENT), ("d", whole, whole[:1])])
+    assert masses(evaluation.micro) == masses(empty.micro)
 
 
 @pytest.mark.parametrize(

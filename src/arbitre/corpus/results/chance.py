@@ -16,7 +16,7 @@ from arbitre.comparison.levels import of_nodes
 from arbitre.corpus.reading.records import Pair
 from arbitre.diagnosis.metricity.entry_pool import EntryColumn
 from arbitre.engine import compare_batch, pair_qualities
-from arbitre.errors import DataError
+from arbitre.errors import DataError, FunctionError, SolverError
 from arbitre.paths import wildcard
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT
@@ -263,7 +263,9 @@ def _tallies(plan: Plan, batch: Sequence[Duel]) -> list[tuple[Duel, Tally]]:
         for duel in batch:
             plan.check_pair(duel.gold, duel.predicted)
         compared = compare_batch(plan, [duel.gold for duel in batch], [duel.predicted for duel in batch])
-    except DataError:
+    except (DataError, SolverError) as error:
+        if isinstance(error, FunctionError) or (isinstance(error, SolverError) and error.pointer is None):
+            raise
         return [made for duel in batch for made in _tallies(plan, [duel])] if len(batch) > 1 else []
     rows = of_nodes(compared.levels(plan.entries), wildcard(plan.entries), len(batch))
     return list(zip(batch, map(Tally.of, rows), strict=True))

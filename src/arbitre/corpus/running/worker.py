@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from arbitre.corpus.reading.records import Failure, Pair
 from arbitre.corpus.running.document_results import DocumentResults
 from arbitre.engine import compare_to_levels, release
-from arbitre.errors import DataError, FunctionError
+from arbitre.errors import DataError, FunctionError, SolverError
 from arbitre.values import ABSENT, NotJsonError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _values(document: Json, most: int) -> int:
 
 
 def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
-    """Compare pairs together, or one by one if any of them cannot be compared.
+    """Compare pairs together, or one by one if any of them cannot be compared or matched.
 
     Python objects in documents are converted to JSON. Plain JSON is not searched for them, which would cost 2 %.
 
@@ -95,14 +95,21 @@ def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[
             pairs = [pair.as_json() for pair in pairs]
             levels = _levels(plan, pairs)
         yield pairs, levels, []
-    except DataError:
+    except FunctionError as error:
+        raise (error if error.document is None else _of_document(error, pairs[error.document])) from error.__cause__
+    except (DataError, SolverError) as error:
+        if not _concerns_document(error):
+            raise
         for pair in pairs:
             try:
                 yield _compare_alone(plan, pair.as_json())
             except FunctionError as error:
                 raise _of_document(error, pair) from error.__cause__
-    except FunctionError as error:
-        raise (error if error.document is None else _of_document(error, pairs[error.document])) from error.__cause__
+
+
+def _concerns_document(error: DataError | SolverError) -> bool:
+    """Return whether an error is about one document. Solver errors without a pointer are not."""
+    return isinstance(error, DataError) or (error.pointer is not None and not isinstance(error, FunctionError))
 
 
 def _of_document(error: FunctionError, pair: Pair) -> FunctionError:
@@ -112,22 +119,32 @@ def _of_document(error: FunctionError, pair: Pair) -> FunctionError:
 
 
 def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:
-    """Return the levels of pairs. Raises DataError if a document cannot be compared."""
+    """Return the levels of pairs. Raises DataError or SolverError if a document cannot be compared."""
     for pair in pairs:
         plan.check_pair(pair.gold, pair.predicted)
     return compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
 
 
 def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:
-    """Compare one pair. A prediction that cannot be compared becomes ABSENT; if gold cannot, the pair is skipped."""
+    """Compare one pair. A prediction that cannot be compared becomes ABSENT; if gold cannot, the pair is skipped.
+
+    If a list cannot be matched, the failure is that of gold if gold cannot be matched with itself either.
+    """
     try:
         return [pair], _levels(plan, [pair]), []
-    except DataError as refused:
+    except (DataError, SolverError) as refused:
+        if not _concerns_document(refused):
+            raise
+        alone = replace(pair, predicted=ABSENT)
         try:
-            levels = _levels(plan, [replace(pair, predicted=ABSENT)])
-        except DataError as error:
+            if isinstance(refused, SolverError):
+                _levels(plan, [replace(pair, predicted=pair.gold)])
+            levels = _levels(plan, [alone])
+        except (DataError, SolverError) as error:
+            if not _concerns_document(error):
+                raise
             reason, pointer = error.message, error.pointer
             return [], (), [Failure("gold", pair.id, pair.run, *pair.origins[0], pointer=pointer, reason=reason)]
         reason, pointer = refused.message, refused.pointer
         failure = Failure("predicted", pair.id, pair.run, *pair.origins[1], pointer=pointer, reason=reason)
-        return [Pair(pair.id, pair.run, pair.gold, ABSENT, failure, pair.origins)], levels, [failure]
+        return [replace(alone, failure=failure)], levels, [failure]

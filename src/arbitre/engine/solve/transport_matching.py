@@ -11,6 +11,7 @@ from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.item_weights import item_weights
 from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of
 from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched
+from arbitre.errors import SolverError
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.kernel import require_positive
 from arbitre.matching.transport import transport_all
@@ -103,7 +104,16 @@ class TransportSolver:
 
     def _side(self, lists: Indices) -> ItemSide:
         rows = self.column.rows(expand_slices(self.column.starts, lists)[1])
-        return ItemSide(self.column.lengths[lists], rows, self.weights[rows])
+        weights = self.weights[rows]
+        wrong = (~(np.isfinite(weights) & (weights > 0.0))).nonzero()[0]
+        if len(wrong):
+            mass = weights[wrong[0]]
+            raise SolverError.of(
+                f"Expected the mass of an item to be a positive number, got {'none' if np.isnan(mass) else mass}",
+                pointer=self.items.pointer(int(rows[wrong[0]])),
+                hint="Use a field that is positive in every item.",
+            )
+        return ItemSide(self.column.lengths[lists], rows, weights)
 
     def _solve_dense(self, which: Indices) -> TransportMatches:
         """Solve these problems from the qualities of all their pairs."""
