@@ -105,7 +105,7 @@ def test_a_solver_at_its_iteration_limit_is_refused(options):
         few.compare(gold={"a": [[], gold]}, predicted={"a": [predicted]})
     assert caught.value.pointer == "/a/1"
     assert "Raise `max_iterations`" in caught.value.hint
-    evaluation = few.evaluate([("one", {"a": [[1]]}, {"a": [[1]]}), ("two", {"a": [gold]}, {"a": [predicted]})])
+    evaluation = few.evaluate([("one", {"a": []}, {"a": []}), ("two", {"a": [gold]}, {"a": [predicted]})])
     ((failed, pointer, reason),) = [(one.id, one.pointer, one.reason) for one in evaluation.failures]
     assert (failed, pointer) == ("two", "/a/0")
     assert "transport did not reach its optimum" in reason
