@@ -209,3 +209,68 @@ def test_agreement_on_the_tags_of_tokens_is_noted(schema, tags, noted):
     fields = {"type": "object", "properties": {"tags": {"type": "array", "items": schema}}}
     notes = agreement.structural(Comparator(fields), documents).notes
     assert any("/tags/*: the values are tags of tokens" in note and "arbitre gamma" in note for note in notes) == noted
+
+
+FOUR_RATERS = [
+    *([1, 1, None, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4]),
+    *([4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [None, 5, 5, 5], [None, None, 1, 1], [None, None, 3, None]),
+]
+"""Ratings with missing values (Gwet, 2014); only one annotator rated the last item."""
+
+
+def test_the_shares_of_categories_are_those_of_all_rated_items():
+    data = [list(row) for row in zip(*FOUR_RATERS, strict=True)]
+    published = {"ac1": 0.77544, "fleiss_kappa": 0.76117, "conger_kappa": 0.76282, "alpha": 0.74342}
+    functions = (
+        agreement.gwet_ac2(data, None),
+        agreement.fleiss_kappa(data),
+        agreement.conger_kappa(data),
+        agreement.krippendorff_alpha(data),
+    )
+    assert [each.value for each in functions] == pytest.approx([*published.values()], abs=5e-6)
+    assert [each.items for each in functions] == [11] * 4
+    assert functions[0].observed == pytest.approx(0.81818, abs=5e-6)
+    rated = {
+        f"{name}": {f"{at:02}": value for at, value in enumerate(row) if value is not None}
+        for name, row in enumerate(data)
+    }
+    compared = agreement.structural(Comparator({"x-arbitre": {"distance": "exact"}}), rated).coefficients[""]
+    values = [getattr(compared, name) for name in ("ac1", "pi", "kappa", "alpha")]
+    assert [each.value for each in values] == pytest.approx([*published.values()], abs=5e-6)
+    assert all(each.interval.units == 11 and each.interval.low < each.value < each.interval.high for each in values)
+
+
+def test_the_observed_agreement_of_aickins_alpha_is_the_share_of_equal_ratings():
+    for a, b in (("AAAAAB", "ABBBBB"), ("AABB", "BBAA"), ("AAAA", "AAAB")):
+        coefficient = agreement.aickin_alpha(a, b)
+        assert coefficient.observed == agreement.observed(a, b).value
+        assert 0.0 <= coefficient.value <= 1.0
+    assert agreement.aickin_alpha("AABB", "BBAA").value == 0.0
+
+
+def test_gold_key_names_the_column_or_the_key_of_the_documents(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    rows = {"ada": "AABB", "bob": "ABBB"}
+    schema = {"properties": {"party": {"enum": ["A", "B"]}}}
+    expected = agreement.structural(
+        Comparator(schema),
+        {name: {f"{at}": {"party": each} for at, each in enumerate(row)} for name, row in rows.items()},
+    )
+    sources = {"parquet": {}, "gold": {}, "jsonl": {}}
+    for name, row in rows.items():
+        answers = [{"party": letter} for letter in row]
+        ids, wrong = [f"{at}" for at in range(len(row))], [{"party": "B"}] * len(row)
+        for kind, columns in (
+            ("parquet", {"id": ids, "reference": answers, "predicted": wrong}),
+            ("gold", {"id": ids, "gold": answers}),
+        ):
+            sources[kind][name] = str(tmp_path / f"{name}-{kind}.parquet")
+            pyarrow.parquet.write_table(pyarrow.table(columns), sources[kind][name])
+        sources["jsonl"][name] = str(tmp_path / f"{name}.jsonl")
+        lines = [json.dumps({"id": each, "reference": answer}) for each, answer in zip(ids, answers, strict=True)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    for kind, options in (("parquet", {"gold_key": "reference"}), ("gold", {}), ("jsonl", {"gold_key": "reference"})):
+        assert agreement.agree(schema, sources[kind], **options).to_dict() == expected.to_dict()
+    with pytest.raises(DataError, match="Expected a record with the key 'answer', got the keys 'reference'"):
+        agreement.agree(schema, sources["jsonl"], gold_key="answer")

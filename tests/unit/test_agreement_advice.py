@@ -174,7 +174,7 @@ def scipy_interval(statistic, units, resamples=200):
     return [result.confidence_interval.low, result.confidence_interval.high]
 
 
-LETTERS = {"ada": "AABBCCABCABBCA", "bob": "AABBCCABBABCCA", "eve": "ABBBCCABCABBAA"}
+LETTERS = {"ada": "AABBCCABCABBCABCAACB", "bob": "AABBCCABBABCCABCABCB", "eve": "ABBBCCABCABBAABAAACB"}
 SPEAKERS = {
     "type": "array",
     "items": {
@@ -221,8 +221,8 @@ class TestIntervals:
             items = [2 * document + at for document in documents for at in (0, 1)]
             return FUNCTIONS[name]([[row[at] for at in items] for row in LETTERS.values()]).value
 
-        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 7))
-        assert (interval.units, interval.method, interval.level) == (7, "bca", 0.95)
+        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 10))
+        assert (interval.units, interval.method, interval.level) == (10, "bca", 0.95)
 
     def test_ordinal_alpha_is_resampled_with_the_positions_of_each_resample(self):
         result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200)
@@ -233,7 +233,7 @@ class TestIntervals:
             data = [[row[at] for at in items] for row in LETTERS.values()]
             return agreement.krippendorff_alpha(data, "ordinal", categories="ABC").value
 
-        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 7))
+        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 10))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("path", ["", "/*/name"])
@@ -248,10 +248,10 @@ class TestIntervals:
             }
             return agreement.structural(comparator, copies, resamples=1).by_path[path].value
 
-        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 7, 25))
+        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 10, 25))
 
     def test_a_sampled_expected_disagreement_has_a_similar_interval(self, monkeypatch):
-        letters = {name: row * 6 for name, row in LETTERS.items()}
+        letters = {name: row * 4 for name, row in LETTERS.items()}
         exact = agreement.structural(Comparator(SPEAKERS), pages(letters)).by_path["/*"].interval
         monkeypatch.setattr(sys.modules["arbitre.agreement.structural"], "MAX_PAIRS", 1500)
         sampled = agreement.structural(Comparator(SPEAKERS), pages(letters)).by_path["/*"]
@@ -261,15 +261,15 @@ class TestIntervals:
     def test_the_interval_of_gamma_contains_gamma_and_resamples_documents(self):
         result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS)).gamma[""]
         assert result.interval.low < result.value < result.interval.high
-        assert result.interval.units == 7
+        assert result.interval.units == 10
 
-    def test_fewer_than_five_documents_have_no_interval_but_a_reason(self):
-        data = documents(ada="AABB", bob="ABBB")
+    def test_fewer_than_ten_documents_have_no_interval_but_a_reason(self):
+        data = documents(ada="AABBABABA", bob="ABBBABABB")
         result = agreement.structural(Comparator(PARTIES), data)
         interval = result.by_path["/party"].interval
         assert (interval.low, interval.high) == (None, None)
-        assert interval.reason == "An interval needs at least 5 documents with two annotators; got 4."
-        assert "No intervals. An interval needs at least 5 documents with two annotators; got 4." in result.notes
+        assert interval.reason == "An interval needs at least 10 documents with two annotators; got 9."
+        assert "No intervals. An interval needs at least 10 documents with two annotators; got 9." in result.notes
 
     def test_documents_of_one_annotator_are_not_resampled(self):
         data = documents(ada="AABBAB", bob="ABBBAB")
@@ -277,13 +277,13 @@ class TestIntervals:
         assert agreement.structural(Comparator(PARTIES), data).by_path["/party"].interval.units == 6
 
     def test_an_undefined_coefficient_has_no_interval(self):
-        interval = agreement.structural(Comparator(PARTIES), documents(ada="A" * 6, bob="A" * 6)).alpha.interval
+        interval = agreement.structural(Comparator(PARTIES), documents(ada="A" * 10, bob="A" * 10)).alpha.interval
         assert interval.low is None
         assert interval.reason == "The coefficient is undefined."
 
     def test_few_documents_are_noted(self):
-        result = agreement.structural(Comparator(PARTIES), documents(ada="AABBAB", bob="ABBBAB"))
-        assert "Fewer than 30 documents (6): the intervals are probably too narrow." in result.notes
+        result = agreement.structural(Comparator(PARTIES), documents(ada="AABBAB" * 2, bob="ABBBAB" * 2))
+        assert "Fewer than 30 documents (12): the intervals are probably too narrow." in result.notes
 
     def test_a_higher_level_gives_a_wider_interval(self):
         low, high = (
@@ -302,13 +302,13 @@ class TestIntervals:
         def statistic(items):
             return agreement.cohen_kappa(*([LETTERS[name][at] for at in items] for name in ("ada", "bob"))).value
 
-        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 14))
+        assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 20))
         few = agreement.interval(agreement.krippendorff_alpha, ["AAB", "ABB"])
-        assert few.reason == "An interval needs at least 5 items; got 3."
+        assert few.reason == "An interval needs at least 10 items; got 3."
 
     @pytest.mark.slow
     def test_the_command_prints_intervals_at_the_level(self, tmp_path):
-        annotated = documents(ada="AABBABAB", bob="ABBBABAB")
+        annotated = documents(ada="AABBABABAA", bob="ABBBABABAB")
         printed = json.loads(command(tmp_path, PARTIES, annotated, "--level", "0.9", "--format", "json").stdout)
         interval = agreement.structural(Comparator(PARTIES), annotated, level=0.9).by_path["/party"].interval
         assert printed["by_path"]["/party"]["interval"] == json.loads(json.dumps(asdict(interval)))
@@ -374,7 +374,7 @@ class TestLocalChance:
             assert [page.value, page.expected] == pytest.approx([alpha.value, alpha.expected])
 
     def test_many_pairs_within_documents_are_sampled(self, monkeypatch):
-        annotated = pages({name: row * 4 for name, row in LETTERS.items()}, size=14)
+        annotated = pages({name: row * 3 for name, row in LETTERS.items()}, size=15)
         exact = agreement.structural(Comparator(SPEAKERS), annotated).by_path["/*/name"].local
         monkeypatch.setattr(sys.modules["arbitre.agreement.structural"], "MAX_VALUE_PAIRS", 2000)
         sampled = agreement.structural(Comparator(SPEAKERS), annotated).by_path["/*/name"].local

@@ -1,11 +1,15 @@
 """Agreement on categories beyond chance: S, pi, Cohen's and Fleiss' kappa, Gwet's AC1 and AC2, Aickin's alpha.
 
-Items that fewer than two annotators rated are left out. For surveys, see (Artstein and Poesio, 2008; Gwet, 2014).
+The observed agreement is that of the items that at least two annotators rated. If ratings are missing, the shares of
+the categories, from which the agreement expected by chance is computed, are those of all rated items (Gwet, 2014);
+Cohen's kappa and Aickin's alpha leave out the items of one annotator. For surveys, see (Artstein and Poesio, 2008;
+Gwet, 2014).
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
@@ -152,7 +156,8 @@ def conger_kappa(
 ) -> Coefficient:
     """Compute Conger's kappa (Conger, 1980), which generalises Cohen's kappa to several annotators.
 
-    Chance agreement is the mean over pairs of annotators. Compare it with `fleiss_kappa`, which pools the ratings.
+    Chance agreement is the mean over pairs of annotators, from all ratings of each (Gwet, 2014). Compare it with
+    `fleiss_kappa`, which pools the ratings.
 
     Args:
         data: One sequence of categories per annotator; None if missing.
@@ -248,8 +253,9 @@ def aickin_alpha(a: Sequence[Json], b: Sequence[Json]) -> Coefficient:
             expected = exact_dot(hard[0], hard[1])
             if abs(value - previous) < TOLERANCE:
                 break
-        share = max(share, expected)
-    return _corrected("aickin_alpha", ratings, share, expected, "each annotator's own ratings of hard items")
+    reached = None if share is None or expected is None else max(share, expected)
+    name, model = "aickin_alpha", "each annotator's own ratings of hard items"
+    return replace(_corrected(name, ratings, reached, expected, model), observed=share)
 
 
 def bennett_of(ratings: Ratings, categories: int, weights: Weights | None = None) -> Coefficient:
@@ -270,7 +276,8 @@ def kappa_of(
 ) -> Coefficient:
     """Compute Cohen's or Conger's kappa of encoded ratings; `ordered` states that the order of categories is given."""
     model = "each annotator's own ratings, with replacement"
-    return _measured(name, ratings, RatingSums.by_own_ratings, model, weights, ordered=ordered)
+    rated = ratings if name == "conger_kappa" else ratings.with_at_least(2)
+    return _measured(name, rated, RatingSums.by_own_ratings, model, weights, ordered=ordered)
 
 
 def gwet_of(ratings: Ratings, weights: Weights | None = None, *, ordered: bool = False) -> Coefficient:
@@ -289,7 +296,7 @@ def _measured(
     *,
     ordered: bool = False,
 ) -> Coefficient:
-    ratings = ratings.with_at_least(2)
+    ratings = ratings.with_at_least(1)
     sums = RatingSums.of(ratings, agreement_of(ratings, weights, ordered=ordered))
     share = _number(sums.observed)
     expected = None if share is None else _number(chance(sums))
@@ -358,10 +365,10 @@ def label(category: Json) -> str:
 
 def facts(ratings: Ratings) -> dict[str, Any]:
     """Return the attributes of a coefficient that describe the ratings."""
-    annotators, items = ratings.codes.shape
-    shares = [[None if np.isnan(share) else share for share in row] for row in ratings.margins().T.tolist() if items]
+    annotators, rated = ratings.codes.shape
+    shares = [[None if np.isnan(share) else share for share in row] for row in ratings.margins().T.tolist() if rated]
     return {
-        "items": items,
+        "items": int((ratings.rated.sum(axis=0) > 1).sum()),
         "annotators": annotators,
         "margins": dict(zip(map(label, ratings.categories), map(tuple, shares), strict=False)),
         "by_category": specific_agreement(ratings),

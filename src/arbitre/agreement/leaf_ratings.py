@@ -100,7 +100,7 @@ def categories_of(rated: LeafRatings, plan: Plan) -> tuple[Json, ...]:
 
     The values are normalised. If the schema does not list all values, the categories are those that occur.
     """
-    ratings, _ = rated.shared()
+    ratings = rated.ratings
     if rated.level == "ordinal":
         return ratings.categories
     used = np.unique(ratings.codes[ratings.codes != MISSING])

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.corpus.statistics.bootstrap import Method
 
-MIN_UNITS: Final = 5
-"""Minimum number of documents, or items, for an interval. With fewer, there are too few different resamples."""
+MIN_UNITS: Final = 10
+"""Minimum number of documents, or items, for an interval.
+
+Intervals at 95 % from 5 documents contain the true value in 49 to 78 % of simulations.
+"""
 
 MAX_BCA_UNITS: Final = 1_000
 """Maximum number of documents for a bca interval; with more, bias and skewness are negligible."""

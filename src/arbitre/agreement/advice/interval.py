@@ -38,7 +38,7 @@ def interval(
         seed: Random seed.
 
     Returns:
-        The interval. Its ends are None if there are fewer than five items, or if the coefficient is undefined.
+        The interval. Its ends are None if there are fewer than ten items, or if the coefficient is undefined.
 
     Raises:
         DataError: The sequences differ in length, or `level` is not between 0 and 1.

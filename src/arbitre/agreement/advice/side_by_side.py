@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.categorical import Weights
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.agreement.ratings import Ratings
-    from arbitre.arrays import Floats
+    from arbitre.arrays import Floats, Indices
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -47,7 +47,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class CategoricalCoefficients:
-    """Coefficients of one path with few categories, computed from the items that two annotators rated.
+    """Coefficients of one path with few categories.
 
     For ordinal values, all coefficients except alpha weight disagreement by the squared distance between the positions.
 
@@ -96,26 +96,31 @@ def side_by_side(
     """
     if not rated.has_categories:
         return None
-    ratings, document = rated.shared()
-    ratings = ratings.among(categories_of(rated, plan))
+    shared, document = rated.shared()
+    categories = categories_of(rated, plan)
+    shared, ratings = shared.among(categories), rated.ratings.among(categories)
     weights: Weights | None = "quadratic" if rated.level == "ordinal" else None
     several = len(ratings.codes) > 2  # noqa: PLR2004
-    used, group = np.unique(document, return_inverse=True)
+    used = np.unique(document)
     agreement = agreement_of(ratings, weights, ordered=True)
-    sums = RatingSums.of(ratings, agreement, group=group, groups=len(used))
-    raters = ratings.rated.sum(axis=0)
 
-    def added(coefficient: Coefficient, chance: Callable[[RatingSums], Floats]) -> Coefficient:
+    def sums_of(items: Ratings, documents: Indices) -> RatingSums:
+        group = np.where(np.isin(documents, used), used.searchsorted(documents), len(used))
+        return RatingSums.of(items, agreement, group=group, groups=len(used) + 1)
+
+    sums, raters = sums_of(ratings, rated.document), shared.rated.sum(axis=0)
+
+    def added(coefficient: Coefficient, chance: Callable[[RatingSums], Floats], sums: RatingSums = sums) -> Coefficient:
         return by_document.added(coefficient, ChanceSums(sums, chance), document, raters)
 
     kappa = kappa_of(ratings, weights, ordered=True, name="conger_kappa" if several else "kappa")
     return CategoricalCoefficients(
         alpha,
         added(pi_of(ratings, "fleiss_kappa" if several else "pi", weights), RatingSums.by_pooled_ratings),
-        added(kappa, RatingSums.by_own_ratings),
+        added(kappa, RatingSums.by_own_ratings, sums if several else sums_of(shared, document)),
         added(bennett_of(ratings, len(ratings.categories), weights), RatingSums.by_equal_probabilities),
         added(gwet_of(ratings, weights, ordered=True), RatingSums.by_hard_items),
-        tuple(_exchanges(ratings)),
+        tuple(_exchanges(shared)),
     )
 
 

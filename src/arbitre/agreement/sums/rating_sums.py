@@ -20,17 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RatingSums:
-    """Sums over the items that at least two annotators rated, per group of items: a document or a resample.
+    """Sums over rated items, per group of items: a document or a resample.
+
+    The observed agreement depends on the items that at least two annotators rated, the shares of the categories on all
+    rated items (Gwet, 2014).
 
     Attributes:
-        items: Number of items; shape (groups,).
-        agreed: Sum over items of the mean agreement of two of its annotators; shape (groups,).
-        shares: Sum over items of the share of each category; shape (groups, categories).
+        items: Number of items that at least two annotators rated; shape (groups,).
+        rated: Number of rated items; shape (groups,).
+        agreed: Sum over the items of at least two annotators of the mean agreement of two; shape (groups,).
+        shares: Sum over rated items of the share of each category; shape (groups, categories).
         counts: Number of ratings of each annotator and category; shape (groups, annotators, categories).
         agreement: Agreement of two categories, in [0, 1]; shape (categories, categories). None for exact agreement.
     """
 
     items: Floats
+    rated: Floats
     agreed: Floats
     shares: Floats
     counts: Floats
@@ -43,7 +48,7 @@ class RatingSums:
         """Sum the ratings of each group.
 
         Args:
-            ratings: Items that at least two annotators rated.
+            ratings: Items that at least one annotator rated.
             agreement: See `RatingSums`.
             group: Group of each item; by default, all items are in one group.
             groups: Number of groups.
@@ -55,23 +60,26 @@ class RatingSums:
         sums = np.zeros(number)
         for items, first, second in ratings.pairs():
             sums[items] += first == second if agreement is None else agreement[first, second]
-        agreed = 2.0 * sums / (raters * (raters - 1.0))
+        several = raters > 1
+        agreed = np.zeros(number)
+        agreed[several] = 2.0 * sums[several] / (raters[several] * (raters[several] - 1.0))
         counts, shares = np.zeros((groups, annotators, size)), np.zeros((groups, size))
         for annotator, codes in enumerate(ratings.codes):
             rated = codes != MISSING
             cells = group[rated] * size + codes[rated]
             counts[:, annotator] = np.bincount(cells, minlength=groups * size).reshape(groups, size)
             shares += np.bincount(cells, 1.0 / raters[rated], minlength=groups * size).reshape(groups, size)
-        items_of = np.bincount(group, minlength=groups).astype(np.float64)
-        agreed_of = np.bincount(group, agreed, minlength=groups).astype(np.float64)
-        return cls(items_of, agreed_of, shares, counts, agreement)
+        by_group = [
+            np.bincount(group, each, minlength=groups).astype(np.float64) for each in (several, raters > 0, agreed)
+        ]
+        return cls(by_group[0], by_group[1], by_group[2], shares, counts, agreement)
 
     def weighted(self, weights: Floats) -> RatingSums:
         """Return the sums over groups that count several times; `weights` has the shape (resamples, groups)."""
         groups, *shape = self.counts.shape
         counts = weighted_sums(weights, self.counts.reshape(groups, -1)).reshape(-1, *shape)
-        items, agreed, shares = (weighted_sums(weights, each) for each in (self.items, self.agreed, self.shares))
-        return RatingSums(items, agreed, shares, counts, self.agreement)
+        items, rated, agreed = (weighted_sums(weights, each) for each in (self.items, self.rated, self.agreed))
+        return RatingSums(items, rated, agreed, weighted_sums(weights, self.shares), counts, self.agreement)
 
     @property
     def observed(self) -> Floats:
@@ -117,7 +125,7 @@ class RatingSums:
 
     def _mean_shares(self) -> Floats:
         with np.errstate(invalid="ignore"):
-            shares: Floats = self.shares / self.items[:, None]
+            shares: Floats = self.shares / self.rated[:, None]
         return shares
 
     def _agreement(self, first: Floats, second: Floats) -> Floats:
@@ -129,7 +137,11 @@ class RatingSums:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ChanceSums:
-    """A coefficient by group: `RatingSums` with a chance model."""
+    """A coefficient by document: `RatingSums` with a chance model.
+
+    The last group of the sums contains the items of documents without an item of two annotators. They count once in
+    every resample.
+    """
 
     sums: RatingSums
     chance: Callable[[RatingSums], Floats]
@@ -140,10 +152,10 @@ class ChanceSums:
         return int(self.sums.counts[0].size + self.sums.shares.shape[1])
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the observed and the expected agreement if groups count several times; shapes (resamples,)."""
-        sums = self.sums.weighted(weights)
+        """Return the observed and the expected agreement if documents count several times; shapes (resamples,)."""
+        sums = self.sums.weighted(np.column_stack([weights, np.ones(len(weights))]))
         return sums.observed, self.chance(sums)
 
     def each(self) -> tuple[Floats, Floats]:
-        """Return the observed and the expected agreement in each group; shapes (groups,)."""
-        return self.sums.observed, self.chance(self.sums)
+        """Return the observed and the expected agreement in each document; shapes (groups,)."""
+        return self.sums.observed[:-1], self.chance(self.sums)[:-1]

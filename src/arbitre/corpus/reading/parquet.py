@@ -32,6 +32,16 @@ class ParquetTable:
 
     path: Path
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns. Raises DataError if pyarrow is not installed or the file cannot be read."""
+        pa = import_pyarrow(self.path)
+        try:
+            names: list[str] = pa.parquet.read_schema(self.path).names
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(error) from error
+        return names
+
     def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
         """Yield all rows.
 
@@ -59,11 +69,14 @@ class ParquetTable:
                         number += 1
                         yield ParquetRow(number, *cells)
         except (OSError, pa.ArrowException) as error:
-            raise DataError.of(
-                f"Cannot read the Parquet file: {error}",
-                file=str(self.path),
-                hint="Check the name, and whether the file is complete.",
-            ) from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> DataError:
+        return DataError.of(
+            f"Cannot read the Parquet file: {error}",
+            file=str(self.path),
+            hint="Check the name, and whether the file is complete.",
+        )
 
     def _check(self, types: Any, schema: Any, columns: Iterable[str]) -> None:  # noqa: ANN401  (pyarrow has no types)
         for name in columns:
