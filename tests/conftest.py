@@ -12,13 +12,16 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "same examples",
     parent=settings(),
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("random examples", parent=settings.get_profile("same examples"), derandomize=False)
+settings.register_profile(
+    "random examples", parent=settings.get_profile("same examples"), max_examples=1000, derandomize=False
+)
 settings.load_profile("same examples")
 
 HERE = Path(__file__).parent
@@ -43,6 +46,14 @@ def pytest_report_header(config):
     if config.getoption("--nightly", default=False):
         return f"random examples: repeat with --hypothesis-seed={config.option.hypothesis_seed}"
     return None
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print how many random pairs of documents the nightly tests compared, and their seed."""
+    reports = terminalreporter.getreports("passed")
+    pairs = [number for report in reports for name, number in report.user_properties if name == "random pairs"]
+    if pairs:
+        terminalreporter.write_line(f"{sum(pairs):,} random pairs compared, seed {config.option.hypothesis_seed}")
 
 
 def pytest_collection_modifyitems(config, items):

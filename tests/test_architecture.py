@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
@@ -85,6 +88,7 @@ class Module:
         """The module or package right below the root; empty for the root itself."""
         return self.name.partition(".")[2].partition(".")[0]
 
+    @cache  # noqa: B019  (few modules, and read once)
     def imports(self, known):
         """The modules imported anywhere in this file, in functions and for types too, as dotted names."""
         found = set()
@@ -105,7 +109,7 @@ class Module:
 def violations(root):
     """What breaks the architecture in the package at `root`, as sentences."""
     modules = [Module(file, root) for file in sorted(root.rglob("*.py"))]
-    known = {module.name for module in modules}
+    known = frozenset(module.name for module in modules)
     return [
         *misplaced(modules, known),
         *cycles(modules, known),
@@ -140,14 +144,14 @@ def misplaced(modules, known):
 
 def cycles(modules, known):
     """The modules that import themselves through others, late imports and imports for types included."""
-    loads = {module.name: module.imports(known) & known - {module.name} for module in modules}
-    for name, needed in loads.items():
-        reached, pending = set(), [*needed]
-        while pending:
-            if (other := pending.pop()) not in reached:
-                reached.add(other)
-                pending += loads[other]
-        if name in reached:
+    names = sorted(known)
+    loads = [[names.index(name) for name in module.imports(known) & known - {module.name}] for module in modules]
+    graph = np.zeros((len(names), len(names)))
+    for module, needed in zip(modules, loads, strict=True):
+        graph[names.index(module.name), needed] = 1.0
+    component = connected_components(graph, connection="strong")[1]
+    for name, size in zip(names, np.bincount(component)[component], strict=True):
+        if size > 1:
             yield f"{name} is in a cycle of imports"
 
 

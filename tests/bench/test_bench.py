@@ -23,7 +23,7 @@ def test_the_short_benchmark_times_every_kind_of_row(tmp_path):
 
 
 @pytest.mark.skipif(not BESIDE.is_dir(), reason="there is no workload beside the project")
-@pytest.mark.parametrize(("size", "most"), [(1000, 250), (5000, 650)])
+@pytest.mark.parametrize(("size", "most"), [(1000, 250), pytest.param(5000, 650, marks=pytest.mark.nightly)])
 def test_peak_memory_stays_below_its_bound(size, most):
     """A nested list against another: 9 bytes a cell, a copy for the solver, and some tables of a fixed size."""
     assert memory(BESIDE, size) < most

@@ -11,6 +11,7 @@ BENCH = Path(__file__).with_name("transport.py")
 DATA = BENCH.parents[2].parent / "shared" / "data"
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
 def test_every_solver_runs_on_every_corpus(tmp_path):
     out = tmp_path / "bench.json"

@@ -95,7 +95,6 @@ def test_identical_ratings_that_vary_agree_fully_and_equal_ratings_are_undefined
 
 
 @given(data(2))
-@settings(max_examples=50)
 def test_no_coefficient_exceeds_1_and_missing_ratings_do_not_count(ratings):
     shared = [list(side) for side in zip(*((a, b) for a, b in zip(*ratings, strict=True) if a and b), strict=True)]
     for compute in TWO.values():
@@ -140,7 +139,6 @@ def cheapest(sizes, distances, unmatched):
 
 
 @given(st.lists(st.integers(0, 2), min_size=2, max_size=4), st.sampled_from([0.1, 0.5, 1.0]), st.randoms())
-@settings(deadline=None)
 def test_no_partition_has_less_disorder_than_the_exact_alignment(sizes, unmatched, source):
     np = pytest.importorskip("numpy")
     generator = np.random.default_rng(source.getrandbits(32))

@@ -13,7 +13,7 @@ from tests.laws import test_matcher_laws as matcher_laws
 from arbitre import Comparator
 
 NEAR = 1e-9
-slow = settings(max_examples=150, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -15,9 +15,7 @@ from arbitre.agreement import build_consensus
 from arbitre.values import canonical
 
 STRATEGIES = ["majority", "unanimity"]
-SLOW = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @st.composite

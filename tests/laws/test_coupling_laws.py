@@ -19,7 +19,7 @@ from arbitre.paths import pointer
 from arbitre.schema import CLOSE
 
 NEAR = 1e-9
-slow = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 EVERY = SOLVERS + SMOOTH
 CASES = transports(solvers=EVERY) | transports(solvers=EVERY, ties=False)
 

@@ -11,7 +11,7 @@ from arbitre import Comparator
 from arbitre.diagnosis.causes.taxonomy import FAULTS
 
 NEAR = 1e-9
-slow = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(deadline=None, suppress_health_check=list(HealthCheck))
 PERSON = {
     "name": {"type": "string"},
     "born": {"type": "integer"},

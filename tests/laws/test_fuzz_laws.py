@@ -8,11 +8,12 @@ and in two.
 from __future__ import annotations
 
 import json
+import random
 from contextlib import suppress
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from arbitre import Comparator
@@ -95,7 +96,6 @@ def keywords(part):
 
 
 SCHEMAS = st.recursive(st.booleans() | st.just({}) | st.fixed_dictionaries({"type": TYPES}), keywords, max_leaves=10)
-tried = count()
 
 
 NAMES = ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", "omq_imq", "quality")
@@ -109,7 +109,6 @@ def hold(schema, pairs, processes=None):
         return 0
     compared = {}
     for number, (gold, predicted) in enumerate(pairs):
-        next(tried), next(tried)
         try:
             comparison = comparator.compare(gold=gold, predicted=predicted)
         except ArbitreError:
@@ -146,7 +145,7 @@ UNHURRIED = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.slow
-@settings(UNHURRIED, max_examples=400)
+@settings(UNHURRIED)
 @given(EXAMPLES)
 def test_any_schema_and_documents_give_results_within_the_rules_or_a_typed_error(example):
     hold(*example)
@@ -165,14 +164,80 @@ def test_one_and_two_workers_give_the_same_bytes(monkeypatch):
     same()
 
 
-@pytest.mark.nightly
-def test_a_hundred_thousand_documents_give_results_within_the_rules_or_a_typed_error():
-    start = next(tried)
+SHARDS, PAIRS_A_SHARD, PAIRS_A_SCHEMA = 10, 1_000_000, 2_000
+ATOMS = (None, True, False, 0, 1, -1, 0.5, 1e300, -0.0, 2**63, 10**30)
+TEXTS = ("", "a", "ab", "é", "1", "2020-01-01", "\U0001f600")
 
-    @settings(UNHURRIED, max_examples=500, database=None)
-    @given(EXAMPLES)
-    def batch(example):
-        hold(*example)
 
-    while next(tried) - start < 100_000:
+def random_value(draw, depth=0):
+    """A random JSON value, drawn without Hypothesis, which would take 20 times as long."""
+    kind = draw.random()
+    if depth > 2 or kind < 0.45:
+        return draw.choice(ATOMS + TEXTS)
+    if kind < 0.7:
+        return [random_value(draw, depth + 1) for _ in range(draw.randrange(5))]
+    keys = draw.choices(("a", "b", "c", "x/y", "~", "*", ""), k=draw.randrange(5))
+    return {key: random_value(draw, depth + 1) for key in keys}
+
+
+def hold_corpus(schema, number_of_pairs, drawn):
+    """Check what holds for every document of a random corpus; return the number of pairs compared."""
+    try:
+        comparator = Comparator(schema)
+    except SchemaError:
+        return 0
+    draw = random.Random(drawn)  # noqa: S311  (no secrets here)
+    pairs = [(random_value(draw), random_value(draw)) for _ in range(number_of_pairs)]
+    pairs[: number_of_pairs // 10] = [(gold, gold) for gold, _ in pairs[: number_of_pairs // 10]]
+    try:
+        evaluation = comparator.evaluate([(str(number), *pair) for number, pair in enumerate(pairs)])
+    except ArbitreError:
+        return 0
+    results = {result.key: result for result in evaluation.documents}
+    for key, result in results.items():
+        gold, predicted = pairs[int(key)]
+        scores = result.scores
+        assert 0.0 <= result.quality <= 1.0
+        near = 1e-9 * (1.0 + scores.gold + scores.predicted)
+        assert scores.matched <= min(scores.gold, scores.predicted) + near
+        assert all((score := getattr(scores, name)) is None or -near <= score <= 1.0 + near for name in NAMES)
+        if gold is predicted and comparator.certificate.verdict != "not a metric":
+            assert result.quality == 1.0
+    compared = sorted(results.keys() - {failure.id for failure in evaluation.failures})
+    for key in draw.sample(compared, min(3, len(compared))):
+        gold, predicted = pairs[int(key)]
+        assert comparator.compare(gold=gold, predicted=predicted).quality == results[key].quality
+    return len(results)
+
+
+def search(shard, pairs, pairs_a_schema, start):
+    """Compare at least so many random pairs under random schemas; return how many."""
+    compared = 0
+
+    for number in count():
+        if compared >= pairs:
+            return compared
+
+        @seed(f"{start}/{shard}/{number}")
+        @settings(UNHURRIED, max_examples=10, phases=[Phase.generate])  # shrinking a corpus takes minutes
+        @given(SCHEMAS, st.integers(0, 2**32))
+        def batch(schema, drawn):
+            nonlocal compared
+            compared += hold_corpus(schema, pairs_a_schema, drawn)
+
         batch()
+    return compared
+
+
+@pytest.mark.slow
+def test_a_random_corpus_gives_results_within_the_rules_or_a_typed_error():
+    assert search(0, 500, 50, 0) >= 500
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_ten_million_random_pairs_give_results_within_the_rules_or_a_typed_error(shard, pytestconfig, record_property):
+    """Hours in two processes (`-n 2`). What it finds becomes an example of a test that always runs."""
+    compared = search(shard, PAIRS_A_SHARD, PAIRS_A_SCHEMA, pytestconfig.getoption("--hypothesis-seed"))
+    record_property("random pairs", compared)
+    assert compared >= PAIRS_A_SHARD

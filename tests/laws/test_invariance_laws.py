@@ -10,7 +10,7 @@ from tests.builders import KEPT, METRIC, NEITHER, Part, canonical, distances, ed
 from arbitre import Comparator
 
 NEAR = 1e-9
-slow = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 
 def near(schema):

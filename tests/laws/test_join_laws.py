@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arbitre.corpus.joining.join import join, paired
@@ -85,7 +85,6 @@ def seen(joined):
     return pairs, list(joined.failures), list(joined.without_gold)
 
 
-@settings(max_examples=300)
 @given(documents("gold", IDS), documents("predicted", IDS | st.just("z")), st.booleans())
 def test_join_equals_the_textbook_join(gold, predicted, some):
     known = {item.id for item in gold if isinstance(item, Record)}
@@ -102,7 +101,6 @@ def test_join_equals_the_textbook_join(gold, predicted, some):
     assert all(pair.failure is None or any(pair.failure is one for one in joined.failures) for pair in joined)
 
 
-@settings(max_examples=50)
 @given(documents("gold", st.sampled_from("abc")), documents("predicted", st.sampled_from("abcz")))
 def test_joining_a_file_equals_joining_its_records(gold, predicted):
     with TemporaryDirectory() as folder:
@@ -122,7 +120,6 @@ def test_joining_a_file_equals_joining_its_records(gold, predicted):
             assert seen(join(*sides)) == expected
 
 
-@settings(max_examples=100)
 @given(documents("gold", st.sampled_from("abc")), st.data())
 def test_rows_are_distinguished_by_id_and_run(gold, data):
     rows = [

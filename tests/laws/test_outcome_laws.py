@@ -10,7 +10,7 @@ from arbitre import Comparator
 from arbitre.tally import OUTCOMES
 
 NEAR = 1e-9
-slow = settings(max_examples=100, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 
 def counted(comparison):

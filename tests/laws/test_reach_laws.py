@@ -19,7 +19,6 @@ from arbitre.errors import SchemaError
 from arbitre.schema.validation.validate import find_violations
 
 NEAR = 1e-9
-EXAMPLES = 400
 
 TYPES = [
     {"type": "string"},
@@ -119,7 +118,7 @@ def measured(plan, documents, how=QualitySolver()):  # noqa: B008  (solvers have
     return table[np.ix_(alive, alive)], row_codes(root)[:size][alive]
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_certified_facts_hold_for_computed_distances(case):
     schema, instead, documents = case

@@ -13,7 +13,7 @@ from tests.oracle.strategies import cases as schema_cases
 
 from arbitre import ABSENT, Comparator
 
-slow = settings(max_examples=80, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 PEOPLE = Comparator(
     {

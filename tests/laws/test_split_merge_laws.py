@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import parts
 
@@ -38,7 +38,6 @@ def results(plan, gold, predicted):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_document_compared_with_itself_has_no_joins(data):
     part = data.draw(parts())
@@ -47,14 +46,12 @@ def test_a_document_compared_with_itself_has_no_joins(data):
     assert (joined["merges"], joined["splits"]) == ((), ())
 
 
-@settings(max_examples=100, deadline=None)
 @given(ENTRIES.flatmap(lambda entries: st.tuples(st.just(entries), st.permutations(entries))))
 def test_permuted_entries_have_no_joins(pair):
     joined = results(PLAN, [pair[0]], [list(pair[1])]).parts_of(0)
     assert (joined["merges"], joined["splits"]) == ((), ())
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(ENTRIES, ENTRIES), min_size=1, max_size=4))
 def test_joins_and_their_score_do_not_depend_on_the_batch(pairs):
     gold, predicted = (list(side) for side in zip(*pairs, strict=True))
@@ -63,7 +60,6 @@ def test_joins_and_their_score_do_not_depend_on_the_batch(pairs):
         assert results(PLAN, [gold_document], [predicted_document]).parts_of(0) == together.parts_of(document)
 
 
-@settings(max_examples=100, deadline=None)
 @given(ENTRIES, ENTRIES)
 def test_every_join_gains_and_uses_an_item_once(gold, predicted):
     joined = results(PLAN, [gold], [predicted]).parts_of(0)
@@ -74,7 +70,6 @@ def test_every_join_gains_and_uses_an_item_once(gold, predicted):
         assert len(used) == len(set(used))
 
 
-@settings(max_examples=100, deadline=None)
 @given(ENTRIES, ENTRIES)
 def test_without_joins_the_score_after_joins_is_the_strict_score(gold, predicted):
     comparison = COMPARATOR.compare(gold=gold, predicted=predicted)
@@ -83,7 +78,6 @@ def test_without_joins_the_score_after_joins_is_the_strict_score(gold, predicted
         assert diagnosis.f1q_after_joins == comparison.scores.f1q
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(ENTRY, min_size=2, max_size=8, unique_by=lambda entry: entry["name"]), st.integers(0, 6))
 def test_joining_two_entries_of_gold_restores_a_planted_merge(gold, position):
     position %= len(gold) - 1

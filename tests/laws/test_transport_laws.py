@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from arbitre import Comparator
@@ -109,7 +109,6 @@ def test_no_item_is_coupled_beyond_its_mass(solver, case):
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
-@settings(max_examples=40)
 @given(cases=st.lists(problems(), min_size=2, max_size=4))
 def test_a_plan_does_not_depend_on_its_neighbours(solver, cases):
     together = solve(cases, solver)

@@ -111,7 +111,7 @@ def test_no_witness_uses_values_that_the_schema_excludes():
     assert broken.reason.endswith("for values that the schema does not declare")
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(part=parts(worst=NEITHER, depth=2))
 def test_witnesses_of_generated_schemas_violate_their_distance(part):
     comparator = Comparator(part.schema)

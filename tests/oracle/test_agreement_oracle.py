@@ -8,7 +8,7 @@ from pathlib import Path
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -123,7 +123,6 @@ def test_ac1_depends_on_the_available_categories(a, b, used, available):
 
 
 @given(ratings(4), st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
-@settings(max_examples=200)
 def test_alpha_agrees_with_the_package_krippendorff(data, level):
     computed = agreement.krippendorff_alpha(data, level)
     matrix = np.array([[np.nan if value is None else value for value in row] for row in data], dtype=float)
@@ -137,7 +136,6 @@ def test_alpha_agrees_with_the_package_krippendorff(data, level):
 
 
 @given(ratings(2), st.sampled_from([None, "linear", "quadratic"]))
-@settings(max_examples=200)
 def test_kappa_agrees_with_scikit_learn(data, weights):
     kept = [(a, b) for a, b in zip(*data, strict=True) if a is not None and b is not None]
     computed = agreement.cohen_kappa(*data, weights=weights, categories=[1, 2, 3, 5])

@@ -28,7 +28,7 @@ LIMITS = {
     "lazy and sparing": LAZY | {"keys": 2},
     "lazy, one by one": LAZY | {"large": 1, "chunk": 1, "deep_chunk": 1},
 }
-slow = settings(max_examples=100, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 
 def spare(patch, dear=2):

@@ -16,7 +16,7 @@ from arbitre.diagnosis.causes.repair_gain import f1q_gain, repair_changes
 from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS, classify
 
 NEAR = 1e-9
-slow = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class Tree:

@@ -16,7 +16,7 @@ from arbitre import Comparator
 from arbitre.diagnosis.causes.diagnose import diagnose
 from arbitre.engine import compare_to_levels, flat_matching
 
-slow = settings(max_examples=100, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 
 def leaves(tree, path=()):

@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -121,7 +121,6 @@ def items_schema(path):
 
 
 @given(st.lists(st.integers(0, 5), min_size=3, max_size=4), st.sampled_from([0.2, 0.5, 1.0]), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=60)
 def test_no_alignment_of_any_candidates_has_less_disorder(sizes, unmatched, seed):
     if not any(sizes) or np.prod([size + 1 for size in sizes]) > 300:
         sizes = [2] * len(sizes)
@@ -147,7 +146,6 @@ def test_no_alignment_of_any_candidates_has_less_disorder(sizes, unmatched, seed
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.3, 0.5, 2.0]), st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_the_prices_of_units_sum_to_the_cost_of_the_best_matching(height, width, unmatched, seed):
     table = np.random.default_rng(seed).random((height, width)).round(1)
     problem = Problem.of({(0, 1): table}, (height, width), unmatched)

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -73,7 +73,6 @@ def test_bleu_equals_the_published_table(table):
     assert text.bleu_details(*short).brevity_penalty == command("bleu", *short)["brevity_penalty"] == expected
 
 
-@settings(max_examples=150, deadline=None)
 @given(candidate=TEXTS | LINES, references=REFERENCES | st.lists(LINES, min_size=1, max_size=2), stem=st.booleans())
 def test_rouge_equals_rouge_score(candidate, references, stem):
     from rouge_score.rouge_scorer import RougeScorer
@@ -87,7 +86,6 @@ def test_rouge_equals_rouge_score(candidate, references, stem):
             assert text.rouge(candidate, references, kind) == score
 
 
-@settings(max_examples=150, deadline=None)
 @given(candidate=WORDS, reference=WORDS, skip=st.integers(0, 5))
 def test_skip_bigrams_equal_a_manual_count(candidate, reference, skip):
     from collections import Counter
@@ -103,7 +101,6 @@ def test_skip_bigrams_equal_a_manual_count(candidate, reference, skip):
     assert text.rouge(candidate, reference, "rougeS", skip=skip)[:2] == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
 @given(candidate=TEXTS, references=REFERENCES, orders=st.integers(1, 5))
 def test_bleu_with_equal_weights_equals_sacrebleu(candidate, references, orders):
     from sacrebleu.metrics import BLEU
@@ -115,7 +112,6 @@ def test_bleu_with_equal_weights_equals_sacrebleu(candidate, references, orders)
     assert (score.length, score.reference_length) == (peer.sys_len, peer.ref_len)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     candidate=WORDS.filter(bool),
     references=st.lists(WORDS.filter(bool), min_size=1, max_size=3),

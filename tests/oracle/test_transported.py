@@ -16,7 +16,7 @@ from arbitre.engine.solve.limits import DEFAULT_LIMITS, CellLimits
 from arbitre.schema import CLOSE
 
 NEAR = 1e-8
-slow = settings(max_examples=120, suppress_health_check=list(HealthCheck))
+slow = settings(suppress_health_check=list(HealthCheck))
 
 
 def numbers(tally):

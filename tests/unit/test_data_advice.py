@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -63,7 +63,6 @@ def test_different_distributions_are_reported_with_p_and_the_class_that_differs_
     assert (finding.numbers["training"], finding.numbers["test"]) == (0.6, 0.3)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(20, 90), st.integers(20, 90)), min_size=2, max_size=5))
 def test_the_chi_square_test_is_that_of_scipy(rows):
     from scipy.stats import chi2_contingency
