@@ -9,6 +9,7 @@ from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.csv_table import CsvTable
 from arbitre.corpus.reading.options import Failure, ReadOptions
 from arbitre.errors import DataError
+from arbitre.report.tables.result_files import read_table
 
 SCHEMA = {
     "type": "object",
@@ -68,6 +69,17 @@ def test_a_cell_is_read_as_the_kinds_of_its_field(tmp_path, name, cell, expected
 
 def test_a_cell_of_a_list_is_json(tmp_path):
     assert documents(tmp_path / "p.csv", 'id,tags\na,"[""x"",""y""]"\n') == {"a": {"tags": ["x", "y"]}}
+
+
+def test_a_cell_may_be_longer_than_the_limit_of_the_csv_module(tmp_path):
+    text = "a" * 131_073
+    assert documents(tmp_path / "gold.csv", f"id,name\na,{text}\n") == {"a": {"name": text}}
+    (tmp_path / "matches.csv").write_text(f"id,gold.name,name.quality\n'=a,{text},0.5\n", encoding="utf-8")
+    table = read_table(tmp_path / "matches.csv")
+    assert (table["id"], table["gold.name"]) == (["=a"], [text])
+    (tmp_path / "matches.csv").write_text("id,name\na\n", encoding="utf-8")
+    with pytest.raises(DataError, match="Cannot read the file"):
+        read_table(tmp_path / "matches.csv")
 
 
 def test_an_empty_cell_is_an_absent_field(tmp_path):

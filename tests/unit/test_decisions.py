@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
 
 from arbitre.agreement.consensus.decisions import Decision, Decisions, cell_text, cell_value, fingerprint
 from arbitre.agreement.consensus.disagreement import Disagreement, Reading
+from arbitre.agreement.consensus.queue_files import Queue
 from arbitre.errors import DataError
+from arbitre.report.text_files import FORMULA
 from arbitre.values import ABSENT
 
 
@@ -170,3 +173,19 @@ def test_a_cell_reads_back_as_its_value(value):
     assert cell_value(text) == value
     assert type(cell_value(text)) is type(value)
     assert not (isinstance(value, str) and text.startswith(("=", "@", "-", "+")))
+
+
+def test_the_table_of_a_queue_has_no_formulas_and_its_decisions_are_read_back(tmp_path):
+    formula, escaped = "=HYPERLINK(1)", "'=1"
+    own = [disagreement("Ada", "Ida", name=f"{name}#/name") for name in (formula, escaped)]
+    made = [Decision(each.id, formula, f"+{each.document}", "@note") for each in own]
+    path = tmp_path / "queue.csv"
+    Queue(["=ada", "-bob"], own, {each.id: each for each in made}, "0").write([path])
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(FORMULA)]
+    read = Decisions.read(path)
+    read.check(own)
+    assert [(each.id, each.value, each.by, each.note) for each in read.by_id.values()] == [
+        (each.id, each.value, each.by, each.note) for each in made
+    ]

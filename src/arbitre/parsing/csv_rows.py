@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import csv
+import struct
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
 DELIMITERS: Final = ",;\t"
 """Delimiters that are recognised, the most common first."""
+
+
+_UNLIMITED: Final = 2 ** (8 * struct.calcsize("l") - 1) - 1
+"""The largest limit that `csv` accepts: a C long."""
 
 
 class CsvError(ValueError):
@@ -19,6 +25,15 @@ class CsvError(ValueError):
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
         self.line = line
+
+
+def csv_reader(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> Any:  # noqa: ANN401  (no public type)
+    """Return a `csv.reader` for cells of any length; by default it refuses more than 131,072 characters.
+
+    The limit belongs to the process. It is only ever raised.
+    """
+    csv.field_size_limit(_UNLIMITED)
+    return csv.reader(lines, delimiter=delimiter, strict=strict)
 
 
 def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
@@ -37,8 +52,8 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
     rest = iter(lines)
     head = next(rest, "")
     if delimiter is None:
-        delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), ())))
-    rows = csv.reader(chain([head], rest), delimiter=delimiter, strict=True)
+        delimiter = max(DELIMITERS, key=lambda mark: len(next(csv_reader([head], mark), ())))
+    rows = csv_reader(chain([head], rest), delimiter, strict=True)
     line = 1
     try:
         for cells in rows:

@@ -31,7 +31,8 @@ _MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
 CHUNK_ROWS: Final = 4096
 """Number of rows of a frame that are formatted at once."""
 
-_FORMULAS: Final = frozenset(FORMULA)
+_ESCAPED: Final = frozenset((*FORMULA, "'"))
+"""First characters of texts that `cell` may change."""
 _ENCODED: Final = frozenset({bool, int, list, dict})
 
 
@@ -46,7 +47,7 @@ def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list
         texts = iter(format_cells(present, dialect))
         return ["" if value is None or value is ABSENT else next(texts) for value in values]
     kinds = set(map(type, values))
-    if kinds == {str} and _FORMULAS.isdisjoint([text[:1] for text in values]):
+    if kinds == {str} and _ESCAPED.isdisjoint([text[:1] for text in values]):
         return list(values)
     if kinds <= _ENCODED:
         encoded = zip(values, encode_each(values), strict=True)

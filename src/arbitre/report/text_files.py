@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
 
@@ -113,22 +114,34 @@ def json_text(value: Json) -> str:
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Prefixes of text that spreadsheets may run as a formula; the last four are full-width characters."""
 
+_ESCAPED: Final = re.compile(f"'*[{re.escape(''.join(FORMULA))}]")
+"""Matches texts that get an apostrophe: formulas, and texts that would otherwise read like an escaped formula."""
+
 
 def cell(value: Json, dialect: CsvDialect = STANDARD) -> str:
     """Format a value as a CSV cell: strings unchanged, "" for None and ABSENT, other values as compact JSON.
 
     Only numbers have the decimal mark of the dialect, not the numbers in texts, lists and objects.
 
-    Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    Text that a spreadsheet would run as a formula gets a leading apostrophe, which `unescaped` removes.
 
     >>> [cell(value) for value in ("Ada", None, True, 0.5, {"pages": [1, 2]}, "=1+1")]
     ['Ada', '', 'true', '0.5', '{"pages":[1,2]}', "'=1+1"]
     """
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
+        return f"'{value}" if _ESCAPED.match(value) else value
     if value is None or value is ABSENT:
         return ""
     return compact(value).replace(".", dialect.decimal) if type(value) is float else compact(value)
+
+
+def unescaped(text: str) -> str:
+    """Return the text of a cell without the apostrophe that `cell` puts before a formula.
+
+    >>> [unescaped(cell(text)) for text in ("Ada", "=1+1", "'=1", "'tis")]
+    ['Ada', '=1+1', "'=1", "'tis"]
+    """
+    return text[1:] if text.startswith("'") and _ESCAPED.match(text) else text
 
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

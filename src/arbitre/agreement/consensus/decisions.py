@@ -12,7 +12,7 @@ from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.csv_table import CsvTable
 from arbitre.corpus.reading.sources import open_source, split_name
 from arbitre.errors import DataError, Problem, did_you_mean, shown
-from arbitre.report.text_files import FORMULA, compact
+from arbitre.report.text_files import FORMULA, compact, unescaped
 from arbitre.values import ABSENT, Json, canonical
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _table(path: Path) -> Iterator[Decision | Problem]:
         if isinstance(cells, str):
             yield Problem(cells, str(path), line)
             continue
-        plain: dict[str, Json] = {key: cells[key] for key in KEYS if cells.get(key)}
+        plain: dict[str, Json] = {key: unescaped(cells[key]) for key in KEYS if cells.get(key)}
         if not plain.keys() & {"value", "absent"}:
             continue
         try:

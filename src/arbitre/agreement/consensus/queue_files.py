@@ -10,7 +10,7 @@ from arbitre.agreement.consensus.queue_view import queue_view
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
 from arbitre.report.html.queue_page import render_queue
-from arbitre.report.text_files import atomic_text_file, compact, csv_writer
+from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Queue(NamedTuple):
         writer = csv_writer(file)
         readings = [f"{name}: {part}" for name in self.annotators for part in ("value", "pointer")]
         described = ("id", "document", "pointer", "path", "kind", "flag", "weight", "proposal")
-        writer.writerow([*described, *readings, "context", "value", "absent", "by", "note", "fingerprint"])
+        writer.writerow([*described, *map(cell, readings), "context", "value", "absent", "by", "note", "fingerprint"])
         for own in self.disagreements:
             by_name = {reading.annotator: reading for reading in own.readings}
             cells: list[str] = []
@@ -68,8 +68,8 @@ class Queue(NamedTuple):
             decided = ["", "", "", ""]
             if decision is not None:
                 absent = "true" if decision.value is ABSENT else ""
-                decided = [cell_text(decision.value), absent, decision.by, decision.note]
-            texts = [own.id, own.document, own.pointer, own.path, own.kind, own.flag]
+                decided = [cell_text(decision.value), absent, cell(decision.by), cell(decision.note)]
+            texts = map(cell, (own.id, own.document, own.pointer, own.path, own.kind, own.flag))
             context = cell_text(own.context)
             writer.writerow(
                 [*texts, compact(own.weight), cell_text(own.proposal), *cells, context, *decided, fingerprint(own)]

@@ -14,6 +14,7 @@ from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.storage.files import atomic_file, unreadable
+from arbitre.parsing.csv_rows import csv_reader
 from arbitre.report.csv_columns import write_frame
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.tables import fault_table
@@ -26,6 +27,7 @@ from arbitre.report.text_files import (
     compact,
     csv_writer,
     json_text,
+    unescaped,
 )
 from arbitre.schema.validation.validate import find_violations
 from arbitre.values import ABSENT, Json
@@ -152,11 +154,11 @@ def read_table(path: Path) -> Frame:
         with path.open(encoding="utf-8-sig", newline="") as file:
             dialect = CsvDialect.of(file.readline())
             file.seek(0)
-            head, *rows = csv.reader(file, delimiter=dialect.delimiter)
-    except (OSError, ValueError) as error:
+            head, *rows = csv_reader(file, dialect.delimiter)
+        columns = zip(*rows, strict=True) if rows else ([] for _ in head)
+        return {unescaped(name): _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
+    except (OSError, ValueError, csv.Error) as error:
         raise unreadable(path, error) from error
-    columns = zip(*rows, strict=True) if rows else ([] for _ in head)
-    return {name: _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
 
 
 _NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
@@ -165,7 +167,7 @@ _NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
 def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Column:
     if name.rpartition(".")[2] in _NUMBERS:
         return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
-    return [cell or None for cell in cells]
+    return [unescaped(cell) or None for cell in cells]
 
 
 def write_rows(
