@@ -132,6 +132,12 @@ def test_a_document_is_no_schema(tmp_path, document):
         {"minLength": 2},
         {"format": "date", "title": "A day"},
         {"const": "ab"},
+        {"contains": {"type": "string"}},
+        {"minContains": 1},
+        {"maxContains": 2},
+        {"contentEncoding": "base64"},
+        {"contentMediaType": "application/json", "contentSchema": {"type": "object"}},
+        {"contentSchema": {"type": "object"}, "description": "JSON in a text"},
         {"x-arbitre": {"distance": "exact"}},
     ],
 )
@@ -162,6 +168,33 @@ def test_keywords_of_older_drafts_are_read(schema):
         comparison = comparator.compare(gold=document, predicted=document)
         assert comparison.quality == 1.0
         assert isinstance(comparison.violations, tuple)
+
+
+LONG = "x" * 500
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"$schema": DRAFT.format(4), "enum": [LONG, 1, LONG]},
+            f'draft 4 requires `enum` to be a list of different values, got "{LONG}" 2 times',
+        ),
+        (
+            {"$schema": DRAFT.format(4), "enum": []},
+            "draft 4 requires `enum` to be a list of at least one value, got []",
+        ),
+        ({"$schema": DRAFT.format(7), "enum": {"a": 1}}, 'draft 7 requires `enum` to be a list, got {"a": 1}'),
+        ({"enum": LONG}, "draft 2020-12 requires `enum` to be a list, got "),
+        ({"properties": {"enum": []}}, "[] is not of type 'object', 'boolean'"),
+        ({"$schema": DRAFT.format(4), "dependencies": {"enum": []}, "type": "object"}, "[] should be non-empty"),
+        ({"type": [{"enum": LONG}]}, "is not one of"),
+    ],
+)
+def test_a_message_on_a_wrong_keyword_states_the_whole_rule(schema, message):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema)
+    assert message in caught.value.message
 
 
 @pytest.mark.parametrize(("draft", "keyword"), [(3, "dependencies"), (4, "definitions")])

@@ -28,7 +28,9 @@ MAX_SHOWN: Final = 3
 
 _TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "array", "object", "any"))
 _DRAFTS: Final = (Draft3Validator, Draft4Validator, Draft7Validator, Draft201909Validator, Draft202012Validator)
-_ASSERTIONS: Final = frozenset(keyword for draft in _DRAFTS for keyword in draft.VALIDATORS) | {"then", "else"}
+_BESIDE: Final = ("then", "else", "minContains", "maxContains", "contentEncoding", "contentMediaType", "contentSchema")
+"""Keywords that validators read with another keyword, or do not check."""
+_ASSERTIONS: Final = frozenset(keyword for draft in _DRAFTS for keyword in draft.VALIDATORS).union(_BESIDE)
 _EMPTY: Final = frozenset(("$schema", "$id", "$comment"))
 """Keywords that an empty schema, which accepts any document, may contain."""
 _ANNOTATIONS: Final = _EMPTY | {"title", "description", "default", "examples", "$anchor", "$defs", "definitions"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,10 +17,10 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import deep_stack
-from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
+from arbitre.errors import DataError, Problem, SchemaError, clipped, did_you_mean, shown
 from arbitre.paths import escape, order, pointer
 from arbitre.schema.loading.source_file import read_file
-from arbitre.values import Json, check_depth, check_keys, check_number, kind_of
+from arbitre.values import Json, canonical, check_depth, check_keys, check_number, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +45,9 @@ _COMPILED: Final = frozenset(
     )
 )
 """The keywords that are compiled, whatever the draft of the schema."""
+
+_SHOWN: Final = 120
+"""Maximum length of a value in the message of a violation, in characters."""
 
 _LEGACY: Final = (Draft3Validator, Draft4Validator, Draft6Validator, Draft7Validator)
 
@@ -157,7 +162,7 @@ class SchemaStore:
     def _validate(self, schema: Json, draft: type[Validator], file: str | None, place: str) -> None:
         validator = draft(draft.META_SCHEMA)
         errors = deep_stack.call_with_deep_stack(lambda: list(validator.iter_errors(schema)))
-        problems = dict.fromkeys(_problem(error, file, place) for error in errors)
+        problems = dict.fromkeys(_problem(error, draft, file, place) for error in errors)
         if problems:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))
 
@@ -229,7 +234,7 @@ def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:
     return validator_for(contents, default=default) if declared else default
 
 
-def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
+def _problem(error: ValidationError, draft: type[Validator], file: str | None, place: str) -> Problem:
     try:
         best = best_match([error]) or error
     except TypeError:  # jsonschema cannot rank the errors of types that draft 3 writes as schemas
@@ -240,8 +245,32 @@ def _problem(error: ValidationError, file: str | None, place: str) -> Problem:
         hint = did_you_mean(best.instance, filter(_is_text, best.validator_value))
     elif list(best.absolute_path)[-1:] == ["items"] and isinstance(best.instance, list):
         hint = 'Write `prefixItems`, or declare "$schema": "http://json-schema.org/draft-07/schema#".'
-    message = f"Not valid JSON Schema: {best.message[:200]}"
+    message = f"Not valid JSON Schema: {_enum_rule(best, draft) or _rule(best)}"
     return Problem(message, file=file, pointer=place + pointer(best.absolute_path), hint=hint)
+
+
+def _enum_rule(error: ValidationError, draft: type[Validator]) -> str | None:
+    """Return which rule of which draft an `enum` breaks; None for an error that is not about an `enum`."""
+    *above, keyword = error.absolute_path or [None]
+    rules = {"type": "a list", "minItems": "a list of at least one value", "uniqueItems": "a list of different values"}
+    if keyword != "enum" or error.validator not in rules or above[-1:] in (["dependencies"], ["dependentRequired"]):
+        return None
+    if error.validator == "type" and error.validator_value != "array":  # a property of the name
+        return None
+    got = shown(error.instance)
+    if error.validator == "uniqueItems":
+        counts = Counter(map(canonical, error.instance))
+        twice = next(value for value in error.instance if counts[canonical(value)] > 1)
+        got = f"{json.dumps(twice, ensure_ascii=False)} {counts[canonical(twice)]} times"
+    name = str(draft.META_SCHEMA["$schema"]).rstrip("/#").removesuffix("/schema").rpartition("/")[2]
+    return f"draft {name.removeprefix('draft-0')} requires `enum` to be {rules[str(error.validator)]}, got {got}"
+
+
+def _rule(error: ValidationError) -> str:
+    """Return the message of a violation, in which a long value is clipped and not the rule."""
+    value = repr(error.instance)
+    rule = error.message.removeprefix(value)
+    return error.message if rule == error.message else clipped(value, _SHOWN) + rule
 
 
 def _is_text(value: Json) -> bool:
