@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,12 +14,21 @@ from arbitre.paths import pointer
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from arbitre.paths import Path
+
 Json = Any
 """A JSON value as returned by `json.loads`: None, bool, int, float, str, list or dict."""
 
 
 MAX_DEPTH: Final = 512
 """Maximum nesting depth of lists and objects in a document."""
+
+MAX_VALUES: Final = 1 << 22
+"""Maximum number of values of a document, lists and objects included. The largest answers of language models have 4 MB
+of text, so at most half of it; a document of this size takes about 15 s and 1 GB to compare."""
+
+MAX_BYTES: Final = 1 << 26
+"""Maximum size of the JSON text of a document, in bytes."""
 
 MAX_SHARED_VALUES: Final = 1 << 20
 """Maximum number of values of a document that contains the same Python list or object several times."""
@@ -191,7 +201,8 @@ def check(value: Json, what: str = "value") -> None:
     """Check that a value is JSON at every depth.
 
     Raises:
-        DataError: A part of the value is not JSON, with its pointer in the value; or see `check_depth`.
+        DataError: A part of the value is not JSON, with its pointer in the value; a text has a lone surrogate; or see
+            `check_depth`.
     """
     check_depth(value, what)
     pending: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
@@ -205,10 +216,27 @@ def check(value: Json, what: str = "value") -> None:
         elif kind is Kind.OBJECT:
             check_keys(item, at)
             pending.extend((part, (*at, key)) for key, part in item.items())
+            for key in item:
+                check_text(key, at, "a key")
+        elif kind is Kind.STRING:
+            check_text(item, at)
+
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def check_text(text: str, at: Path = (), what: str = "text") -> None:
+    """Raise DataError if a text has a lone surrogate, which no file in UTF-8 can contain."""
+    if not text.isascii() and (half := _SURROGATE.search(text)):
+        raise DataError.of(
+            f"Expected {what} of whole Unicode characters, got the lone surrogate {half[0]!r}",
+            pointer=pointer(at),
+            hint=r"Write both halves of the pair (\ud83d\ude00), or the character itself.",
+        )
 
 
 def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most: int = MAX_SHARED_VALUES) -> None:
-    """Check that a value does not contain itself, is not nested too deeply, and does not multiply its parts.
+    """Check that a value is not too large, nested too deeply or contains itself, and does not multiply its parts.
 
     Python objects may share parts: 40 lists that each contain the next one twice represent 2^40 values. Each list or
     object is visited once. Readers check the depth of texts; the engine checks documents while it builds columns.
@@ -220,7 +248,7 @@ def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most
         most: Maximum number of values if shared parts, counted each time they occur, multiply them by more than 64.
 
     Raises:
-        DataError: The value exceeds a limit, or contains itself.
+        DataError: The value exceeds a limit (`MAX_VALUES` in any case), or contains itself.
     """
     if _is_small(value, deepest, min(most, _FEW_VALUES)):
         return
@@ -245,11 +273,22 @@ def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most
         sizes[id(container)] = height, len(container) + sum(values for _, values in below)
         above.discard(id(container))
         path.pop()
-    if sizes[id(value)][1] > max(most, _SHARING * unshared):
+    if unshared >= MAX_VALUES:
+        raise too_many_values(unshared + 1, what, MAX_VALUES)
+    if sizes[id(value)][1] > min(max(most, _SHARING * unshared), MAX_VALUES):
         raise DataError.of(
             f"Expected at most {most} values in the {what}, got more, as lists or objects occur in it several times",
             hint="A Python list or object that occurs several times counts each time.",
         )
+
+
+def too_many_values(count: int, what: str, most: int) -> DataError:
+    """Return the error for a document of more than `most` values."""
+    return DataError.of(
+        f"Expected at most {most:,} values in the {what}, got {count:,}",
+        pointer="",
+        hint="Split it into several documents.",
+    )
 
 
 def _is_small(value: Json, deepest: int, most: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 from arbitre.comparator.functions import load_functions
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.records import readable
+from arbitre.corpus.reading.strict_json import check_value
 from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
@@ -194,8 +195,8 @@ class Comparator:
             The comparison.
 
         Raises:
-            DataError: A document is not JSON, has more than 512 nested lists and objects, or is a text although the
-                schema expects an object or a list.
+            DataError: A document is not JSON, is too large or nested too deeply, or is a text although the schema
+                expects an object or a list.
         """
         try:
             return self._compared(gold, predicted, exhaustive=exhaustive, rematch=rematch)
@@ -205,6 +206,8 @@ class Comparator:
     def _compared(self, gold: Json, predicted: Json, *, exhaustive: bool, rematch: bool) -> Comparison:
         from arbitre.comparison import Comparison  # noqa: PLC0415  (evaluations do not need it)
 
+        for side, document in (("gold document", gold), ("predicted document", predicted)):
+            check_value(document, side)
         self.plan.check_gold(gold)
         self.plan.check_predicted(predicted)
         traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)

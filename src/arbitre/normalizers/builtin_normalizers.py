@@ -23,11 +23,11 @@ from typing import Any, Final
 
 from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.errors import SchemaError, shown
+from arbitre.errors import DataError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, iso_date
 from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_decimal, read_number
 from arbitre.parsing.spelled_dates import check_languages
-from arbitre.values import Json, Kind
+from arbitre.values import MAX_DIGITS, Json, Kind
 
 Apply = Callable[[Json], Json]
 
@@ -159,11 +159,14 @@ def _numbers_in(value: Json) -> Iterator[float]:
         for item in value:
             yield from _numbers_in(item)
     elif isinstance(value, str):
-        yield from (
-            number
-            for numeral in _NUMBERS.findall(value)
-            if (number := read_number(numeral.replace("−", "-"))) is not None
-        )
+        for numeral in _NUMBERS.findall(value):
+            if len(numeral) > MAX_DIGITS:  # the text may contain other numbers, so it cannot stay a text
+                raise DataError.of(
+                    f"Expected numbers of at most {MAX_DIGITS} digits, got one of {len(numeral)} characters",
+                    hint="Remove `numbers` for this field, or shorten the number.",
+                )
+            if (number := read_number(numeral.replace("−", "-"))) is not None:
+                yield number
     elif _is_number(value):
         yield value
 

@@ -74,6 +74,14 @@ def parse_again(data: bytes) -> Json:
         return json.loads(data)
 
 
+def json_size(value: Json) -> int | None:
+    """Return the length of the JSON text of a value in bytes; None if msgspec refuses it, as it does surrogates."""
+    try:
+        return len(encode(value))
+    except _REFUSED:
+        return None
+
+
 def encode_each(values: Sequence[Json]) -> list[str | None]:
     """Return the JSON text of each value without whitespace, as `json` writes it; None where `json` may differ.
 

@@ -16,8 +16,13 @@ from typing import Final
 
 import regex
 
+from arbitre.values import MAX_DIGITS
+
 SEPARATORS: Final = " '.,"
 """Characters that may separate groups of three digits."""
+
+_LONGEST: Final = 2 * MAX_DIGITS
+"""Maximum length of a number, with separators and signs. The pattern takes quadratic time for some longer texts."""
 
 _PLAIN: Final = {mark: re.compile(rf"[+-]?[0-9]+(?:{re.escape(mark)}[0-9]+)?") for mark in ".,"}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
@@ -59,8 +64,10 @@ class NumberFormat:
     accounting: bool = False
 
     def parse(self, text: str) -> float | None:
-        """Return the number; None if the text is not one number in this notation, or exceeds a float."""
+        """Return the number; None if the text is not one number in this notation, or see `read_number`."""
         stripped = text.strip()
+        if len(stripped) > _LONGEST:
+            return None
         if _PLAIN[self.decimal].fullmatch(stripped):  # three times faster than the full pattern
             return read_number(stripped.replace(self.decimal, "."))
         parts = _pattern(self.decimal, self.group).fullmatch(stripped.translate(_VARIANTS))
@@ -94,7 +101,7 @@ def _pattern(decimal: str, group: str) -> regex.Pattern[str]:
 
 
 def read_decimal(text: str) -> float | None:
-    """Return the number of a text in the notation of Python's `Decimal`; None for another text or too large a number.
+    """Return the number of a text in the notation of Python's `Decimal`; None for another text, or see `read_number`.
 
     Integers without an exponent are exact; other numbers are the nearest float.
 
@@ -106,13 +113,20 @@ def read_decimal(text: str) -> float | None:
         return read_number(stripped)
     if not _DECIMAL.fullmatch(stripped):
         return None
+    if len(stripped) > MAX_DIGITS:
+        return None
     number = float(stripped)
     return number if math.isfinite(number) else None
 
 
 def read_number(digits: str) -> float | None:
-    """Return the number of a text such as "-12" or "0.5"; None if it exceeds a float. Integers are exact."""
+    """Return the number of a text such as "-12" or "0.5"; None if it exceeds a float or has too many digits.
+
+    Integers are exact. More than 4,300 digits, with the decimal point, are not converted: that takes quadratic time.
+    """
+    if len(digits.lstrip("+-")) > MAX_DIGITS:
+        return None
     if "." not in digits:
-        return int(Decimal(digits))  # exact at any length
+        return int(Decimal(digits))  # whatever limit Python is set to
     number = float(digits)
     return number if math.isfinite(number) else None

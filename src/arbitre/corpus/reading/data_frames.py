@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from arbitre.corpus.reading.document_ids import RUN, quote_names
 from arbitre.corpus.reading.parquet import ParquetRow
+from arbitre.corpus.reading.strict_json import check_value
 from arbitre.errors import DataError, did_you_mean
 from arbitre.parsing.json_form import json_form
 
@@ -71,11 +72,15 @@ class FrameTable:
         return values
 
 
-def _text(name: str, cell: Json) -> str | None:
+def _text(name: str, cell: Json) -> str | DataError | None:
     if cell is None or isinstance(cell, str):
         return cell
     try:
-        return json.dumps(json_form(cell))
+        value = json_form(cell)
+        check_value(value)
+        return json.dumps(value)
+    except DataError as error:
+        return error
     except (TypeError, ValueError, RecursionError) as error:
         raise DataError.of(
             f"Expected the column {name!r} to contain JSON texts or values: {error}",

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 
 class ParquetRow(NamedTuple):
-    """One row of a table: its number (from 1), id, run, and the JSON texts of the other columns."""
+    """One row of a table: its number (from 1), id, run, and the JSON texts of the other columns.
+
+    In place of a text, there may be the reason why a value cannot be a document.
+    """
 
     number: int
     id: Json
     run: Json
-    texts: tuple[str | None, ...]
+    texts: tuple[str | DataError | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,14 +28,16 @@ from arbitre.corpus.reading.sources import (
     ZSTD,
     is_compressed,
     open_source,
+    read_lines,
     require_decompressor,
     split_lines,
     split_name,
     unknown_format,
 )
 from arbitre.errors import DataError
+from arbitre.parsing.fast_json import encode
 from arbitre.paths import pointer
-from arbitre.values import ABSENT, kind_of
+from arbitre.values import ABSENT, MAX_BYTES, MAX_VALUES, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -51,6 +53,9 @@ DOCUMENT: Final = ".json"
 CELLS: Final = frozenset({".csv", ".tsv"})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
+
+MAX_HEAD: Final = 1 << 20
+"""Size of the part of a damaged line that is searched for its id, in bytes."""
 
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -70,6 +75,8 @@ class Reader:
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
         fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
         normalize_ids: Whether ids are compared without case, Unicode form and file extension.
+        max_bytes: Maximum size of the JSON text of a document, in bytes.
+        max_values: Maximum number of values of a document.
     """
 
     side: Side
@@ -82,6 +89,8 @@ class Reader:
     texts: bool = False
     fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     normalize_ids: bool = False
+    max_bytes: int = MAX_BYTES
+    max_values: int = MAX_VALUES
 
     def source(self, name: str, *, alone: bool, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
@@ -106,7 +115,9 @@ class Reader:
             yield from self.cells(path)
         elif suffix == DOCUMENT:
             try:
-                yield from self.whole(*self.load(path), name, stem, None if is_compressed(path) else ByteRange(name))
+                value, repair, excess = self.load(path)
+                place = None if is_compressed(path) else ByteRange(name)
+                yield from self.whole(value, repair, name, stem, place, excess=excess)
             except DataError as error:
                 if alone:
                     raise
@@ -139,7 +150,8 @@ class Reader:
             require_decompressor(path)
         try:
             identity, run = labels or self.names.labels(stem)
-            value, repair = self.load(path)
+            with open_source(path) as file:
+                value, repair = self.parse(file.read(self.max_bytes + 1), str(path))
         except DataError as error:
             return self.failure(error.located(file=str(path)), identity, run)
         place = None if is_compressed(path) else ByteRange(str(path))
@@ -153,42 +165,42 @@ class Reader:
             yield from chain.from_iterable(processes.map(self.block, split_lines(name), wait=False))
             return
         with open_source(path) as lines:
-            yield from self.lines(lines, name, plain=plain)
+            yield from self.lines(read_lines(lines, self.max_bytes), name, plain=plain)
 
     def block(self, block: LineBlock) -> list[Record | Failure]:
         """Return the records of a block of lines, without the values that can be read again from the file."""
         with open_source(Path(block.file)) as file:
             file.seek(block.offset)
-            lines = io.BytesIO(file.read(block.length))
-        return [
-            replace(item, value=ABSENT) if isinstance(item, Record) and item.place is not None else item
-            for item in self.lines(lines, block.file, plain=True, start=block.line, offset=block.offset)
-        ]
+            lines = _within(read_lines(file, self.max_bytes), block.length)
+            return [
+                replace(item, value=ABSENT) if isinstance(item, Record) and item.place is not None else item
+                for item in self.lines(lines, block.file, plain=True, start=block.line, offset=block.offset)
+            ]
 
     def lines(
-        self, lines: Iterable[bytes], file: str, *, plain: bool = False, start: int = 1, offset: int = 0
+        self, lines: Iterable[tuple[bytes, int]], file: str, *, plain: bool = False, start: int = 1, offset: int = 0
     ) -> Iterator[Record | Failure]:
         """Yield one record per line. For a `plain` (uncompressed) file, records have a byte range.
 
         Args:
-            lines: The lines.
+            lines: The lines and their lengths, see `read_lines`.
             file: Name of their file.
             plain: Whether the file is not compressed.
             start: Number of the first line.
             offset: Position of the first line in the file, in bytes.
         """
         labels = self.id_key, RUN
-        for number, raw in enumerate(lines, start):
+        for number, (raw, length) in enumerate(lines, start):
             if raw.strip():
                 try:
                     value, repair = self.parse(raw.rstrip(b"\r\n"), file, number)
                 except DataError as error:
-                    text = raw.decode(errors="replace")
+                    text = raw[:MAX_HEAD].decode(errors="replace")
                     yield self.failure(error, recover_label(text, self.id_key), recover_label(text, RUN))
                 else:
-                    place = ByteRange(file, offset, len(raw), labels) if plain else None
+                    place = ByteRange(file, offset, length, labels) if plain else None
                     yield self.record(value, file, number, place=place, repair=repair)
-            offset += len(raw)
+            offset += length
 
     def table(self, path: Path) -> Iterator[Record | Failure]:
         """Yield one record per row of a Parquet table."""
@@ -215,26 +227,48 @@ class Reader:
                 reason = row if isinstance(row, str) else f"Expected an id in {self.id_key!r}, got an empty cell"
                 yield self.failure(DataError.of(reason, file=str(path), line=line))
                 continue
+            labels = row[self.id_key], row.get(RUN) or None
+            try:
+                self.check_size("".join(row.values()), str(path), line)
+            except DataError as error:
+                yield self.failure(error, *labels)
+                continue
             value = {
                 name: cell_value(text, self.fields.get(name, ()), self.max_depth)
                 for name, text in row.items()
                 if text and name not in {self.id_key, RUN}
             }
-            yield self.finished(Record(row[self.id_key], row.get(RUN) or None, value, str(path), line))
+            yield self.finished(Record(*labels, value, str(path), line))
 
     def whole(
-        self, value: Json, repair: str | None, file: str, stem: str, place: ByteRange | None = None
+        self,
+        value: Json,
+        repair: str | None,
+        file: str,
+        stem: str,
+        place: ByteRange | None = None,
+        *,
+        excess: DataError | None = None,
     ) -> Iterator[Record | Failure]:
-        """Yield the documents of a JSON value: the value itself, or the records of a list."""
+        """Yield the documents of a JSON value: the value itself, or the records of a list.
+
+        `excess` is why the text is too large for one document, if it is; then each record is checked on its own.
+        """
+        records = isinstance(value, list) and (len(value) != 1 or self.labelled(value[0]))
+        if excess is not None and not records:
+            raise excess
         if not isinstance(value, list):
             yield self.single(value, file, stem, place, repair)
-        elif len(value) == 1 and not self.labelled(value[0]):
+        elif not records:
             yield self.single(value[0], file, stem, None, repair)
         else:
             for position, item in enumerate(value):
                 if not self.labelled(item):
                     raise self.unlabelled(item, (position,)).located(file=file)
-                yield self.record(item, file, at=(position,), repair=repair)
+                record = self.record(item, file, at=(position,), repair=repair)
+                if excess is not None and isinstance(record, Record):
+                    record = self.sized(record)
+                yield record
 
     def stream(self) -> Iterator[Record | Failure]:
         """Yield the documents of standard input.
@@ -248,7 +282,8 @@ class Reader:
             if head and self.opens(head[-1]):
                 more = list(_through_text(data))
                 if more and more[-1].strip(_BLANK):
-                    yield from self.lines(chain(head, more, data), STDIN_NAME)
+                    lines = chain(((line, len(line)) for line in head + more), read_lines(data))
+                    yield from self.lines(lines, STDIN_NAME)
                     return
                 head += more
             text = b"".join([*head, data.read()])
@@ -256,13 +291,14 @@ class Reader:
         try:
             value = strict_json.parse(text, file=STDIN_NAME, max_depth=self.max_depth)
         except DataError:
-            found = tuple(self.lines(io.BytesIO(text), STDIN_NAME))
-            if text.lstrip(_BLANK).startswith(b"[") or not any(isinstance(item, Record) for item in found):
-                yield from reader.whole(*self.parse(text, STDIN_NAME), STDIN_NAME, "stdin")
+            found = tuple(self.lines(read_lines(io.BytesIO(text)), STDIN_NAME))
+            if _is_list(text) or not any(isinstance(item, Record) for item in found):
+                value, repair, excess = self.parse_whole(text, STDIN_NAME)
+                yield from reader.whole(value, repair, STDIN_NAME, "stdin", excess=excess)
             else:
                 yield from found
         else:
-            yield from reader.whole(value, None, STDIN_NAME, "stdin")
+            yield from reader.whole(value, None, STDIN_NAME, "stdin", excess=self.excess(text, STDIN_NAME))
 
     def opens(self, line: bytes) -> bool:
         """Return whether a line is a complete record."""
@@ -304,10 +340,14 @@ class Reader:
         known = own or self.names.pattern is not None
         return self.finished(Record(identity, run, value, file, named=known, place=place, repair=repair))
 
-    def cell(self, text: str | None, labels: tuple[str, str | None], path: Path, row: int) -> Record | Failure | None:
-        """Read the document in a table cell; None if the cell is null."""
+    def cell(
+        self, text: str | DataError | None, labels: tuple[str, str | None], path: Path, row: int
+    ) -> Record | Failure | None:
+        """Read the document in a table cell; None if the cell is null. The text may be why there is none."""
         if text is None:
             return None
+        if isinstance(text, DataError):
+            return self.failure(text.located(file=str(path), line=row), *labels)
         try:
             value, repair = self.parse(text, str(path), row)
         except DataError as error:
@@ -321,7 +361,9 @@ class Reader:
         try:
             record = self.opened(record)
             if self.expression is not None:
-                record = self.opened(replace(record, value=self.expression.apply(record.value), place=None))
+                value = self.expression.apply(record.value)
+                strict_json.check_value(value)  # an expression may repeat parts of its document
+                record = self.opened(replace(record, value=value, place=None))
         except DataError as error:
             return self.failure(error.located(file=record.file, line=record.line), record.id, record.run)
         return record if record.repair is None else replace(record, place=None)
@@ -333,13 +375,52 @@ class Reader:
             record = replace(record, value=value, repair=repair or record.repair or repaired_json.TEXT)
         return record
 
-    def load(self, path: Path) -> tuple[Json, str | None]:
-        """Read a file. Returns its value and the kind of repair, if any. Raises DataError."""
-        with open_source(path) as file:
-            return self.parse(file.read(), str(path))
+    def sized(self, record: Record) -> Record | Failure:
+        """Return the record, or its failure if the document is too large."""
+        try:
+            self.check_size(encode(record.value), record.file, record.line)
+        except DataError as error:
+            return self.failure(error, record.id, record.run)
+        return record
 
-    def parse(self, text: str | bytes, file: str, line: int | None = None) -> tuple[Json, str | None]:
-        """Parse a text. Returns its value and the kind of repair, if any. Raises DataError."""
+    def load(self, path: Path) -> tuple[Json, str | None, DataError | None]:
+        """Read a file of one document or a list of records; see `parse_whole`."""
+        with open_source(path) as file:
+            text = file.read(self.max_bytes + 1)
+            if _is_list(text):
+                text += file.read()
+        return self.parse_whole(text, str(path))
+
+    def parse_whole(self, text: bytes, file: str) -> tuple[Json, str | None, DataError | None]:
+        """Parse the text of one document or of a list of records.
+
+        Returns its value, the kind of repair, and why the text of a list is too large for one document, if it is.
+        Raises DataError.
+        """
+        listed = _is_list(text)
+        return *self.parse(text, file, sized=not listed), self.excess(text, file) if listed else None
+
+    def excess(self, text: bytes, file: str) -> DataError | None:
+        """Return why a text is too large for one document, if it is."""
+        try:
+            self.check_size(text, file)
+        except DataError as error:
+            return error
+        return None
+
+    def check_size(self, text: str | bytes, file: str, line: int | None = None) -> None:
+        """Raise DataError if the text of a document is too large."""
+        strict_json.check_size(text, file=file, line=line, max_bytes=self.max_bytes, max_values=self.max_values)
+
+    def parse(
+        self, text: str | bytes, file: str, line: int | None = None, *, sized: bool = True
+    ) -> tuple[Json, str | None]:
+        """Parse a text, which is refused if it is `sized` and too large.
+
+        Returns its value and the kind of repair, if any. Raises DataError.
+        """
+        if sized:
+            self.check_size(text, file, line)
         if self.lenient:
             return repaired_json.parse(text, file=file, line=line, max_depth=self.max_depth)
         return strict_json.parse(text, file=file, line=line, max_depth=self.max_depth), None
@@ -380,6 +461,19 @@ class Reader:
         if self.normalize_ids and identity is not None:
             identity = normalized_id(identity)
         return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
+
+
+def _within(lines: Iterable[tuple[bytes, int]], length: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the lines in the first `length` bytes of a file."""
+    for line, size in lines:
+        yield line, size
+        length -= size
+        if length <= 0:
+            return
+
+
+def _is_list(text: bytes) -> bool:
+    return text.lstrip(_BLANK).startswith(b"[")
 
 
 def _through_text(lines: Iterable[bytes]) -> Iterator[bytes]:

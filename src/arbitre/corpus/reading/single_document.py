@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.reader import CELLS, LINES, TABLE
 from arbitre.corpus.reading.sources import STDIN, split_name
+from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
     from arbitre.values import Json
@@ -22,6 +23,8 @@ def is_corpus(source: str | Path) -> bool:
 
 def read_document(source: str | Path, max_depth: int = strict_json.MAX_DEPTH) -> Json:
     """Read a document from a file or from standard input (`-`). Raises DataError if it cannot be read."""
-    if str(source) == STDIN:
-        return strict_json.parse(sys.stdin.buffer.read(), file="<stdin>", max_depth=max_depth)
-    return strict_json.load(Path(source), max_depth=max_depth)
+    if str(source) != STDIN:
+        return strict_json.load(Path(source), max_depth=max_depth, max_bytes=MAX_BYTES)
+    text = sys.stdin.buffer.read(MAX_BYTES + 1)
+    strict_json.check_size(text, file="<stdin>")
+    return strict_json.parse(text, file="<stdin>", max_depth=max_depth)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar
 
 from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError
+from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -147,7 +148,22 @@ def split_lines(name: str, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
     offset, line, data = 0, 1, bytearray(size)
     with open_source(Path(name)) as file:
         while begin := cast("BufferedReader", file).readinto(data):
-            rest = file.readline()
-            yield LineBlock(name, offset, begin + len(rest), line)
-            offset += begin + len(rest)
-            line += data.count(b"\n", 0, begin) + rest.count(b"\n")
+            _, rest = next(read_lines(file, 0), (b"", 0))
+            yield LineBlock(name, offset, begin + rest, line)
+            offset += begin + rest
+            line += data.count(b"\n", 0, begin) + (rest > 0)
+
+
+def read_lines(file: BinaryIO, most: int = MAX_BYTES) -> Iterator[tuple[bytes, int]]:
+    r"""Yield the lines of a file, each with its length in bytes. A line of more than `most` bytes is cut.
+
+    >>> import io
+    >>> list(read_lines(io.BytesIO(b"abc\n" + b"d" * 100_000 + b"\ne"), 4))
+    [(b'abc\n', 4), (b'ddddd', 100001), (b'e', 1)]
+    """
+    while line := file.readline(most + 1):
+        length, more = len(line), line if len(line) > most else b"\n"
+        while more and not more.endswith(b"\n"):
+            more = file.readline(BLOCK_SIZE)
+            length += len(more)
+        yield line, length

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
@@ -14,12 +15,16 @@ import numpy as np
 from arbitre import values
 from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError, Problem, clipped
-from arbitre.parsing.fast_json import parse_strictly
+from arbitre.parsing.fast_json import json_size, parse_strictly
+from arbitre.parsing.json_form import json_form
 from arbitre.paths import pointer
+from arbitre.values import MAX_BYTES, MAX_VALUES, check_depth, check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    import numpy.typing as npt
 
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json
@@ -32,11 +37,11 @@ _BLANK: Final = " \t\r\n"
 _SHOWN: Final = 40
 
 _LONE: Final = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 _STEP: Final = np.zeros(256, dtype=np.int8)
 _STEP[list(b"[{")] = 1
 _STEP[list(b"]}")] = -1
+_BEFORE_VALUE: Final = np.isin(np.arange(256), list(b"[{,"))
 
 
 def parse(text: str | bytes, *, file: str | None = None, line: int | None = None, max_depth: int = MAX_DEPTH) -> Json:
@@ -75,13 +80,95 @@ def parse(text: str | bytes, *, file: str | None = None, line: int | None = None
         ) from None
 
 
-def load(path: Path, *, max_depth: int = MAX_DEPTH) -> Json:
-    """Parse a JSON file. Raises DataError like `parse`, and if the file cannot be read."""
+def load(path: Path, *, max_depth: int = MAX_DEPTH, max_bytes: int | None = None) -> Json:
+    """Parse a JSON file.
+
+    Args:
+        path: The file.
+        max_depth: Maximum number of nested containers.
+        max_bytes: Maximum size of a document in the file, see `check_size`; None for a file that is not a document.
+
+    Raises:
+        DataError: As for `parse`, or the file cannot be read.
+    """
     try:
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            text = file.read() if max_bytes is None else file.read(max_bytes + 1)
     except OSError as error:
         raise unreadable(path, error) from error
+    if max_bytes is not None:
+        check_size(text, file=str(path), max_bytes=max_bytes)
     return parse(text, file=str(path), max_depth=max_depth)
+
+
+def check_size(
+    text: str | bytes,
+    *,
+    file: str | None = None,
+    line: int | None = None,
+    max_bytes: int = MAX_BYTES,
+    max_values: int = MAX_VALUES,
+) -> None:
+    """Check that the JSON text of a document is not too large, before it is parsed.
+
+    Args:
+        text: The text.
+        file: File of the text, for errors.
+        line: Line of the text in that file, for errors.
+        max_bytes: Maximum size of the text, in bytes.
+        max_values: Maximum number of values, lists and objects included.
+
+    Raises:
+        DataError: The text is too long, or contains too many values.
+
+    >>> check_size('{"a": [1, 2]}', max_values=4)
+    >>> check_size('{"a": [1, 2]}', max_values=3)
+    Traceback (most recent call last):
+    arbitre.errors.DataError: Expected at most 3 values in the document, got 4 at the root
+      Split it into several documents.
+    """
+    if len(text) > max_bytes:
+        raise _too_long(max_bytes).located(file=file, line=line)
+    if len(text) <= max_values:
+        return
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if sum(map(data.count, (b",", b"[", b"{"))) < max_values:
+        return
+    plain, outside = _outside_texts(data)
+    count = 1 + int(np.count_nonzero(_BEFORE_VALUE[plain] & outside))
+    if count > max_values:
+        raise values.too_many_values(count, "document", max_values).located(file=file, line=line)
+
+
+def check_value(value: Json, what: str = "document") -> None:
+    """Check that a document in memory is one that a file could contain.
+
+    Values that are not JSON are not an error here: the comparison converts or refuses them.
+
+    Args:
+        value: The document, or ABSENT.
+        what: Name of the document in messages.
+
+    Raises:
+        DataError: A text or a key has a lone surrogate, or the document is too large or nested too deeply.
+    """
+    if value is values.ABSENT:
+        return
+    check_depth(value, what)
+    size = json_size(value)
+    if size is None:  # look for the reason
+        value = json_form(value)
+        check_depth(value, what)
+        if problems := list(_problems(value)):
+            raise DataError(*problems)
+    elif size > MAX_BYTES:
+        raise _too_long(MAX_BYTES)
+
+
+def _too_long(most: int) -> DataError:
+    return DataError.of(
+        f"Expected a document of at most {most:,} bytes, got more", pointer="", hint="Split it into several documents."
+    )
 
 
 def _parse(text: str | bytes, max_depth: int) -> Json:
@@ -140,12 +227,18 @@ def _too_deep(data: bytes, limit: int) -> int | None:
     """Return the line of the first bracket that exceeds `limit` nested containers, or None. Linear time."""
     if data.count(b"[") + data.count(b"{") <= limit:
         return None
-    plain = np.frombuffer(data.replace(rb"\\", b"").replace(rb"\"", b""), dtype=np.uint8)
+    plain, outside = _outside_texts(data)
     step = _STEP[plain]
-    step[np.logical_xor.accumulate(plain == ord('"'))] = 0  # after an odd number of quotes: inside a string
+    step[~outside] = 0
     brackets = np.flatnonzero(step)
     deep = brackets[np.cumsum(step[brackets], dtype=np.int64) > limit]
     return 1 + int(np.count_nonzero(plain[: deep[0]] == ord("\n"))) if deep.size else None
+
+
+def _outside_texts(data: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+    """Return the bytes of a JSON text without escaped characters, and which of them are outside of strings."""
+    plain = np.frombuffer(data.replace(rb"\\", b"").replace(rb"\"", b""), dtype=np.uint8)
+    return plain, ~np.logical_xor.accumulate(plain == ord('"'))  # after an even number of quotes
 
 
 def _decode(decoder: json.JSONDecoder, text: str) -> Json:
@@ -240,19 +333,19 @@ def _problems(value: Json) -> Iterator[Problem]:
         at, item = pending.pop()
         if isinstance(item, _RefusedError):
             yield Problem(item.message, pointer=pointer(at), hint=item.hint)
-        elif isinstance(item, str) and (half := _SURROGATE.search(item)):
-            yield _halved("text", half, at)
+        elif isinstance(item, str):
+            yield from _halves("text", item, at)
         elif isinstance(item, list):
             pending.extend(((*at, index), item[index]) for index in reversed(range(len(item))))
         elif isinstance(item, dict):
-            halves = {key: half for key in item if (half := _SURROGATE.search(key))}
-            yield from (_halved("a key", half, at) for half in halves.values())
+            halves = {key: found for key in item if isinstance(key, str) and (found := [*_halves("a key", key, at)])}
+            yield from chain.from_iterable(halves.values())
             pending.extend(((*at, key), item[key]) for key in reversed(item) if key not in halves)
 
 
-def _halved(what: str, half: re.Match[str], at: Tokens) -> Problem:
-    return Problem(
-        f"Expected {what} of whole Unicode characters, got the lone surrogate {half[0]!r}",
-        pointer=pointer(at),
-        hint=r"Write both halves of the pair (\ud83d\ude00), or the character itself.",
-    )
+def _halves(what: str, text: str, at: Tokens) -> tuple[Problem, ...]:
+    try:
+        check_text(text, at, what)
+    except DataError as error:
+        return error.problems
+    return ()

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from arbitre.corpus.joining.join import Join, Pair
 from arbitre.corpus.joining.work_units import WorkUnit
+from arbitre.corpus.reading.options import NO_PREDICTION
 from arbitre.corpus.reading.records import Failure, key
+from arbitre.corpus.reading.strict_json import check_value
 from arbitre.corpus.results.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.running.accumulator import Accumulator
 from arbitre.corpus.running.executors import processes_of, run_in_process
@@ -17,11 +19,12 @@ from arbitre.corpus.running.worker import NODES_PER_BATCH, Worker
 from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.string_array import encoded
 from arbitre.errors import DataError
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from arbitre.corpus.reading.records import Side
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.checkpoints import Checkpoints
     from arbitre.corpus.running.document_results import DocumentResults, Observers
@@ -137,15 +140,33 @@ def _paired(pairs: Iterable[Pair | Triple], failures: list[Failure]) -> Iterator
             yield entry
             continue
         name, gold, predicted = _triple(entry)
+        check_text(name, what="an id")
         for number in count(runs.get(name, 1)):
             run = None if number == 1 else str(number)
             if keys.execute("INSERT OR IGNORE INTO seen VALUES (?)", encoded(key(name, run))):
                 break
         if number > 1:
             runs[name] = number + 1
-        failure = Failure("predicted", name, run, reason="no prediction") if predicted is ABSENT else None
-        failures += [failure] if failure is not None else []
+        failure = _refused("gold", gold, name, run)
+        if failure is not None:
+            failures.append(failure)
+            continue
+        failure = _refused("predicted", predicted, name, run)
+        if failure is None and predicted is ABSENT:
+            failure = Failure("predicted", name, run, reason=NO_PREDICTION)
+        if failure is not None:
+            failures.append(failure)
+            predicted = ABSENT
         yield Pair(name, run, gold, predicted, failure)
+
+
+def _refused(side: Side, document: Json, name: str, run: str | None) -> Failure | None:
+    """Return the failure of a document in memory that no file could contain; None for other documents."""
+    try:
+        check_value(document, f"{side} document")
+    except DataError as error:
+        return Failure(side, name, run, pointer=error.pointer, reason=error.message)
+    return None
 
 
 def _triple(entry: object) -> tuple[str, Json, Json]:

@@ -251,14 +251,14 @@ def _problem(error: ValidationError, draft: type[Validator], file: str | None, p
 
 def _enum_rule(error: ValidationError, draft: type[Validator]) -> str | None:
     """Return which rule of which draft an `enum` breaks; None for an error that is not about an `enum`."""
-    *above, keyword = error.absolute_path or [None]
+    *above, keyword = error.absolute_path or [""]
     rules = {"type": "a list", "minItems": "a list of at least one value", "uniqueItems": "a list of different values"}
     if keyword != "enum" or error.validator not in rules or above[-1:] in (["dependencies"], ["dependentRequired"]):
         return None
     if error.validator == "type" and error.validator_value != "array":  # a property of the name
         return None
     got = shown(error.instance)
-    if error.validator == "uniqueItems":
+    if error.validator == "uniqueItems" and isinstance(error.instance, list):
         counts = Counter(map(canonical, error.instance))
         twice = next(value for value in error.instance if counts[canonical(value)] > 1)
         got = f"{json.dumps(twice, ensure_ascii=False)} {counts[canonical(twice)]} times"
