@@ -56,6 +56,11 @@ class WorkUnit:
     def __iter__(self) -> Iterator[Pair]:
         return read_pairs(self.items)
 
+    def as_json(self) -> WorkUnit:
+        """Return a copy in which the Python objects of documents are converted to JSON, where that is possible."""
+        items = [item.as_json() if isinstance(item, Pair) else item for item in self.items]
+        return WorkUnit(self.start, items, self.checkpoint)
+
     def with_temporary_documents(self) -> WorkUnit:
         """Return a copy for other machines: with the documents of temporary files, and without checkpoint."""
         return WorkUnit(self.start, [next(read_pairs([item])) if _temporary(item) else item for item in self.items])

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import gc
+import io
 import math
 import multiprocessing
 import os
 import pickle
 import threading
+import warnings
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain, islice
+from multiprocessing import spawn
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
+from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.corpus.running.dask_cluster import DaskCluster
-from arbitre.corpus.running.fork_server import exit_on_interrupt, worker_context
+from arbitre.corpus.running.fork_server import MAIN, exit_on_interrupt, worker_context
 from arbitre.corpus.storage.database import temporary_space
 from arbitre.errors import ArbitreError, OptionError
 
@@ -28,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.context import BaseContext
 
-    from arbitre.corpus.joining.work_units import WorkUnit
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.worker import Worker
 
@@ -64,9 +69,10 @@ def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) 
     return ProcessPool(count) if count > 1 else run_in_process
 
 
-def _initialize_worker(collection: tuple[int, int, int]) -> None:
+def _initialize_worker(collection: tuple[int, int, int], script: dict[str, str]) -> None:
     """Prepare a worker process. With the garbage collection of the command it takes 8 % less time."""
     exit_on_interrupt()
+    _SCRIPT.location = script
     gc.set_threshold(*collection)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
@@ -101,8 +107,11 @@ class ProcessPool:
         """Start the processes in the background. Does nothing if they are already starting or running."""
         if self._pool is None:
             self._pool = Future()
-            settings = self.workers, worker_context(), gc.get_threshold()
-            threading.Thread(target=_start, args=(self._pool, *settings), daemon=True).start()
+            if _SCRIPT.running:
+                raise ArbitreError.of("it starts worker processes itself")
+            settings = gc.get_threshold(), script_location()
+            arguments = self._pool, self.workers, worker_context(), settings
+            threading.Thread(target=_start, args=arguments, daemon=True).start()
 
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
@@ -110,34 +119,60 @@ class ProcessPool:
         """Yield the results of a function for items, in order.
 
         Args:
-            function: Function to apply. It must be picklable; it is pickled once.
+            function: Function to apply. It must be picklable; it is pickled once. If it contains a function of the
+                user's script, the processes import the script first. If they cannot, this process handles all items,
+                with a warning.
             items: Its arguments. Only a few are submitted at a time, which bounds memory.
             wait: Whether to wait for the processes. If false, this process handles items until they are ready.
 
         Raises:
             ArbitreError: The function cannot be pickled, the processes cannot be started, or one was killed.
         """
-        waiting: deque[Future[_Result]] = deque()
-        with _pickled(function) as file:
+        try:
+            data = pickled(function)
+        except ScriptError as error:
+            _warn(error)
+            yield from map(function, items)
+            return
+        waiting: deque[tuple[_Item, Future[_Result]]] = deque()
+        alone = False  # whether this process handles all further items
+
+        def result() -> _Result:
+            nonlocal alone
+            item, future = waiting.popleft()
             try:
-                for item in items:
-                    if not (wait or waiting or self._has_started):
-                        yield function(item)
-                        continue
-                    waiting.append(self._submit(file, item))
-                    if len(waiting) >= PARTS_PER_PROCESS * self.workers:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            except BrokenProcessPool as error:
-                self._pool = None
-                raise ArbitreError.of(
-                    "A worker process was killed",
-                    hint="It may have run out of memory: use fewer --workers and continue with --resume.",
-                ) from error
-            finally:
-                for future in waiting:
-                    future.cancel()
+                return future.result()
+            except ScriptError as error:
+                alone = alone or _warn(error)
+                return function(item)
+
+        with _stored(data) as file, self._cancelled(waiting):
+            for item in items:
+                if alone or not (wait or waiting or self._has_started):
+                    while waiting:
+                        yield result()
+                    yield function(item)
+                    continue
+                waiting.append((item, self._submit(file, item)))
+                if len(waiting) >= PARTS_PER_PROCESS * self.workers:
+                    yield result()
+            while waiting:
+                yield result()
+
+    @contextmanager
+    def _cancelled(self, waiting: Iterable[tuple[object, Future[Any]]]) -> Iterator[None]:
+        """Cancel waiting items when the block ends. Raises ArbitreError if a process was killed."""
+        try:
+            yield
+        except BrokenProcessPool as error:
+            self._pool = None
+            raise ArbitreError.of(
+                "A worker process was killed",
+                hint="It may have run out of memory: use fewer --workers and continue with --resume.",
+            ) from error
+        finally:
+            for _, future in waiting:
+                future.cancel()
 
     def run(self, function: Callable[[], _Result]) -> _Result:
         """Call a function in a worker process, or in this process if none is running. Raises the errors of `map`."""
@@ -161,18 +196,26 @@ class ProcessPool:
             self._pool = None
             raise ArbitreError.of(
                 f"The worker processes could not be started: {error}",
-                hint="Use --workers 1 or, in a script, call arbitre inside an `if __name__ == '__main__':` block.",
+                hint="Use --workers 1.",
             ) from error
-        return pool.submit(_apply, file, item)
+        try:
+            return pool.submit(_apply, file, pickled(item))
+        except ScriptError as error:
+            refused: Future[Any] = Future()
+            refused.set_exception(error)
+            return refused
 
 
 def _start(
-    started: Future[ProcessPoolExecutor], workers: int, context: BaseContext, collection: tuple[int, int, int]
+    started: Future[ProcessPoolExecutor],
+    workers: int,
+    context: BaseContext,
+    settings: tuple[tuple[int, int, int], dict[str, str]],
 ) -> None:
     """Start worker processes and store the pool, or the error, in `started`."""
     try:
         with ExitStack() as stack:
-            pool = ProcessPoolExecutor(workers, context, _initialize_worker, (collection,))
+            pool = ProcessPoolExecutor(workers, context, _initialize_worker, settings)
             stack.callback(pool.shutdown, wait=False)
             for process in [pool.submit(os.getpid) for _ in range(workers)]:
                 process.result()
@@ -208,15 +251,8 @@ def running(executor: Executor) -> Iterator[Executor]:
 
 
 @contextmanager
-def _pickled(function: object) -> Iterator[str]:
-    """Write a function to a temporary file, from which each process reads it once. Raises ArbitreError."""
-    try:
-        data = pickle.dumps(function)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ArbitreError.of(
-            f"A custom function cannot be sent to worker processes: {error}",
-            hint="Define it with `def` at the top level of a module, or use --workers 1.",
-        ) from error
+def _stored(data: bytes) -> Iterator[str]:
+    """Write a pickled function to a temporary file, from which each process reads it once."""
     with temporary_space():
         folder = TemporaryDirectory(prefix="arbitre-")
         file = Path(folder.name, "function.pickle")
@@ -225,14 +261,121 @@ def _pickled(function: object) -> Iterator[str]:
         yield str(file)
 
 
+def pickled(value: object) -> bytes:
+    """Return the pickle of a value for worker processes.
+
+    Documents whose class the user's script defines, such as a Pydantic model, are converted to JSON.
+
+    Raises:
+        ScriptError: It contains a function or class that is defined on standard input, in a notebook or at a prompt,
+            where worker processes cannot import it.
+        ArbitreError: It cannot be pickled.
+    """
+    data, scripted = _dumped(value)
+    if scripted is not None and isinstance(value, WorkUnit):
+        data, scripted = _dumped(value.as_json())
+    if scripted is not None and not script_location():
+        raise ScriptError.of(
+            f"`{scripted}` cannot be sent to worker processes, because it is not defined in a file",
+            hint="One process compares all documents. To use several, define it in a module and import it.",
+        )
+    return data
+
+
+def _dumped(value: object) -> tuple[bytes, str | None]:
+    """Return the pickle of a value, and the name of a function or class of the user's script that it contains."""
+    buffer = io.BytesIO()
+    pickler = _Pickler(buffer, pickle.HIGHEST_PROTOCOL)
+    try:
+        pickler.dump(value)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ArbitreError.of(
+            f"A custom function cannot be sent to worker processes: {error}",
+            hint="Define it with `def` at the top level of a module, or use --workers 1.",
+        ) from error
+    return buffer.getvalue(), pickler.scripted
+
+
+class _Pickler(pickle.Pickler):
+    """Pickler that notes in `scripted` the name of a function or class of the user's script."""
+
+    scripted: str | None = None
+
+    def reducer_override(self, value: object) -> Any:  # noqa: ANN401
+        if getattr(value, "__module__", None) == MAIN and isinstance(value, (type, FunctionType)):
+            self.scripted = value.__qualname__
+        return NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    """Unpickler that imports the user's script when a function or class of it occurs."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401
+        if module_name == MAIN:
+            _SCRIPT.load()
+        return super().find_class(module_name, global_name)
+
+
+def script_location() -> dict[str, str]:
+    """Return how `multiprocessing.spawn.prepare` finds the user's script; empty if it is not in a file."""
+    names = {name: value for name, value in spawn.get_preparation_data("").items() if name.startswith("init_main")}
+    return names if Path(names.get("init_main_from_path", __file__)).is_file() else {}
+
+
+class ScriptError(ArbitreError):
+    """Worker processes cannot import the user's script."""
+
+
+def _warn(error: ScriptError) -> bool:
+    warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+    return True
+
+
+@dataclass(slots=True)
+class _Script:
+    """The user's script as a worker process sees it.
+
+    Attributes:
+        location: Its location, as for `multiprocessing.spawn.prepare`; empty if it is imported or not in a file.
+        running: Whether it is being imported.
+        error: Why it cannot be imported.
+    """
+
+    location: dict[str, str] = field(default_factory=dict)
+    running: bool = False
+    error: ScriptError | None = None
+
+    def load(self) -> None:
+        """Import the script once. Raises ScriptError."""
+        if self.error is not None:
+            raise self.error
+        location, self.location, self.running = self.location, {}, True
+        try:
+            spawn.prepare(location)
+        except BaseException as error:
+            self.error = ScriptError.of(
+                f"Worker processes cannot import this script, which defines a custom function: {error}",
+                file=next(iter(location.values())),
+                hint="One process compares all documents. To use several, call arbitre inside an "
+                "`if __name__ == '__main__':` block.",
+            )
+            raise self.error from error
+        finally:
+            self.running = False
+
+
+_SCRIPT: Final = _Script()
+
+
 def _call(function: Callable[[], _Result]) -> _Result:
     return function()
 
 
-def _apply(file: str, item: Any) -> Any:  # noqa: ANN401  (argument and result of any function)
-    return _unpickled(file)(item)
+def _apply(file: str, item: bytes) -> Any:  # noqa: ANN401  (argument and result of any function)
+    function = _unpickled(file)
+    return function(_Unpickler(io.BytesIO(item)).load())
 
 
 @lru_cache(maxsize=2)
 def _unpickled(file: str) -> Any:  # noqa: ANN401
-    return pickle.loads(Path(file).read_bytes())  # noqa: S301  (written by `_pickled`)
+    return _Unpickler(io.BytesIO(Path(file).read_bytes())).load()

@@ -1,4 +1,4 @@
-"""The fork server, which loads the library once for all worker processes."""
+"""How worker processes start: from a fork server that loads the library once, and without running the user's script."""
 
 from __future__ import annotations
 
@@ -6,27 +6,73 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+from contextlib import contextmanager
+from multiprocessing import context as contexts
 from multiprocessing import forkserver, resource_tracker
+from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from multiprocessing.context import BaseContext
+
+MAIN: Final = "__main__"
+"""Name of the module of the user's script, notebook or prompt."""
 
 _METHOD: Final = "forkserver"
 _INTERRUPTED: Final = 130
 _LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
 _LATE: Final = ("arbitre.report.evaluation_job", "scipy.optimize")
 """Modules that worker processes need, even if this process has not imported them yet."""
+_HIDING: Final = threading.Lock()
+
+
+@contextmanager
+def _hidden_script() -> Iterator[None]:
+    """Replace the module `__main__` by an empty one while a process starts.
+
+    `multiprocessing` tells each new process to run the file of this module first. A script that has no
+    `if __name__ == "__main__"` would then start worker processes in the worker process, and standard input has no file.
+    """
+    with _HIDING:
+        script, sys.modules[MAIN] = sys.modules[MAIN], ModuleType(MAIN)
+        try:
+            yield
+        finally:
+            sys.modules[MAIN] = script
+
+
+class _SpawnedProcess(contexts.SpawnProcess):
+    def start(self) -> None:
+        with _hidden_script():
+            super().start()
+
+
+class _SpawnContext(contexts.SpawnContext):
+    Process = _SpawnedProcess
+
+
+if sys.platform != "win32":
+
+    class _ForkedProcess(contexts.ForkServerProcess):
+        def start(self) -> None:
+            with _hidden_script():
+                super().start()
+
+    class _ForkServerContext(contexts.ForkServerContext):
+        Process = _ForkedProcess
 
 
 def worker_context() -> BaseContext:
     """Return the multiprocessing context of worker processes: a fork server if the platform supports it, else spawn.
 
-    The server imports the library once, which saves each worker process 0.7 s.
+    The server imports the library once, which saves each worker process 0.7 s. The processes do not run the user's
+    script.
     """
-    if _METHOD not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context(_METHOD)
+    if sys.platform == "win32" or _METHOD not in multiprocessing.get_all_start_methods():
+        return _SpawnContext()
+    context = _ForkServerContext()
     imported = [name for name in tuple(sys.modules) if name.startswith(_LIBRARY)]
     context.set_forkserver_preload([*imported, *_LATE])
     return context
