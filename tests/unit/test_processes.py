@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 from pathlib import Path
@@ -62,6 +63,13 @@ def test_a_single_call_starts_no_processes(pool):
 def test_a_function_that_cannot_be_pickled_is_refused(pool):
     with pytest.raises(ArbitreError, match="cannot be sent to worker processes"):
         list(pool.map(lambda item: item, [1]))
+
+
+def test_a_process_that_cannot_start_others_does_all_work_itself(pool, monkeypatch):
+    monkeypatch.setattr(type(multiprocessing.current_process()), "daemon", True)
+    pool.prepare()
+    with pytest.warns(RuntimeWarning, match="use --workers 1"):
+        assert set(pool.map(process_of, range(3))) == {os.getpid()}
 
 
 def test_new_processes_start_after_an_error(pool):

@@ -223,6 +223,7 @@ class Comparator:
             item_costs=item_costs,
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),
+            again=partial(self._compared, gold, predicted, exhaustive=exhaustive, rematch=rematch),
         )
 
     def _diagnosed(self, gold: Json, predicted: Json, traced: BatchResult, *, rematch: bool) -> Diagnosis:

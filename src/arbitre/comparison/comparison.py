@@ -61,6 +61,8 @@ class Comparison:
     format_assertion: bool = False
     diagnose: Callable[[], Diagnosis] | None = None
     """Function that computes `diagnosis` once and returns it; None if there is none."""
+    again: Callable[[], Comparison] | None = None
+    """Compares the documents again; None if the comparison was read from JSON."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -294,6 +296,10 @@ class Comparison:
             diagnose=None if diagnosis is None else lambda: diagnosis,
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the documents and the comparator, or the JSON. The documents are compared again when unpickled."""
+        return (Comparison.from_dict, (self.to_dict(),)) if self.again is None else (_call, (self.again,))
+
     def _repr_html_(self) -> str:
         leaves = self.explain()
         headline = [("f1q of the entries", html.bar(self.scores.f1q))]
@@ -308,6 +314,10 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
+
+
+def _call(again: Callable[[], Comparison]) -> Comparison:
+    return again()
 
 
 def _worst_faults(leaves: Sequence[LeafVerdict]) -> Markup:

@@ -48,6 +48,9 @@ class Evaluation(corpus.Evaluation):
     The figures of single entries (the table of matches, the report) come from a folder of results. If the evaluation
     was not written to one, the documents are compared again when these figures are first used. Do not modify the
     documents until then.
+
+    An evaluation can be pickled, with the documents if they are in memory. Documents that are read from files are not
+    pickled: the figures of single entries are then only available if `folder` contains them.
     """
 
     files: tuple[str, ...] = ()
@@ -274,6 +277,12 @@ class Evaluation(corpus.Evaluation):
             bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
         require(gate(self, fail_under=bounds))
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if self.values is None or not self.values.picklable:
+            state |= dict.fromkeys(("writer", "flat_again", "values"))
+        return {name: value for name, value in state.items() if name not in _TEMPORARY}
+
     @property
     def details(self) -> Path:
         """Folder with all files of these results; written now if there is none."""
@@ -316,6 +325,9 @@ def _unavailable() -> DataError:
 _COMPUTED: Final = {name for name, value in vars(corpus.Evaluation).items() if isinstance(value, cached_property)}
 """Names of the attributes that are computed on first access."""
 
+
+_TEMPORARY: Final = ("_written", "_diagnosed")
+"""Names of the attributes that are temporary folders of this process."""
 
 E = TypeVar("E", bound=Evaluation)
 

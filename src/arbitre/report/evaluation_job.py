@@ -120,6 +120,10 @@ class EvaluationJob:
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options, for evaluations that compare documents again; without observers and progress."""
+        return EvaluationJob, (self.plan, self.joined, self.options, self.reading)
+
     @classmethod
     def of_sources(
         cls,

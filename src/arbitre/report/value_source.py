@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
+from arbitre.corpus.joining.join import Join
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.paths import wildcard
 from arbitre.schema.describe import walk
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.levels import Level
     from arbitre.comparison.value_classes import Row
-    from arbitre.corpus.joining.join import Join
     from arbitre.corpus.reading.records import Pair
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.schema import Plan
@@ -30,6 +30,12 @@ class ValueSource:
 
     plan: Plan
     joined: Join | Iterable[Triple]
+
+    @property
+    def picklable(self) -> bool:
+        """Whether the documents are in memory."""
+        pairs = self.joined.pairs if isinstance(self.joined, Join) else self.joined
+        return isinstance(pairs, (list, tuple))
 
     def rows(self, path: str) -> list[Row]:
         """Return the single values at a path, each with the value that it is matched with."""

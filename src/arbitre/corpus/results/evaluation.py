@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -231,6 +231,11 @@ class Evaluation:
         plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
         return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling. The chance scores are computed first, because they need the documents."""
+        factory = self.chance_factory and partial(_known, self.chance)
+        return vars(self) | {"chance_factory": factory}
+
     def _repr_html_(self) -> str:
         scores = {name: self.interval(name) for name in html.SHOWN[:4]}
         rows = [
@@ -260,6 +265,10 @@ class Evaluation:
         f1q = self.micro.f1q
         score = "none" if f1q is None else f"{f1q:.4f}"
         return f"Evaluation({_documents_text(len(self.document_table))}, micro f1q={score})"
+
+
+def _known(chance: Chance | None) -> Chance | None:
+    return chance
 
 
 def _documents_text(documents: int) -> str:

@@ -105,10 +105,10 @@ class ProcessPool:
 
     def prepare(self) -> None:
         """Start the processes in the background. Does nothing if they are already starting or running."""
-        if self._pool is None:
-            self._pool = Future()
+        if self._pool is None and not _is_nested():
             if _SCRIPT.running:
                 raise ArbitreError.of("it starts worker processes itself")
+            self._pool = Future()
             settings = gc.get_threshold(), script_location()
             arguments = self._pool, self.workers, worker_context(), settings
             threading.Thread(target=_start, args=arguments, daemon=True).start()
@@ -120,8 +120,8 @@ class ProcessPool:
 
         Args:
             function: Function to apply. It must be picklable; it is pickled once. If it contains a function of the
-                user's script, the processes import the script first. If they cannot, this process handles all items,
-                with a warning.
+                user's script, the processes import the script first. If they cannot, or if this process is a worker
+                process itself, it handles all items, with a warning.
             items: Its arguments. Only a few are submitted at a time, which bounds memory.
             wait: Whether to wait for the processes. If false, this process handles items until they are ready.
 
@@ -129,8 +129,9 @@ class ProcessPool:
             ArbitreError: The function cannot be pickled, the processes cannot be started, or one was killed.
         """
         try:
+            _check_nested()
             data = pickled(function)
-        except ScriptError as error:
+        except NotParallelError as error:
             _warn(error)
             yield from map(function, items)
             return
@@ -142,7 +143,7 @@ class ProcessPool:
             item, future = waiting.popleft()
             try:
                 return future.result()
-            except ScriptError as error:
+            except NotParallelError as error:
                 alone = alone or _warn(error)
                 return function(item)
 
@@ -200,7 +201,7 @@ class ProcessPool:
             ) from error
         try:
             return pool.submit(_apply, file, pickled(item))
-        except ScriptError as error:
+        except NotParallelError as error:
             refused: Future[Any] = Future()
             refused.set_exception(error)
             return refused
@@ -267,7 +268,7 @@ def pickled(value: object) -> bytes:
     Documents whose class the user's script defines, such as a Pydantic model, are converted to JSON.
 
     Raises:
-        ScriptError: It contains a function or class that is defined on standard input, in a notebook or at a prompt,
+        NotParallelError: It contains a function or class that is defined on standard input, in a notebook or at a prompt,
             where worker processes cannot import it.
         ArbitreError: It cannot be pickled.
     """
@@ -275,7 +276,7 @@ def pickled(value: object) -> bytes:
     if scripted is not None and isinstance(value, WorkUnit):
         data, scripted = _dumped(value.as_json())
     if scripted is not None and not script_location():
-        raise ScriptError.of(
+        raise NotParallelError.of(
             f"`{scripted}` cannot be sent to worker processes, because it is not defined in a file",
             hint="One process compares all documents. To use several, define it in a module and import it.",
         )
@@ -322,11 +323,26 @@ def script_location() -> dict[str, str]:
     return names if Path(names.get("init_main_from_path", __file__)).is_file() else {}
 
 
-class ScriptError(ArbitreError):
-    """Worker processes cannot import the user's script."""
+class NotParallelError(ArbitreError):
+    """Worker processes cannot do some work, so this process does it."""
 
 
-def _warn(error: ScriptError) -> bool:
+def _is_nested() -> bool:
+    """Return whether this is a worker process, such as one of joblib, that cannot start processes."""
+    method = multiprocessing.get_start_method(allow_none=True)
+    known = method is None or method in multiprocessing.get_all_start_methods()
+    return multiprocessing.current_process().daemon or not known
+
+
+def _check_nested() -> None:
+    if _is_nested():
+        raise NotParallelError.of(
+            "A worker process of another program cannot start further worker processes",
+            hint="This process compares all documents: use --workers 1 (`workers=1` in Python).",
+        )
+
+
+def _warn(error: NotParallelError) -> bool:
     warnings.warn(str(error), RuntimeWarning, stacklevel=2)
     return True
 
@@ -343,17 +359,17 @@ class _Script:
 
     location: dict[str, str] = field(default_factory=dict)
     running: bool = False
-    error: ScriptError | None = None
+    error: NotParallelError | None = None
 
     def load(self) -> None:
-        """Import the script once. Raises ScriptError."""
+        """Import the script once. Raises NotParallelError."""
         if self.error is not None:
             raise self.error
         location, self.location, self.running = self.location, {}, True
         try:
             spawn.prepare(location)
         except BaseException as error:
-            self.error = ScriptError.of(
+            self.error = NotParallelError.of(
                 f"Worker processes cannot import this script, which defines a custom function: {error}",
                 file=next(iter(location.values())),
                 hint="One process compares all documents. To use several, call arbitre inside an "

@@ -44,6 +44,9 @@ class SpillArray:
     def __len__(self) -> int:
         return self._size // self._bytes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._dtype, self._shape, self._limit, self.view().tobytes())
+
     def write(self, data: bytes | bytearray) -> None:
         """Append rows given as bytes. Fails while a view of an array in memory exists."""
         if self._size + len(data) <= self._limit:
@@ -81,6 +84,13 @@ class SpillArray:
 
     def _shaped(self, buffer: bytearray | mmap.mmap) -> npt.NDArray[Any]:
         return np.frombuffer(buffer, self._dtype).reshape(-1, *self._shape)
+
+
+def _restored(dtype: np.dtype[Any], shape: tuple[int, ...], memory_limit: int, data: bytes) -> SpillArray:
+    """Return a pickled array."""
+    array = SpillArray(dtype, *shape, memory_limit=memory_limit)
+    array.write(data)
+    return array
 
 
 def spill_zeros(rows: int, width: int) -> npt.NDArray[np.float64]:
