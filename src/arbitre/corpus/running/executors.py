@@ -268,8 +268,8 @@ def pickled(value: object) -> bytes:
     Documents whose class the user's script defines, such as a Pydantic model, are converted to JSON.
 
     Raises:
-        NotParallelError: It contains a function or class that is defined on standard input, in a notebook or at a prompt,
-            where worker processes cannot import it.
+        NotParallelError: It contains a function or class that is defined on standard input, in a notebook or at a
+            prompt, where worker processes cannot import it.
         ArbitreError: It cannot be pickled.
     """
     data, scripted = _dumped(value)
