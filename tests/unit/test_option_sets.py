@@ -151,7 +151,7 @@ IN_PYTHON = {
         arbitre.confidence.report,
         {
             **dict.fromkeys(["gold", "predicted", "id_key"], "documents are passed as `answers`"),
-            **dict.fromkeys(["schema", "overlay", "functions"], "arbitre.Comparator"),
+            **dict.fromkeys(["schema", "overlay", "functions", "allow_refs"], "arbitre.Comparator"),
             "source": "arbitre.confidence",
             "logprobs": "from_logprobs",
             "suffix": "from_explicit",
@@ -161,7 +161,7 @@ IN_PYTHON = {
         arbitre.advise,
         {
             **dict.fromkeys(["train", "path", "id_key"], "labels are passed as `training`"),
-            **dict.fromkeys(["predicted", "schema", "overlay", "functions"], "Evaluation.leaf_pairs"),
+            **dict.fromkeys(["predicted", "schema", "overlay", "functions", "allow_refs"], "Evaluation.leaf_pairs"),
             **dict.fromkeys([field.name for field in fields(arbitre.Thresholds)], "arbitre.Thresholds"),
         },
     ),

@@ -1,12 +1,18 @@
 """References: local, by name, into files, recursive, dynamic; never over a network."""
 
 import json
+import os
+import pickle
 import socket
 
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 from arbitre import Comparator
-from arbitre.errors import SchemaError
+from arbitre.cli import app
+from arbitre.errors import OptionError, SchemaError
+from arbitre.schema.loading.source_file import MAX_BYTES, MAX_VALUES
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -288,6 +294,86 @@ class TestFiles:
         root = write(a=obj(b={"$ref": "b.json#/$defs/x"}), b={"$defs": {"x": {"$ref": "#/$defs/n"}, "n": NUMBER}})
         comparison = Comparator(root).compare(gold={"b": 1}, predicted={"b": "one"})
         assert [(one.pointer, one.keyword) for one in comparison.violations] == [("/b", "type")]
+
+    @pytest.mark.parametrize("form", ["{}", "file://{}", "../outside/b.json", "sub/../../outside/b.json", "link.json"])
+    def test_a_file_outside_the_folder_is_read_only_if_its_folder_is_allowed(self, tmp_path, form):
+        inside, outside = tmp_path / "inside", tmp_path / "outside"
+        inside.mkdir()
+        outside.mkdir()
+        (outside / "b.json").write_text(json.dumps(NUMBER))
+        (inside / "link.json").symlink_to(outside / "b.json")
+        root = inside / "a.json"
+        root.write_text(json.dumps(obj(b={"$ref": form.format(outside / "b.json")})))
+        (problem,) = refused(root)
+        assert (problem.file, problem.pointer) == (str(root), "/properties/b/$ref")
+        assert problem.hint.startswith(
+            f"{outside / 'b.json'} is outside the folder of the schema. Allow its folder with"
+        )
+        for allowed in (outside, [str(outside)], [tmp_path]):
+            assert quality(root, {"b": 10}, {"b": 9}, allow_refs=allowed) == 0.9
+        plan = pickle.loads(pickle.dumps(Comparator(root, allow_refs=outside).plan))  # noqa: S301  (as worker processes do)
+        assert plan.root.schema["properties"].keys() == {"b"}
+        with pytest.raises(OptionError, match="Expected `allow_refs` to be a folder"):
+            Comparator(root, allow_refs=tmp_path / "none")
+
+    def test_a_schema_without_a_file_has_no_folder(self, write, tmp_path):
+        file = write(b=NUMBER)
+        (problem,) = refused(obj(b={"$ref": file.as_uri()}))
+        assert "is outside the folder of the schema" in problem.hint
+        assert quality(obj(b={"$ref": file.as_uri()}), {"b": 10}, {"b": 9}, allow_refs=tmp_path) == 0.9
+
+    def test_only_regular_files_are_read(self, write, tmp_path):
+        os.mkfifo(tmp_path / "pipe.json")
+        (tmp_path / "device.json").symlink_to("/dev/zero")
+        for name, allowed in (("pipe.json", ()), ("device.json", "/dev"), ("below", ())):
+            (tmp_path / "below").mkdir(exist_ok=True)
+            with pytest.raises(SchemaError) as caught:
+                Comparator(write(a=obj(b={"$ref": name})), allow_refs=allowed)
+            assert caught.value.hint.endswith("is not a regular file.")
+
+    def test_the_values_of_all_files_are_limited(self, write, tmp_path):
+        half = {"examples": [0] * (MAX_VALUES // 2)}
+        root = write(a={"$ref": "b.json", **half}, b={"type": "number", **half})
+        with pytest.raises(
+            SchemaError, match="schema with the files that it references to have at most 500,000 values"
+        ):
+            Comparator(root)
+        (tmp_path / "c.json").write_text('{"examples": [' + "0," * MAX_VALUES + "0]}")
+        (tmp_path / "d.json").write_text('{"title": "' + "a" * MAX_BYTES + '"}')
+        for name, words in (("c.json", "500,000 values, got 500,00"), ("d.json", "33,554,432 bytes, got more")):
+            with pytest.raises(SchemaError, match=words) as caught:
+                Comparator(write(a={"$ref": name}))
+            assert caught.value.file == str(tmp_path / name)
+            with pytest.raises(SchemaError, match=words):
+                Comparator({}, overlay=tmp_path / name)
+
+    def test_the_aliases_of_yaml_are_counted_before_they_are_replaced(self, tmp_path, monkeypatch):
+        path = tmp_path / "bomb.yaml"
+        levels = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))
+        path.write_text("\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x]", *levels]))
+        assert len(path.read_text()) < 500
+        monkeypatch.setattr(yaml.SafeLoader, "construct_document", lambda *_: pytest.fail("aliases were replaced"))
+        with pytest.raises(SchemaError, match="at most 500,000 values, got 490,329,064") as caught:
+            Comparator(path)
+        assert caught.value.file == str(path)
+        path.write_text("type: object\nx: &x [*x]")
+        with pytest.raises(SchemaError, match="Circular reference in the schema: an anchor contains its own alias"):
+            Comparator(path)
+        path.write_text(f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 400)}]")
+        with pytest.raises(SchemaError, match="at most 33,554,432 characters, got 40,100,002"):
+            Comparator(path)
+
+    def test_the_command_line_allows_folders(self, write, tmp_path):
+        (tmp_path / "inside").mkdir()
+        write(b=NUMBER)
+        root = tmp_path / "inside" / "a.json"
+        root.write_text(json.dumps({"$ref": "../b.json"}))
+        refused, allowed = (
+            CliRunner().invoke(app, ["schema", "explain", str(root), *options])
+            for options in ([], ["--allow-refs", str(tmp_path)])
+        )
+        assert (refused.exit_code, allowed.exit_code) == (2, 0)
+        assert "--allow-refs" in refused.stderr
 
     def test_a_relative_id_is_resolved_against_the_file(self, write):
         root = write(a={"$id": "sub/a.json", "$ref": "../b.json"}, b=NUMBER)

@@ -4,7 +4,7 @@ An option set for an operation of the package extends the dataclass of that oper
 the defaults are those of the dataclass. Annotations are not postponed here, because Typer reads them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -61,6 +61,13 @@ Functions = Annotated[
         help="Custom distance, normaliser or catalogue in a Python module. May be repeated.",
     ),
 ]
+AllowRefs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder with files that the schema may reference with $ref, besides its own folder. May be repeated.",
+    ),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
 Keep = Annotated[
     int | None,
@@ -95,26 +102,31 @@ def export_option(examples: str) -> OptionInfo:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparatorOptions:
-    """Options of a comparator, besides the schema."""
+class SchemaOptions:
+    """What belongs to a schema."""
 
     overlay: Overlay = None
-    close: Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')] = CLOSE
     functions: Functions = None
-    max_calls: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")
-    ] = MAX_CALLS
+    allow_refs: AllowRefs = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the options as arguments of `Comparator`."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return plain | {"functions": self.functions or (), "allow_refs": self.allow_refs or ()}
 
     def comparator(self, schema: SchemaSource, **overrides: Any) -> arbitre.Comparator:  # noqa: ANN401
         """Compile a schema; `overrides` are further arguments of `Comparator`. Raises SchemaError."""
-        return arbitre.Comparator(
-            schema,
-            overlay=self.overlay,
-            close=self.close,
-            max_calls=self.max_calls,
-            functions=self.functions or (),
-            **overrides,
-        )
+        return arbitre.Comparator(schema, **self.keywords(), **overrides)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparatorOptions(SchemaOptions):
+    """Options of a comparator, besides the schema."""
+
+    close: Annotated[float, typer.Option(metavar="QUALITY", help='Minimum quality for the verdict "close".')] = CLOSE
+    max_calls: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Maximum number of calls to a custom distance per document.")
+    ] = MAX_CALLS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,6 +64,7 @@ class Comparator:
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
             need more calls are refused before the first call (see `most_calls`).
+        allow_refs: Folders with files that the schema may reference, besides the folder of the schema itself.
         format_assertion: Whether a value that does not have its `format` violates the schema. Affects
             `Comparison.violations` and `check_gold`, not the scores.
 
@@ -89,10 +90,11 @@ class Comparator:
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
         format_assertion: bool = False,
+        allow_refs: str | Path | Iterable[str | Path] = (),
     ) -> None:
         known_distances, known_normalizers = load_functions(functions, distances, normalizers)
         self.plan: Plan = compile_plan(
-            load(schema),
+            load(schema, allow_refs),
             overlay=overlay,
             close=close,
             distances=known_distances,

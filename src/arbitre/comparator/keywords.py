@@ -28,6 +28,7 @@ class ComparatorKeywords(TypedDict, total=False):
     distance: Json
     max_calls: int | None
     format_assertion: bool
+    allow_refs: str | Path | Iterable[str | Path]
 
 
 def take_comparator(schema: SchemaSource | Comparator, options: dict[str, Any]) -> Comparator:

@@ -17,12 +17,11 @@ from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.overrides import OverrideOptions
 from arbitre.cli.shared_options import (
     CsvDialectOption,
-    Functions,
     IdKey,
     MaxDepth,
     OutputOptions,
-    Overlay,
     Schema,
+    SchemaOptions,
 )
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.metricity.entry_pool import MAX_ENTRIES
@@ -67,8 +66,7 @@ def metricity(
     predicted: Predicted,
     *,
     schema: Schema,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     overrides: OverrideOptions,
     out: Out = None,
     sample: Sample = None,
@@ -88,15 +86,14 @@ def metricity(
         gold=gold,
         predicted=predicted,
         match=[choice.choice for choice in overrides.match or ()],
-        distance=overrides.distances(functions),
+        distance=overrides.distances(options.functions),
         out=out,
         sample=sample,
         seed=seed,
         id_key=id_key,
         max_depth=max_depth,
         csv_dialect=csv_dialect,
-        overlay=overlay,
-        functions=functions or (),
+        **options.keywords(),
     )
     screen.result(result.to_dict, partial(_blocks, result))
     if out is not None:

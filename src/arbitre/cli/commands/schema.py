@@ -15,13 +15,11 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.cli.shared_options import (
-    ComparatorOptions,
     FormatAssertion,
-    Functions,
     IdKey,
     OutputOptions,
-    Overlay,
     SchemaArgument,
+    SchemaOptions,
     TerminalOptions,
 )
 from arbitre.comparator.schemas import check_schema, infer_schema
@@ -89,8 +87,7 @@ def check(
     documents: Documents = None,
     *,
     gold: Gold = None,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     format_assertion: FormatAssertion = False,
     certificate: Certified = False,
     id_key: IdKey = "id",
@@ -101,9 +98,7 @@ def check(
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
     """
     screen = output.terminal()
-    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(
-        schema, format_assertion=format_assertion
-    )
+    comparator = options.comparator(schema, format_assertion=format_assertion)
     checked = check_schema(comparator, documents or (), gold=gold, id_key=id_key)
     if screen.as_json:
         screen.json({"schema": schema} | checked.to_dict(certificate=certificate))
@@ -185,12 +180,10 @@ def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room
 
 @app.command()
 @with_option_sets
-def explain(
-    schema: SchemaArgument, *, overlay: Overlay = None, functions: Functions = None, output: OutputOptions
-) -> None:
+def explain(schema: SchemaArgument, *, options: SchemaOptions, output: OutputOptions) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
     screen = output.terminal()
-    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+    comparator = options.comparator(schema)
     signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
     screen.result(
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},

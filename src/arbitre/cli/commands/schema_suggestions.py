@@ -10,12 +10,10 @@ import typer
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output.console import Terminal, counted
 from arbitre.cli.shared_options import (
-    ComparatorOptions,
-    Functions,
     OutputOptions,
-    Overlay,
     ReadingOptions,
     SchemaArgument,
+    SchemaOptions,
     SourceOptions,
 )
 from arbitre.corpus.results.suggested_gate import suggest_gate as gate_for
@@ -36,8 +34,7 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the 
 def suggest_aliases(
     schema: SchemaArgument,
     *,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     sources: SourceOptions,
     reading: ReadingOptions,
     out: Out = None,
@@ -48,7 +45,7 @@ def suggest_aliases(
     Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
     """
     screen = output.terminal()
-    plan = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema).plan
+    plan = options.comparator(schema).plan
     suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
     _print(screen, suggested, out)
     if not screen.as_json:
@@ -61,8 +58,7 @@ def suggest_aliases(
 def suggest_gate(
     schema: SchemaArgument,
     *,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     sources: SourceOptions,
     reading: ReadingOptions,
     seed: Seed = 0,
@@ -75,7 +71,7 @@ def suggest_gate(
     gold.
     """
     screen = output.terminal()
-    plan = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema).plan
+    plan = options.comparator(schema).plan
     suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
     _print(screen, suggested, out)
     if not screen.as_json:

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre import values
 from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError, Problem, clipped
-from arbitre.parsing.fast_json import json_size, parse_strictly
+from arbitre.parsing.fast_json import count_values, json_size, outside_strings, parse_strictly
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import pointer
 from arbitre.values import MAX_BYTES, MAX_VALUES, check_depth, check_text
@@ -23,8 +23,6 @@ from arbitre.values import MAX_BYTES, MAX_VALUES, check_depth, check_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    import numpy.typing as npt
 
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json
@@ -41,7 +39,6 @@ _LONE: Final = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89a
 _STEP: Final = np.zeros(256, dtype=np.int8)
 _STEP[list(b"[{")] = 1
 _STEP[list(b"]}")] = -1
-_BEFORE_VALUE: Final = np.isin(np.arange(256), list(b"[{,"))
 
 
 def parse(text: str | bytes, *, file: str | None = None, line: int | None = None, max_depth: int = MAX_DEPTH) -> Json:
@@ -131,11 +128,7 @@ def check_size(
         raise _too_long(max_bytes).located(file=file, line=line)
     if len(text) <= max_values:
         return
-    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    if sum(map(data.count, (b",", b"[", b"{"))) < max_values:
-        return
-    plain, outside = _outside_texts(data)
-    count = 1 + int(np.count_nonzero(_BEFORE_VALUE[plain] & outside))
+    count = count_values(text.encode(errors="surrogatepass") if isinstance(text, str) else text, max_values)
     if count > max_values:
         raise values.too_many_values(count, "document", max_values).located(file=file, line=line)
 
@@ -227,18 +220,12 @@ def _too_deep(data: bytes, limit: int) -> int | None:
     """Return the line of the first bracket that exceeds `limit` nested containers, or None. Linear time."""
     if data.count(b"[") + data.count(b"{") <= limit:
         return None
-    plain, outside = _outside_texts(data)
+    plain, outside = outside_strings(data)
     step = _STEP[plain]
     step[~outside] = 0
     brackets = np.flatnonzero(step)
     deep = brackets[np.cumsum(step[brackets], dtype=np.int64) > limit]
     return 1 + int(np.count_nonzero(plain[: deep[0]] == ord("\n"))) if deep.size else None
-
-
-def _outside_texts(data: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-    """Return the bytes of a JSON text without escaped characters, and which of them are outside of strings."""
-    plain = np.frombuffer(data.replace(rb"\\", b"").replace(rb"\"", b""), dtype=np.uint8)
-    return plain, ~np.logical_xor.accumulate(plain == ord('"'))  # after an even number of quotes
 
 
 def _decode(decoder: json.JSONDecoder, text: str) -> Json:

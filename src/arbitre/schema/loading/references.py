@@ -10,7 +10,7 @@ from urllib.parse import quote, urljoin
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre.errors import Problem, SchemaError, did_you_mean
+from arbitre.errors import OptionError, Problem, SchemaError, did_you_mean
 from arbitre.paths import escape, pointer
 from arbitre.schema.loading.python_types import import_object, is_object_name, schema_of_type
 from arbitre.schema.loading.schema_root import at_pointer, check_is_schema, has_own_references, split_fragment
@@ -18,7 +18,7 @@ from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, Una
 from arbitre.schema.loading.source_file import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from referencing._core import Resolved, Resolver
 
@@ -71,12 +71,12 @@ class Subschema:
     def __hash__(self) -> int:
         return hash(self._identity)
 
-    def __reduce__(self) -> tuple[Callable[[SchemaSource], Subschema], tuple[SchemaSource]]:
+    def __reduce__(self) -> tuple[Callable[..., Subschema], tuple[SchemaSource, Sequence[Path]]]:
         """Pickle the root of a schema as its source."""
         if self.document.file is None:
-            return load, (self.document.contents,)
+            return load, (self.document.contents, self.shelf.folders)
         fragment = f"#{quote(self.pointer)}" if self.pointer else ""
-        return load, (f"{self.document.file}{fragment}",)
+        return load, (f"{self.document.file}{fragment}", self.shelf.folders)
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
@@ -153,13 +153,16 @@ class Subschema:
         return Problem(message, file=self.file, pointer=self.pointer + pointer(tokens), hint=hint)
 
 
-def load(source: SchemaSource) -> Subschema:
+def load(source: SchemaSource, allow_refs: str | Path | Iterable[str | Path] = ()) -> Subschema:
     """Load a schema.
+
+    References lead to regular files in the folder of the schema, or below it, and in those of `allow_refs`.
 
     Args:
         source: A dictionary or boolean, the path of a JSON or YAML file, a Python type (see
             `python_types.schema_of_type`), or "MODULE:NAME" of one. `FILE#/pointer` is the part of a file at a JSON
             Pointer, such as a definition, or a schema that is wrapped in another object.
+        allow_refs: Further folders with files that the schema may reference.
 
     Returns:
         The root of the schema.
@@ -167,15 +170,17 @@ def load(source: SchemaSource) -> Subschema:
     Raises:
         SchemaError: The file cannot be read, the schema is not valid JSON Schema or has no keyword of it, or the source
             has another type. Lists every violation of the metaschema.
+        OptionError: A folder of `allow_refs` does not exist.
     """
     if isinstance(source, str) and is_object_name(source):
-        return load(import_object(source))
-    shelf, place, own = SchemaStore(), "", True
+        return load(import_object(source), allow_refs)
+    shelf, place, own = SchemaStore(_folders(allow_refs)), "", True
     if isinstance(source, (str, Path)):
         path, place = split_fragment(source)
         try:
             contents = read_file(path, "schema")
             uri = path.resolve().as_uri()
+            shelf.folders = (*shelf.folders, path.resolve().parent)
         except OSError as error:
             hint = "A schema is a dictionary, the path of a JSON or YAML file, a Python type, or MODULE:NAME of one."
             raise SchemaError.of(
@@ -194,3 +199,12 @@ def load(source: SchemaSource) -> Subschema:
     registry = shelf.registry.with_resource(base, document.resource)
     resolved = registry.resolver(base).lookup("" if own else f"#{quote(place)}")
     return Subschema(resolved.contents, document, shelf, resolved.resolver, place)
+
+
+def _folders(allowed: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
+    """Return folders as absolute paths. Raises OptionError if one does not exist."""
+    folders = [Path(folder) for folder in ([allowed] if isinstance(allowed, (str, Path)) else allowed)]
+    for folder in folders:
+        if not folder.is_dir():
+            raise OptionError.of(f"Expected `allow_refs` to be a folder, got {str(folder)!r}.")
+    return tuple(folder.resolve() for folder in folders)

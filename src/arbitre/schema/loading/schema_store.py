@@ -19,11 +19,11 @@ from referencing.jsonschema import DRAFT202012, specification_with
 from arbitre import deep_stack
 from arbitre.errors import DataError, Problem, SchemaError, clipped, did_you_mean, shown
 from arbitre.paths import escape, order, pointer
-from arbitre.schema.loading.source_file import read_file
+from arbitre.schema.loading.source_file import MAX_VALUES, read_file, too_many_values
 from arbitre.values import Json, canonical, check_depth, check_keys, check_number, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
@@ -88,16 +88,19 @@ class SchemaStore:
     """The documents read so far. Each is read once, so all references to a subschema return the same object.
 
     Attributes:
+        folders: Folders with the files that may be referenced.
         registry: The documents, for resolving references.
         dynamic: URIs of resources with a dynamic anchor; the target of `$dynamicRef` depends only on these.
     """
 
+    folders: Sequence[Path] = ()
     registry: Registry[Any] = field(init=False)
     dynamic: set[str] = field(default_factory=set)
     _validator: type[Validator] = Draft202012Validator
     _resources: dict[str, Resource[Any]] = field(default_factory=dict)
     _places: dict[int, tuple[SchemaDocument, str]] = field(default_factory=dict)
     _checked: set[int] = field(default_factory=set)
+    _values: int = 0
 
     def __post_init__(self) -> None:
         self.registry = Registry(retrieve=self.retrieve)  # type: ignore[call-arg]  # attrs names it so
@@ -121,7 +124,7 @@ class SchemaStore:
             SchemaError: The document is not a schema.
         """
         part = contents if part is None else part
-        places = dict(_walk(contents, file, place if part is contents else ""))
+        places = dict(self._walk(contents, file, place if part is contents else ""))
         if not isinstance(contents, (dict, bool)):
             raise SchemaError.of(f"Expected a schema to be an object or true, got {shown(contents)}", file=file)
         draft = _validator_of(part, _validator_of(contents, self._validator))
@@ -188,12 +191,7 @@ class SchemaStore:
             elif scheme == "file":
                 from urllib.request import url2pathname  # noqa: PLC0415  (loads http and ssl)
 
-                path = Path(url2pathname(urlparse(uri).path))
-                try:
-                    contents = read_file(path, "schema")
-                except OSError as error:
-                    raise UnavailableError(f"Cannot read {path}: {error.strerror}.") from error
-                self.add(contents, uri, str(path))
+                self._add_file(uri, Path(url2pathname(urlparse(uri).path)))
             elif scheme:
                 raise UnavailableError(
                     f"{uri} is not fetched over the network. Copy the subschema into $defs, or reference a local file."
@@ -204,28 +202,51 @@ class SchemaStore:
                 )
         return self._resources[uri]
 
+    def _add_file(self, uri: str, path: Path) -> None:
+        """Add a referenced file. Raises UnavailableError, SchemaError."""
+        try:
+            resolved = path.resolve()
+            if not any(resolved.is_relative_to(folder) for folder in self.folders):
+                raise UnavailableError(
+                    f"{resolved} is outside the folder of the schema. Allow its folder with `--allow-refs` (in Python, "
+                    "`allow_refs`), or copy the file."
+                )
+            if resolved.exists() and not resolved.is_file():
+                raise UnavailableError(f"{resolved} is not a regular file.")
+            contents = read_file(path, "schema")
+        except (OSError, ValueError) as error:  # ValueError: a null character
+            raise UnavailableError(f"Cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
+        self.add(contents, uri, str(path))
 
-def _walk(contents: Json, file: str | None, root: str = "") -> Iterator[tuple[int, str]]:
-    """Yield the id and pointer of every list and object. Raises SchemaError if it is not JSON or nested too deeply."""
-    place = None
-    try:
-        check_depth(contents, "schema", MAX_DEPTH, MAX_SHARED_VALUES)
-        pending: list[tuple[Json, str]] = [(contents, root)]
-        while pending:
-            value, place = pending.pop()
-            kind_of(value)
-            check_number(value)
-            if isinstance(value, dict):
-                check_keys(value)
-            if isinstance(value, (dict, list)):
-                yield id(value), place
-                inner = value.items() if isinstance(value, dict) else enumerate(value)
-                pending.extend((part, f"{place}/{escape(token)}") for token, part in inner)
-    except DataError as error:
-        hint = error.hint if place is not None else "Move nested or repeated parts to $defs and use $ref."
-        raise SchemaError(
-            *(replace(problem, file=file, pointer=place, hint=hint) for problem in error.problems)
-        ) from error
+    def _walk(self, contents: Json, file: str | None, root: str = "") -> Iterator[tuple[int, str]]:
+        """Yield the id and pointer of every list and object. Counts all values.
+
+        Raises SchemaError if it is not JSON, nested too deeply or too large.
+        """
+        place = None
+        try:
+            check_depth(contents, "schema", MAX_DEPTH, MAX_SHARED_VALUES)
+            pending: list[tuple[Json, str]] = [(contents, root)]
+            while pending:
+                value, place = pending.pop()
+                self._values += 1
+                kind_of(value)
+                check_number(value)
+                if isinstance(value, dict):
+                    check_keys(value)
+                if isinstance(value, (dict, list)):
+                    if self._values + len(value) > MAX_VALUES:
+                        raise too_many_values(
+                            self._values + len(value), "schema with the files that it references", file
+                        )
+                    yield id(value), place
+                    inner = value.items() if isinstance(value, dict) else enumerate(value)
+                    pending.extend((part, f"{place}/{escape(token)}") for token, part in inner)
+        except DataError as error:
+            hint = error.hint if place is not None else "Move nested or repeated parts to $defs and use $ref."
+            raise SchemaError(
+                *(replace(problem, file=file, pointer=place, hint=hint) for problem in error.problems)
+            ) from error
 
 
 def _validator_of(contents: Json, default: type[Validator]) -> type[Validator]:

@@ -17,11 +17,9 @@ from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import read_records
 from arbitre.cli.shared_options import (
-    ComparatorOptions,
-    Functions,
     IdKey,
     OutputOptions,
-    Overlay,
+    SchemaOptions,
 )
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.data_advice import labels_at
@@ -65,8 +63,7 @@ def advise(
     schema: Annotated[
         str | None, typer.Option(metavar="FILE", help="JSON Schema of the documents, for --predicted.")
     ] = None,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     thresholds: ThresholdOptions,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the permutation test.")] = 0,
     id_key: IdKey = "id",
@@ -86,7 +83,7 @@ def advise(
         labels = partial(_labels, path=path, id_key=id_key)
         confusion = []
         if predicted and schema:
-            comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+            comparator = options.comparator(schema)
             evaluation = comparator.evaluate(gold=test or [], predicted=predicted, id_key=id_key, no_chance=True)
             confusion = [(pair.gold, pair.predicted) for pair in evaluation.leaf_pairs(path)]
     advice = arbitre.advise(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -97,7 +96,7 @@ def agree(
     source = schema_of(schema, sources)
     if suggest_category_distances:
         measured = Measured(difference=difference, level=level, seed=seed)
-        settings = {**asdict(options), "functions": options.functions or ()}
+        settings = options.keywords()
         _suggest(screen, suggest_distances_on(source, settings, sources, reading, measured))
         return
     comparator = options.comparator(source)

@@ -13,7 +13,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import logprobs_at, read_records
-from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
+from arbitre.cli.shared_options import IdKey, OutputOptions, Schema, SchemaOptions
 from arbitre.confidence.calibration import BINS
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
@@ -56,14 +56,13 @@ def confidence(
         float, typer.Option(metavar="QUALITY", help="Minimum quality of a value that counts as correct.")
     ] = 1.0,
     bins: Annotated[int, typer.Option(metavar="N", min=1, help="Number of bins of the calibration curve.")] = BINS,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     id_key: IdKey = "id",
     output: OutputOptions,
 ) -> None:
     """Compare the confidence of predicted values with their correctness."""
     screen = output.terminal()
-    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+    comparator = options.comparator(schema)
     expected: dict[str, Json] = {}
     for record in read_records(gold, id_key):
         if record.id in expected:

@@ -16,7 +16,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
 from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import logprobs_at, read_records
-from arbitre.cli.shared_options import ComparatorOptions, Functions, IdKey, OutputOptions, Overlay, Schema
+from arbitre.cli.shared_options import IdKey, OutputOptions, Schema, SchemaOptions
 from arbitre.corpus.reading.single_document import read_document
 from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
 from arbitre.errors import DataError
@@ -161,13 +161,12 @@ def corpus(
     segmentation: Annotated[
         bool, typer.Option("--segmentation", help="Compare segmentations instead of texts: WindowDiff, Pk and others.")
     ] = False,
-    overlay: Overlay = None,
-    functions: Functions = None,
+    options: SchemaOptions,
     id_key: IdKey = "id",
     output: OutputOptions,
 ) -> None:
     """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, and the ordinary scores of the path."""
-    comparator = ComparatorOptions(overlay=overlay, functions=functions).comparator(schema)
+    comparator = options.comparator(schema)
     evaluation = comparator.evaluate(gold=[gold], predicted=[predicted], id_key=id_key, no_chance=True)
     scores = evaluation.segmentation(path) if segmentation else evaluation.text(path, kind or KINDS)
     f1q, signature = evaluation.by_path[path].f1q, evaluation.signature
