@@ -19,6 +19,7 @@ import numpy as np
 from arbitre.engine.columns.ragged import counts_of, find_sorted, first_of_equal
 from arbitre.engine.solve.batches import Batch, MatchedPairs
 from arbitre.engine.solve.matching_problems import MatchingProblems
+from arbitre.engine.solve.sparse_matching import LongLists, is_optimal
 from arbitre.errors import SolverError
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ def match_lazily(
         return []
     problems = MatchingProblems(column, items, left, right, limits)
     equal_items = problems.match_equal_items(evaluate) if column.match_equal_first else None
+    if len(left) == 1 and int(problems.starts[-1]) > limits.sparse and is_optimal(matcher):
+        matches = [_match_long(problems, column, int(left[0]), evaluate)]
+        return matches if equal_items is None else [equal_items, *matches]
     problems.bound()
     if known is not None and known.site is items.site and items.tags is None:
         problems.lower_to(known)
@@ -69,6 +73,15 @@ def match_lazily(
         column.known_bounds = problems.known_bounds()
     matches = _collect(problems, chosen, evaluated, column)
     return matches if equal_items is None else [equal_items, *matches]
+
+
+def _match_long(problems: MatchingProblems, column: ListColumn, row: int, evaluate: Evaluate) -> MatchedPairs:
+    """Match the items of two lists whose bounds are not kept."""
+    gold, predicted, gate = problems.gold.rows, problems.predicted.rows, column.matcher.gate
+    lists = LongLists(problems.items, gold, predicted, gate=gate, limits=problems.limits, pointer=column.pointer(row))
+    batch = lists.match(evaluate)
+    pairs = np.arange(len(batch), dtype=np.intp)
+    return MatchedPairs(batch, pairs, np.zeros_like(pairs))
 
 
 def solve_lazily(

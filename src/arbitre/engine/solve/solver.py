@@ -21,6 +21,7 @@ from arbitre.engine.solve.lazy_matching import match_lazily
 from arbitre.engine.solve.leaf_quality import leaf_qualities
 from arbitre.engine.solve.limits import DEFAULT_LIMITS, CellLimits
 from arbitre.engine.solve.multiset_matching import count_equal
+from arbitre.engine.solve.sparse_matching import is_optimal, require_short
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ class QualitySolver:
         if column.matcher.transport is not None:
             from arbitre.engine.solve.transport_matching import TransportSolver  # noqa: PLC0415  (few lists need it)
 
-            batch.transports += TransportSolver(batch, column, items, column.matcher.transport, self.evaluate).solve()
+            batch.transports += TransportSolver(
+                batch, column, items, column.matcher.transport, self.evaluate, self.limits
+            ).solve()
             return None
         cells = column.lengths[batch.left] * column.lengths[batch.right]
         dense = np.ones(len(batch), dtype=np.bool_)
@@ -93,7 +96,10 @@ class QualitySolver:
             batch.multiset_pairs = (~dense).nonzero()[0]
         elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < MAX_LAZY_DEPTH:
             dense = (cells < self.limits.lazy) | _short_and_plain(batch, column, items, cells, self.limits)
-            self._match_lazily(batch, column, (~dense).nonzero()[0], cells)
+            lists = (~dense).nonzero()[0]
+            if not is_optimal(column.matcher):
+                require_short(column, batch.left[lists], batch.right[lists], self.limits.stored)
+            self._match_lazily(batch, column, lists, cells)
         return self._table(batch, column, items, dense.nonzero()[0], cells) if dense.any() else None
 
     def _match_lazily(self, batch: Batch, column: ListColumn, lists: Indices, cells: Indices) -> None:
@@ -118,6 +124,8 @@ class QualitySolver:
         best of them. This saves 3 % on single documents with nested entries, 6 % on a corpus of them, and most calls to
         custom distances.
         """
+        if column.matcher.candidates is Candidates.ALL:
+            require_short(column, batch.left[lists], batch.right[lists], self.limits.stored)
         many = int(cells[lists].sum()) >= column.expensive_above
         allowed = many and column.matcher.full_matching and not column.has_informative_lists and not self.exhaustive
         return DenseProblems.of(batch, column, items, lists, allow_bounds=allowed)

@@ -11,6 +11,7 @@ from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.item_weights import item_weights
 from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of
 from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched
+from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.kernel import require_positive
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
     from arbitre.engine.solve.batches import Evaluate
+    from arbitre.engine.solve.limits import CellLimits
     from arbitre.matching.transport_options import TransportOptions
 
 CHUNK_CELLS: Final = 1 << 18
@@ -77,9 +79,16 @@ class SolvedPlans(NamedTuple):
 class TransportSolver:
     """The transport problems of a batch of lists: problem p is between its lists `left[p]` and `right[p]`."""
 
-    def __init__(
-        self, batch: Batch, column: ListColumn, items: Column, how: TransportOptions, evaluate: Evaluate
+    def __init__(  # noqa: PLR0917  (the parts of the solver that calls it)
+        self,
+        batch: Batch,
+        column: ListColumn,
+        items: Column,
+        how: TransportOptions,
+        evaluate: Evaluate,
+        limits: CellLimits,
     ) -> None:
+        self.limits = limits
         self.batch, self.column, self.items, self.how, self.evaluate = batch, column, items, how, evaluate
         self.weights = item_weights(items, how)
         self.numbers, self.scale = _absolute_numbers(items) if isinstance(how.solver, ExactSolver) else (None, 0.0)
@@ -96,6 +105,7 @@ class TransportSolver:
             for problem in sortable.nonzero()[0]:
                 yield self._solve_sorted(np.array([problem], dtype=np.intp), self.numbers)
         others = (~sortable).nonzero()[0]
+        require_short(self.column, self.batch.left[others], self.batch.right[others], self.limits.stored)
         for chunk in chunks(cells[others], CHUNK_CELLS):
             yield self._solve_dense(others[chunk])
 

@@ -52,6 +52,9 @@ ROUND_UP: Final = 1.0 + 1e-15
 MAX_BOUND_DEPTH: Final = 16
 """Maximum depth of paths for bounds; deeper values count as equal."""
 
+DISTINCT_MIN_CELLS: Final = 1 << 14
+"""Minimum number of pairs in one table for comparing equal values once."""
+
 MAX_COMMON_CELLS: Final = 1 << 18
 """Maximum number of values of common keys that are bounded at a time; limits memory."""
 
@@ -162,9 +165,26 @@ def _of_leaves(
 ) -> Floats:
     try:
         gold, predicted = column.codes[left], column.codes[right]
+        if len(blocks) == 1 and len(blocks.rows) >= DISTINCT_MIN_CELLS:
+            return 1.0 - _distinct_bounds(column, blocks, gold, predicted)
         return 1.0 - slot_bounds(column.pools, column.slots, column.local, blocks, gold=gold, predicted=predicted)
     except FunctionError as error:
         raise located(error, column, left[blocks.rows], right[blocks.columns]) from error.__cause__
+
+
+def _distinct_bounds(column: LeafColumn, blocks: Blocks, gold: Indices, predicted: Indices) -> Floats:
+    """Return lower bounds of the distance of every cell of one block; equal values are compared once if that is exact.
+
+    This halves the time on lists of objects in which one of two fields has few values.
+    """
+    pools, slots, local = column.pools, column.slots, column.local
+    if all(pool.exactly_bounded is None for pool in pools):
+        (rows, row), (columns, at) = (np.unique(codes, return_inverse=True) for codes in (gold, predicted))
+        if 4 * len(rows) * len(columns) <= len(blocks.rows):
+            distinct = Blocks(np.array([0, len(rows)], dtype=np.intp), np.array([0, len(columns)], dtype=np.intp))
+            bounds = slot_bounds(pools, slots, local, distinct, gold=rows, predicted=columns)
+            return bounds.reshape(len(rows), len(columns))[row[:, None], at].ravel()
+    return slot_bounds(pools, slots, local, blocks, gold=gold, predicted=predicted)
 
 
 @_bounds.register(ListColumn)

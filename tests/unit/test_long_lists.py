@@ -1,0 +1,119 @@
+"""Lists of which no table of all pairs is kept: exact, in bounded memory, within a stated amount of work."""
+
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from arbitre import Comparator
+from arbitre.engine import compare_to_levels
+from arbitre.engine.solve import sparse_matching
+from arbitre.engine.solve.limits import CellLimits
+from arbitre.errors import SolverError
+from arbitre.matching.sparse_assignment import SparsePairs
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 100}}}}
+OBJECT = {"type": "object", "properties": {"id": {"type": "integer"}, "name": TEXT, "unit": TEXT}}
+
+
+def lists_of(items, match="hungarian"):
+    return Comparator({"type": "array", "items": items, "x-arbitre": {"match": match}}).plan
+
+
+def near_duplicates(count, *, junk=0, dropped=0, seed=0):
+    """Objects of about 50 bytes with one different character on either side, in another order."""
+    rng = random.Random(seed)  # noqa: S311
+    gold = [{"id": i, "name": f"item number {i:06d}", "unit": "piece"} for i in range(count)]
+    predicted = [dict(item) for item in gold]
+    for item in predicted:
+        at = rng.randrange(len(item["name"]))
+        item["name"] = item["name"][:at] + rng.choice("abcdef") + item["name"][at + 1 :]
+    for at in rng.sample(range(count), junk):
+        predicted[at] = {"id": -at, "name": "".join(rng.choices("uvwxyz", k=20)), "unit": "box"}
+    rng.shuffle(predicted)
+    return gold, predicted[dropped:]
+
+
+def numbers(count, seed=0):
+    rng = random.Random(seed)  # noqa: S311
+    return [[rng.random() * 100 for _ in range(count)] for _ in range(2)]
+
+
+def mass(plan, gold, predicted, **limits):
+    limits = CellLimits(lazy=1, plain_lazy=0, **limits)
+    return compare_to_levels(plan, [gold], [predicted], limits=limits)[0].quality[0]
+
+
+@pytest.mark.parametrize(
+    ("plan", "gold", "predicted"),
+    [
+        (lists_of(OBJECT), *near_duplicates(120)),
+        (lists_of(OBJECT), *near_duplicates(120, junk=20)),
+        (lists_of(OBJECT), *near_duplicates(120, dropped=30)),
+        (lists_of(OBJECT), *near_duplicates(120, dropped=30)[::-1]),
+        (lists_of(OBJECT, {"hungarian": {"gate": 0.7}}), *near_duplicates(120, junk=20, dropped=10)),
+        (lists_of(TEXT), ["abc"] * 60 + ["abd"] * 60, ["abe"] * 100),
+        (lists_of(NUMBER), *numbers(150)),
+        (
+            lists_of({"type": "array", "items": TEXT}),
+            [[c, "x"] for c in "abcdefghij"] * 4,
+            [["x", c] for c in "klmnopq"] * 4,
+        ),
+    ],
+    ids=["near", "with junk", "short gold", "long gold", "gate", "ties", "numbers", "nested"],
+)
+def test_a_matching_without_a_table_is_as_good_as_with_one(plan, gold, predicted):
+    whole = mass(plan, gold, predicted)
+    assert mass(plan, gold, predicted, sparse=1, tile=1 << 10) == pytest.approx(whole, abs=1e-11)
+
+
+def test_the_prices_prove_the_optimum_of_some_of_the_pairs():
+    rng = np.random.default_rng(7)
+    for size, levels in ((6, 3), (40, 2), (40, 1 << 40)):
+        worth = rng.integers(0, levels, (size, size + 2)) / levels
+        allowed = rng.random(worth.shape) < 0.4
+        allowed[np.arange(size), np.arange(size)] = True
+        rows, columns = allowed.nonzero()
+        pairs = SparsePairs(worth.shape, rows, columns, worth[rows, columns])
+        selected, row_prices, column_prices = pairs.solve(1e-13)
+        best = linear_sum_assignment(np.where(allowed, worth, -100.0), maximize=True)
+        assert pairs.worth[selected].sum() == pytest.approx(worth[best].sum(), abs=1e-11)
+        assert row_prices.sum() + column_prices.sum() == pytest.approx(worth[best].sum(), abs=1e-11)
+        assert (pairs.worth <= row_prices[rows] + column_prices[columns] + 1e-12).all()
+
+
+def test_near_duplicates_are_scanned_once_in_little_memory(monkeypatch):
+    """20,000 objects on each side took 6 GB and two minutes."""
+    count, scanned = 1500, []
+    plan, (gold, predicted) = lists_of(OBJECT), near_duplicates(count)
+    bounds = sparse_matching.upper_bounds
+    monkeypatch.setattr(
+        sparse_matching, "upper_bounds", lambda *a, **k: scanned.append(len(a[1].rows)) or bounds(*a, **k)
+    )
+    tracemalloc.start()
+    mass(plan, gold, predicted, sparse=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(scanned) <= count**2
+    assert peak < 8 * count**2, "less than one table of floats"
+
+
+@pytest.mark.parametrize("match", ["greedy", "sequence", "transport"])
+def test_lists_beyond_the_limit_are_refused_before_anything_is_allocated(match):
+    plan = Comparator(
+        {"type": "object", "properties": {"a": {"type": "array", "items": TEXT, "x-arbitre": {"match": match}}}}
+    ).plan
+    message = f"^Expected at most 50 pairs of items for `{match}`, got 11 x 10 at /a\n  Match such lists with `keyed`"
+    with pytest.raises(SolverError, match=message):
+        mass(plan, {"a": list("abcdefghijk")}, {"a": list("abcdefghij")}, stored=50)
+
+
+def test_a_matching_that_needs_too_many_comparisons_is_refused():
+    gold, predicted = near_duplicates(40, junk=10)
+    message = "^Matching 39 with 39 items needs more than 1700 comparisons of two items at the root"
+    for most in (1700, 1500):
+        with pytest.raises(SolverError, match=message.replace("1700", str(most))):
+            mass(lists_of(OBJECT), gold, predicted, sparse=1, most=most)
