@@ -2,6 +2,7 @@
 
 import json
 import sys
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.reading.options import read_records
 from arbitre.errors import OptionError
+from arbitre.report.evaluation_job import EvaluationJob
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 GOLD, HASTY = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
@@ -284,6 +286,95 @@ class TestFiles:
         with pytest.raises(arbitre.DataError, match="Expected results in the format") as caught:
             arbitre.load(tmp_path)
         assert caught.value.file == str(file)
+
+    def test_edited_results_are_refused(self, tmp_path):
+        written = evaluation(out=tmp_path, no_report=True)
+        file, copy = tmp_path / "results.npz", tmp_path / "copy.npz"
+        with np.load(file) as arrays:
+            known = {name: arrays[name] for name in arrays}
+        digest, text = known.pop("digest"), known["text"]
+
+        def load(digest, **changed):
+            with copy.open("wb") as out:
+                np.savez(out, **{name: array for name, array in (known | changed).items() if array is not None})
+            if digest is not None:
+                with ZipFile(copy, "a") as archive:
+                    archive.writestr("digest", digest)
+            copy.replace(file)
+            return arbitre.load(tmp_path)
+
+        assert load(None).to_dict() == written.to_dict()  # written before there was a digest
+        higher = known["tallies"].copy()
+        higher[0, 3] += 1e-9
+        for changed in ({"tallies": higher}, {"text": np.append(text, np.uint8(32))}):
+            with pytest.raises(arbitre.DataError, match="got a file that was edited") as caught:
+                load(digest, **changed)
+            assert caught.value.file == str(file)
+        entry = known["path_0"]
+        for changed, words in (
+            ({"tallies": None}, "tallies"),
+            ({"more": entry}, "unknown array 'more'"),
+            ({"tallies": known["tallies"][1:]}, r"expected `tallies` of shape \(\d, 5\), got float64 of shape"),
+            ({"qualities": known["qualities"].astype("<f2") > 0}, "expected `qualities` of shape"),
+            ({"path_0": entry[:, :3]}, "expected `path_0` of shape"),
+            ({"curve": known["curve"][0]}, "expected `curve` of shape"),
+            ({"runs": known["runs"] + 7}, "expected positions of runs"),
+            ({"ids": known["ids"][:-1]}, "damaged file"),
+            ({"text": np.frombuffer(b"[" * 100_000, dtype=np.uint8)}, "damaged file"),
+            ({"text": np.frombuffer(b'{"format": "arbitre-results/1"}', dtype=np.uint8)}, "runs"),
+            ({"tallies": np.array([{}, None])}, "damaged file"),
+        ):
+            with pytest.raises(arbitre.DataError, match=words) as caught:
+                load(None, **changed)
+            assert caught.value.file == str(file)
+
+    def test_an_edited_ranking_is_refused(self, tmp_path):
+        ranking = arbitre.rank({"one": evaluation(), "two": evaluation()}, out=tmp_path)
+        assert arbitre.load(tmp_path) == ranking
+        file = tmp_path / "ranking.json"
+        plain = json.loads(file.read_text())
+        for change in ({"systems": 5}, {"pairs": [{}]}, {"groups": [[1]]}, {"documents": "many"}):
+            file.write_text(json.dumps(plain | change))
+            with pytest.raises(arbitre.DataError, match="Expected a ranking") as caught:
+                arbitre.load(tmp_path)
+            assert caught.value.pointer.startswith(f"/{next(iter(change))}")
+
+    @pytest.mark.parametrize(
+        ("names", "words"),
+        [
+            (["one", "One"], "differ not only in case, got 'one' and 'One'"),
+            (["caf\u00e9", "cafe\u0301"], "differ not only in case"),
+            (["ranking.json", "two"], "'ranking.json' is that of a file in `out`"),
+            (["one", "Report.html"], "'Report.html' is that of a file in `out`"),
+            (["pairs.csv", "two"], "'pairs.csv' is that of a file in `out`"),
+            (["../one", "two"], "can be names of folders, got '../one'"),
+        ],
+    )
+    def test_names_of_systems_that_cannot_be_folders_are_refused_before_anything_is_compared(
+        self, tmp_path, monkeypatch, names, words
+    ):
+        monkeypatch.setattr(EvaluationJob, "compare", lambda *_: pytest.fail("documents were compared"))
+        out = tmp_path / "out"
+        paths = dict.fromkeys(names, HASTY)
+        for systems, options in ((paths, {"schema": SCHEMA, "gold": GOLD}), (dict.fromkeys(names), {})):
+            with pytest.raises(OptionError) as caught:
+                arbitre.rank(systems, out=out, **options)
+            assert words in caught.value.message
+        if "/" not in names[0]:
+            arguments = [
+                "rank",
+                "--schema",
+                SCHEMA,
+                "--gold",
+                GOLD,
+                "--out",
+                out,
+                *(f"{name}={HASTY}" for name in names),
+            ]
+            refused = CliRunner().invoke(app, list(map(str, arguments)))
+            assert refused.exit_code == 2
+            assert names[0] in refused.stderr or names[1] in refused.stderr
+        assert not out.exists()
 
     def test_a_folder_without_results_is_refused(self, tmp_path):
         with pytest.raises(arbitre.DataError, match=r"results\.npz or ranking\.json"):

@@ -11,6 +11,7 @@ from arbitre.corpus.systems.ranking import SCORES
 from arbitre.errors import OptionError
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords, as_names
 from arbitre.report.rank_systems import EITHER, rank_evaluations, rank_paths
+from arbitre.report.tables.ranking_files import check_system_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,6 +167,8 @@ def rank(
     statistics = StatisticsOptions(aggregate=aggregate, level=level, method=method, cluster=cluster, seed=seed)
     given: dict[str, Any] = {**options}
     given["table"] = as_names(given.get("table"))
+    if given.get("out") is not None:
+        check_system_names(known)
     if schema is None:
         if gold or manifest or factors:
             raise OptionError.of(EITHER)

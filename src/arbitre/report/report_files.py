@@ -124,7 +124,7 @@ def read_view(paths: Sequence[Path], *, keep: int | None = None) -> View:
         )
     if rankings:
         path, plain, _ = rankings[0]
-        _check(plain, path, "ranking")
+        check_format(plain, path, "ranking")
         view = _ranking_view(path.parent, plain)
         _check_ranked(path, plain, view.subjects)
     else:
@@ -158,7 +158,7 @@ def _kind(plain: Any) -> str:  # noqa: ANN401
 
 def _with_factors(view: View, path: Path, plain: Any) -> View:  # noqa: ANN401
     """Add the factors to a view. Raises DataError if no evaluation has their signature."""
-    _check(plain, path, "factors")
+    check_format(plain, path, "factors")
     signature = plain["signature"]
     if view.subjects and signature["short"] not in {one.signature["short"] for one in view.subjects}:
         raise DataError.of(
@@ -258,7 +258,7 @@ def _read(path: Path) -> tuple[Any, str]:
 
 
 def _subject(path: Path, evaluation: Any, text: str, name: str | None) -> Subject:  # noqa: ANN401
-    _check(evaluation, path, "evaluation")
+    check_format(evaluation, path, "evaluation")
     beside = path.with_name(ALIGNMENTS)
     alignments = worst_documents.read(beside, text)
     try:
@@ -274,7 +274,7 @@ _WRITTEN: Final = {
 }
 
 
-def _check(plain: Any, path: Path, kind: str) -> None:  # noqa: ANN401
+def check_format(plain: Any, path: Path, kind: str) -> None:  # noqa: ANN401
     """Raise DataError if a file is not of this kind."""
     schema: Mapping[str, Any] = bundled.schema(f"{kind}.schema.json")
     what, hint = _WRITTEN[kind]

@@ -17,7 +17,7 @@ from arbitre.report.evaluation import FILES, Evaluation, extend
 from arbitre.report.figures.specifications import write_figures as write_view_figures
 from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
-from arbitre.report.report_files import read_view, write_page
+from arbitre.report.report_files import check_format, read_view, write_page
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,10 +54,11 @@ def load(folder: str | Path) -> Evaluation | Ranking:
         )
     try:
         plain: Any = strict_json.parse(file.read_bytes(), file=str(file))
+        check_format(plain, file, "ranking")
         return Ranking.from_dict(plain)
     except OSError as error:
         raise unreadable(file, error) from error
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError.of(
             f"Expected a ranking, got {type(error).__name__}: {error}",
             file=str(file),

@@ -27,6 +27,7 @@ from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.results.gates import gate
 from arbitre.corpus.systems.ranking import SCORES
 from arbitre.report.ranking_job import RankingJob
+from arbitre.report.tables.ranking_files import check_system_names
 
 if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
@@ -77,6 +78,8 @@ def rank(
         raise typer.BadParameter(
             "Expected files and folders, got standard input (-): gold is read once for each system."
         )
+    if out is not None:
+        check_system_names(named)
     screen = output.terminal()
     plan = options.comparator(schema).plan
     missed: list[Missed] = []

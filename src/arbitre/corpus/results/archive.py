@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import struct
+import zlib
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any, Final
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -20,21 +23,45 @@ from arbitre.corpus.storage.compact_table import CompactTable
 from arbitre.corpus.storage.files import unreadable
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import Curve
-from arbitre.errors import DataError
+from arbitre.errors import DataError, clipped
 from arbitre.signature import Signature
 from arbitre.tally import Scores, Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    import numpy.typing as npt
 
 RESULTS: Final = "results.npz"
 FORMAT: Final = "arbitre-results/1"
 
 
+DIGEST: Final = "digest"
+"""Name of the last member, which is computed from the checksums of the others. Without it, nothing tells an edited
+array from the one that was written."""
+
+_DAMAGE: Final = (
+    *(
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        EOFError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+    ),
+    *(BadZipFile, NotImplementedError, zlib.error, struct.error),
+)
+"""What NumPy, `zipfile` and `json` raise on files that they cannot read."""
+
+
 def write_archive(path: Path, evaluation: Evaluation) -> None:
     """Write an evaluation. The same corpus always gives the same bytes.
 
-    Numbers of documents are arrays; everything else is one JSON text.
+    Numbers of documents are arrays; everything else is one JSON text. The last member is a digest of the others.
     """
     columns, curve, chance = evaluation.document_table, evaluation.curve, evaluation.chance
     runs = sorted({run for run in columns.runs if run is not None})
@@ -71,20 +98,35 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
     }
     with path.open("wb") as file:
         np.savez(file, **arrays)
+    with ZipFile(path, "a") as archive:
+        archive.writestr(ZipInfo(DIGEST), _digest(archive))  # with the date of the other members, which is constant
+
+
+def _digest(archive: ZipFile) -> bytes:
+    """Return the digest of the names, sizes and checksums of all other members."""
+    members = sorted((one.filename, one.file_size, one.CRC) for one in archive.infolist() if one.filename != DIGEST)
+    return hashlib.sha256(repr(members).encode()).hexdigest().encode()
 
 
 def read_archive(path: Path) -> Evaluation:
-    """Read the evaluation that `write_archive` has written. Raises DataError if it cannot be read or is damaged."""
+    """Read the evaluation that `write_archive` has written.
+
+    Raises:
+        DataError: The file cannot be read, is truncated, was edited, or does not contain an evaluation.
+    """
     try:
+        with ZipFile(path) as archive:
+            written = archive.read(DIGEST) if DIGEST in archive.namelist() else None  # not in files of early versions
+            edited = written not in {None, _digest(archive)}
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             text = json.loads(arrays["text"].tobytes())
-            if text["format"] == FORMAT:
-                return _evaluation(text, dict(arrays))
-            reason = f"the format {text['format']!r}"
+            if text["format"] == FORMAT and not edited:
+                return _evaluation(text, {name: arrays[name] for name in arrays if name != DIGEST})
+            reason = "a file that was edited" if edited else f"the format {text['format']!r}"
     except OSError as error:
         raise unreadable(path, error) from error
-    except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
-        reason = str(error)
+    except _DAMAGE as error:
+        reason = clipped(f"a damaged file: {error}" if str(error) else f"a damaged file: {type(error).__name__}")
     raise DataError.of(
         f"Expected results in the format {FORMAT!r}, got {reason}",
         file=str(path),
@@ -93,6 +135,7 @@ def read_archive(path: Path) -> Evaluation:
 
 
 def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
+    _check_arrays(text, arrays)
     names = [*text["runs"], None]  # the code of no run is -1
     columns = DocumentTable(
         StringArray.of(json.loads(arrays["ids"].tobytes())),
@@ -121,6 +164,32 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         provenance=GoldProvenance.from_dict(text.get("provenance")),
         chance_factory=None if chance is None else lambda: chance,
     )
+
+
+def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Raise ValueError if an array is missing, or has another type or shape than `write_archive` gives it."""
+    ids = json.loads(arrays["ids"].tobytes())
+    size, runs = len(ids), len(text["runs"])
+    if not (isinstance(ids, list) and all(isinstance(name, str) for name in ids)):
+        raise ValueError("expected a list of ids")
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {
+        "runs": ("i", (size,)),
+        "tallies": ("f", (size, 5)),
+        "qualities": ("f", (size,)),
+        "failed": ("b", (size,)),
+        "curve": ("f", (2, arrays["curve"].shape[-1])),
+        **{f"path_{number}": ("f", (size, 12)) for number in range(len(text["paths"]))},
+    }
+    for name, (kind, shape) in expected.items():
+        array = arrays[name]
+        if array.dtype.kind != kind or array.shape != shape:
+            raise ValueError(f"expected `{name}` of shape {shape}, got {array.dtype} of shape {array.shape}")
+    if unknown := arrays.keys() - expected.keys() - {"text", "ids"}:
+        raise ValueError(f"unknown array {min(unknown)!r}")
+    if not all(-1 <= code < runs for code in np.unique(arrays["runs"]).tolist()):
+        raise ValueError("expected positions of runs in `runs`")
+    if text["clusters"] is not None and len(text["clusters"]) != size:
+        raise ValueError(f"expected {size} clusters, got {len(text['clusters'])}")
 
 
 def _chance(plain: dict[str, Any]) -> Chance:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.errors import OptionError
+from arbitre.report.file_names import REPORT
 from arbitre.report.tables import summaries
-from arbitre.report.tables.exports import CSV, Export, ExportTable, write
+from arbitre.report.tables.exports import CSV, FORMS, Export, ExportTable, write
 from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, json_text
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from arbitre.corpus.systems.factors import Factor
     from arbitre.corpus.systems.ranking import Ranking
@@ -76,6 +79,34 @@ class FactorsResults:
         """Tables by file name."""
         found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
         return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
+
+
+def check_system_names(names: Iterable[str]) -> None:
+    """Check that the results of each system can have a folder of its own beside the files of the ranking.
+
+    File systems may ignore case and the Unicode form of a name.
+
+    Raises:
+        OptionError: A name cannot be that of a folder, or is that of a file of the ranking or of another folder.
+
+    >>> check_system_names(["careful", "Careful"])
+    Traceback (most recent call last):
+    arbitre.errors.OptionError: Expected names of systems that differ not only in case, got 'careful' and 'Careful'.
+    """
+    files = {f"{rows}.{form}" for rows in RankingResults.rows for form in FORMS}
+    files |= {REPORT, *(f"{RankingResults.name}.{form}" for form in ("json", "md", "tex"))}
+    known: dict[str, str] = {}
+    for name in names:
+        if name in {"", ".", ".."} or Path(name).name != name or "\0" in name:
+            raise OptionError.of(f"Expected names of systems that can be names of folders, got {name!r}.")
+        folder = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+        if folder in files:
+            raise OptionError.of(f"The name of the system {name!r} is that of a file in `out`. Choose another name.")
+        if folder in known:
+            raise OptionError.of(
+                f"Expected names of systems that differ not only in case, got {known[folder]!r} and {name!r}."
+            )
+        known[folder] = name
 
 
 def write_results(
