@@ -101,6 +101,23 @@ def test_near_duplicates_are_scanned_once_in_little_memory(monkeypatch):
     assert peak < 8 * count**2, "less than one table of floats"
 
 
+@pytest.mark.parametrize("match", [{"keyed": {"key": "id"}}, "ordered", "set"], ids=str)
+def test_few_candidates_need_no_table(match):
+    count = 1000
+    plan, (gold, predicted) = lists_of(OBJECT, match), near_duplicates(count)
+    tracemalloc.start()
+    mass(plan, gold, predicted, stored=count)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * count**2
+
+
+def test_too_many_items_with_the_same_key_are_refused():
+    plan, item = lists_of(OBJECT, {"keyed": {"key": "id"}}), {"id": 1, "name": "a"}
+    with pytest.raises(SolverError, match=r"^Expected at most 11 pairs of items for `keyed`, got 3 x 4 at the root"):
+        mass(plan, [item] * 3 + [{"id": 2}], [{"id": 3}] + [item] * 4, stored=11)
+
+
 @pytest.mark.parametrize("match", ["greedy", "sequence", "transport"])
 def test_lists_beyond_the_limit_are_refused_before_anything_is_allocated(match):
     plan = Comparator(

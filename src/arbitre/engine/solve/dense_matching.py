@@ -10,6 +10,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import cross_slices, expand_slices, find_sorted, starts_of
 from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs
+from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
 from arbitre.matching.batch_assignment import assign_above, assign_all, best_partners
@@ -22,45 +23,72 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class DenseProblems:
-    """The candidate pairs of items of some pairs of lists, concatenated."""
+    """Tables of candidate pairs of items of some pairs of lists, concatenated row by row.
+
+    Each pair of lists has one table, or, if equal keys are paired only, one for each key that both lists have.
+    """
 
     problems: Indices
-    """Position in the batch of each pair of lists; shape (problems,)."""
+    """Position in the batch of the pair of lists of each table, increasing; shape (tables,)."""
     heights: Indices
-    """Number of gold items of each problem."""
+    """Number of gold items of each table."""
     widths: Indices
-    """Number of predicted items of each problem."""
+    """Number of predicted items of each table; 1 if items at the same position are paired."""
     owner: Indices
-    """Problem of each candidate, increasing; shape (candidates,)."""
-    cells: Indices | None
-    """Cell of each candidate in the table of its problem, row by row; None if every cell is a candidate."""
+    """Table of each candidate, increasing; shape (candidates,)."""
     below: Batch
     """The candidates as pairs of items."""
 
     @classmethod
     def of(
-        cls, batch: Batch, column: ListColumn, items: Column, which: Indices, *, allow_bounds: bool
+        cls, batch: Batch, column: ListColumn, items: Column, which: Indices, *, allow_bounds: bool, most: int
     ) -> DenseProblems:
-        """Return the tables of the pairs of lists `which` of a batch."""
+        """Return the tables of the pairs of lists `which` of a batch.
+
+        Raises:
+            SolverError: A table has more than `most` cells; with the pointer of the list.
+        """
+        if column.match_keys is not None:
+            return cls._of_equal_keys(batch, column, items, which, column.match_keys, most)
         lefts, rights = batch.left[which], batch.right[which]
         heights, widths = column.lengths[lefts], column.lengths[rights]
         if column.matcher.candidates is Candidates.ALL:
+            require_short(column, lefts, heights, widths, most)
             gold, predicted = (column.rows(expand_slices(column.starts, lists)[1]) for lists in (lefts, rights))
             grid = CellLayout(Blocks(starts_of(heights), starts_of(widths)), gold, predicted)
             below = Batch(items, gold[grid.blocks.rows], predicted[grid.blocks.columns], allow_bounds, grid)
             owner = np.arange(len(which), dtype=np.intp).repeat(heights * widths)
-            return cls(which, heights, widths, owner, None, below)
-        if column.matcher.candidates is Candidates.DIAGONAL:
-            owner, rows, _ = cross_slices(np.minimum(heights, widths), np.ones_like(widths))
-            columns = rows
-        else:
-            owner, rows, columns = cross_slices(heights, widths)
-        left, right = column.starts[lefts][owner] + rows, column.starts[rights][owner] + columns
-        if column.match_keys is not None:
-            same = (column.match_keys[left] == column.match_keys[right]) & (column.match_keys[left] >= 0)
-            owner, rows, columns, left, right = owner[same], rows[same], columns[same], left[same], right[same]
-        below = Batch(items, column.rows(left), column.rows(right), allow_bounds)
-        return cls(which, heights, widths, owner, rows * widths[owner] + columns, below)
+            return cls(which, heights, widths, owner, below)
+        heights, widths = np.minimum(heights, widths), np.ones_like(widths)
+        owner, rows, _ = cross_slices(heights, widths)
+        left, right = column.starts[lefts][owner] + rows, column.starts[rights][owner] + rows
+        return cls(which, heights, widths, owner, Batch(items, column.rows(left), column.rows(right)))
+
+    @classmethod
+    def _of_equal_keys(  # noqa: PLR0917  (the parts of `of`)
+        cls, batch: Batch, column: ListColumn, items: Column, which: Indices, keys: Indices, most: int
+    ) -> DenseProblems:
+        width = int(keys.max(initial=0)) + 1
+        groups, slots = [], []  # a group is a pair of lists and a key
+        for lists in (batch.left[which], batch.right[which]):
+            owner, slot = expand_slices(column.starts, lists)
+            has_key = keys[slot] >= 0
+            group = owner[has_key] * width + keys[slot[has_key]]
+            order = group.argsort(kind="stable")
+            groups.append(group[order])
+            slots.append(slot[has_key][order])
+        common = np.intersect1d(groups[0], groups[1])
+        begins = [group.searchsorted(common) for group in groups]
+        heights, widths = (
+            group.searchsorted(common, side="right") - begin for group, begin in zip(groups, begins, strict=True)
+        )
+        problems = which[common // width]
+        require_short(column, batch.left[problems], heights, widths, most)
+        owner, *places = cross_slices(heights, widths)
+        left, right = (
+            column.rows(slot[begin[owner] + place]) for slot, begin, place in zip(slots, begins, places, strict=True)
+        )
+        return cls(problems, heights, widths, owner, Batch(items, left, right))
 
     def match(self, batch: Batch, column: ListColumn, evaluate: Evaluate) -> list[MatchedPairs]:
         """Match the items after `below` is evaluated.
@@ -77,6 +105,12 @@ class DenseProblems:
         if gate is not None:
             chosen, owner = assign_above(quality, self.heights, self.widths, gate)
             return [MatchedPairs(self.below, chosen, self.problems[owner])]
+        if column.matcher.candidates is Candidates.DIAGONAL:
+            return [MatchedPairs(self.below, np.arange(len(self.owner), dtype=np.intp), self.problems[self.owner])]
+        if column.match_keys is not None:
+            chosen, owner = assign_all(quality, self.heights, self.widths)
+            order = np.lexsort((self.below.left[chosen], self.problems[owner]))
+            return [MatchedPairs(self.below, chosen[order], self.problems[owner[order]])]
         if not column.matcher.full_matching:
             return [self._one_by_one(column)]
         if self.below.exact is not None:
@@ -91,17 +125,8 @@ class DenseProblems:
         for number in np.unique(self.owner).tolist():
             part = slice(starts[number], starts[number + 1])
             shape = int(self.heights[number]), int(self.widths[number])
-            quality, candidates = self.below.quality[part], np.arange(part.start, part.stop, dtype=np.intp)
-            if self.cells is None:
-                coupling = column.matcher.couple(quality.reshape(shape), None)
-                matched.append(candidates.reshape(shape)[coupling.gold, coupling.predicted])
-            else:
-                cells = self.cells[part]
-                table, allowed = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-                candidate_of = np.zeros(shape, dtype=np.intp)
-                table.flat[cells], allowed.flat[cells], candidate_of.flat[cells] = quality, True, candidates
-                coupling = column.matcher.couple(table, allowed)
-                matched.append(candidate_of[coupling.gold, coupling.predicted])
+            coupling = column.matcher.couple(self.below.quality[part].reshape(shape), None)
+            matched.append(part.start + coupling.gold * shape[1] + coupling.predicted)
             owners.append(np.full(len(matched[-1]), self.problems[number], dtype=np.intp))
         return MatchedPairs(self.below, np.concatenate(matched), np.concatenate(owners))
 

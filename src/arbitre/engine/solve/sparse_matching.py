@@ -51,19 +51,19 @@ def is_optimal(matcher: Matcher) -> bool:
     return matcher.full_matching or matcher.gate is not None
 
 
-def require_short(column: ListColumn, left: Indices, right: Indices, most: int) -> None:
-    """Check that a table of all pairs of the items of two lists fits into memory.
+def require_short(column: ListColumn, left: Indices, heights: Indices, widths: Indices, most: int) -> None:
+    """Check that tables of pairs of the items of two lists fit into memory.
 
     Args:
         column: The column of the lists.
-        left: Gold lists.
-        right: Predicted lists.
-        most: Maximum number of pairs of items of two lists.
+        left: Gold list of each table.
+        heights: Number of gold items of each table.
+        widths: Number of predicted items of each table.
+        most: Maximum number of pairs of items of a table.
 
     Raises:
-        SolverError: Two lists have more pairs of items.
+        SolverError: A table has more pairs of items.
     """
-    heights, widths = column.lengths[left], column.lengths[right]
     long = (heights * widths > most).nonzero()[0]
     if len(long):
         raise SolverError.of(

@@ -105,7 +105,8 @@ class TransportSolver:
             for problem in sortable.nonzero()[0]:
                 yield self._solve_sorted(np.array([problem], dtype=np.intp), self.numbers)
         others = (~sortable).nonzero()[0]
-        require_short(self.column, self.batch.left[others], self.batch.right[others], self.limits.stored)
+        sides = self.column.lengths[self.batch.left[others]], self.column.lengths[self.batch.right[others]]
+        require_short(self.column, self.batch.left[others], *sides, self.limits.stored)
         for chunk in chunks(cells[others], CHUNK_CELLS):
             yield self._solve_dense(others[chunk])
 
