@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pydantic import BaseModel
 from typer.testing import CliRunner
 
 import arbitre
@@ -33,11 +34,68 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+class Line(BaseModel):
+    n: int
+
+
 class TestSources:
     def test_documents_are_read_from_paths(self):
         gold, predicted = ({one.id: one.value for one in read_records(path, "gold")} for path in (GOLD, HASTY))
         expected = arbitre.evaluate(SCHEMA, [(name, gold[name], predicted.get(name, arbitre.ABSENT)) for name in gold])
         assert evaluation().by_document == expected.by_document
+
+    def test_documents_in_memory_are_joined_by_id_or_by_position(self):
+        class Words(BaseModel):
+            words: list[str]
+
+        schema = {"properties": {"words": WORDS}}
+        documents = [{"words": ["Ada", "Bo"]}, {"words": ["Cy"]}]
+        answers = [{"words": ["Ada"]}, {"words": ["Cy"]}]
+        forms = [
+            (lambda known: known, "01"),
+            (tuple, "01"),
+            (iter, "01"),
+            (lambda known: [Words(**one) for one in known], "01"),
+            (lambda known: dict(zip("ab", known, strict=True)), "ab"),
+            (lambda known: {name: Words(**one) for name, one in zip((7, "8"), known, strict=True)}, "78"),
+            (lambda known: [{"id": name, **one} for name, one in zip("ab", known, strict=True)], "ab"),
+        ]
+        for form, ids in forms:
+            found = arbitre.evaluate(schema, gold=form(documents), predicted=form(answers), no_chance=True)
+            assert {name: scores.irq for name, scores in found.by_document.items()} == dict(
+                zip(ids, (0.5, 1.0), strict=True)
+            )
+        keyed = arbitre.evaluate(
+            schema, gold=[{"key": 1, **documents[0]}], predicted=[{"key": 1, **answers[0]}], id_key="key"
+        )
+        assert list(keyed.by_document) == ["1"]
+
+    def test_documents_in_memory_fail_one_by_one_and_are_read_with_the_reading_options(self):
+        predicted = {"a": {"n": object()}, "b": {"n": "\ud800"}, "c": 'Sure: {"n": "x"}'}
+        found = arbitre.evaluate({}, gold={name: {"n": "x"} for name in "abc"}, predicted=predicted, lenient=True)
+        assert [(one.id, one.side, one.file, one.line, one.pointer) for one in found.failures] == [
+            ("a", "predicted", "<predicted>", 1, "/n"),
+            ("b", "predicted", "<predicted>", 2, "/n"),
+        ]
+        assert [(one.id, one.how) for one in found.repaired] == [("c", "text around the JSON")]
+        assert found.by_document["c"].irq == 1.0
+
+    @pytest.mark.parametrize(
+        ("gold", "predicted", "words"),
+        [
+            ([{"n": 1}, {"n": 2}], [{"n": 1}], "as many predictions as gold documents without ids, got 1 and 2"),
+            ([{"id": 1, "n": 1}], [{"n": 1}], "share ids"),
+            (5, [{"n": 1}], "Expected `gold` to be paths, a list of documents or a dictionary"),
+            ([{"n": 1}], Line(n=1), "Expected `predicted` to be paths, a list of documents or a dictionary"),
+            ('{"n": "' + "a" * 5000, [{"n": 1}], "Expected the name of a file or a folder"),
+            (["{" * 5000], ["["], "Expected the name of a file or a folder"),
+            ("a\0b", "c", "Expected a folder"),
+        ],
+    )
+    def test_what_is_neither_documents_nor_a_file_is_a_typed_error(self, gold, predicted, words):
+        with pytest.raises(arbitre.ArbitreError) as caught:
+            arbitre.evaluate({}, gold=gold, predicted=predicted)
+        assert words in caught.value.message
 
     def test_documents_are_read_from_records_with_both_sides(self, tmp_path):
         file = tmp_path / "pairs.jsonl"

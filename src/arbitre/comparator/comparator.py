@@ -293,8 +293,8 @@ class Comparator:
                 and `predicted`, and optionally `run`; or paths of records that contain both documents.
             progress: Called with the number of documents compared, and their total number if it is known.
             **options: The options of `arbitre evaluate`, see `arbitre.report.keywords.CorpusKeywords`. Without `pairs`,
-                `gold` and `predicted`, or `manifest`, name the documents. One process compares by default
-                (`workers=1`).
+                `gold` and `predicted`, or `manifest`, name the documents. `gold` and `predicted` are paths, or the
+                documents themselves: by id, or lists. One process compares by default (`workers=1`).
 
         Returns:
             The evaluation. With `out`, its files are written to this folder.

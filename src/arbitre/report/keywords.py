@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.joining.join import Join
     from arbitre.corpus.joining.provenance import Provenance
-    from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.joining.sources import Documents, Paths
     from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.evaluate import Triple
@@ -78,8 +78,8 @@ class CorpusKeywords(SharedKeywords, total=False):
     `cluster` is another name of `cluster_by`, as in `Evaluation.interval`.
     """
 
-    gold: Paths
-    predicted: Paths
+    gold: Paths | Documents
+    predicted: Paths | Documents
     manifest: str | Path
     only: Collection[str]
     out: str | Path | None
@@ -131,8 +131,8 @@ def evaluate_corpus(
 class SourceKeywords(ReadingKeywords, total=False):
     """Options for naming and reading documents: `Sources` and `ReadingKeywords`."""
 
-    gold: Paths
-    predicted: Paths
+    gold: Paths | Documents
+    predicted: Paths | Documents
     manifest: str | Path
     only: Collection[str]
 

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.joining.provenance import GoldProvenance
 from arbitre.corpus.reading.data_frames import DataFrame
+from arbitre.corpus.reading.document_ids import label
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.corpus.reading.records import Record
 from arbitre.corpus.reading.sources import expand_globs
+from arbitre.corpus.reading.strict_json import check_value
 from arbitre.errors import DataError, OptionError
+from arbitre.parsing.json_form import json_form
+from arbitre.values import check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.reading.reader import Reader
+    from arbitre.corpus.reading.records import Failure
     from arbitre.corpus.reading.sources import Processes
+    from arbitre.values import Json
 
     Paths: TypeAlias = str | Path | Sequence[str | Path]
+    Documents: TypeAlias = Mapping[str, Json] | Sequence[Json]
+    """Documents in memory: by id, or records."""
 
 _Read = TypeVar("_Read")
 
@@ -32,8 +43,10 @@ class Sources:
     """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
 
     Attributes:
-        gold: Sources of gold documents: folders, files, globs, or "-" for standard input; see `read_records`.
-        predicted: Sources of predictions.
+        gold: Sources of gold documents: folders, files, globs, or "-" for standard input; see `read_records`. Or the
+            documents themselves: by id, or a list of records with ids. Documents in two lists may all lack ids: then
+            they are joined by position, and their ids are "0", "1" and so on.
+        predicted: Sources of predictions, or the predictions.
         pairs: Sources of records that contain both documents, or a data frame with a column for each.
         manifest: CSV file with the columns id, gold and predicted.
         only: Ids of the documents to keep; if empty, all.
@@ -42,13 +55,15 @@ class Sources:
         OptionError: None or several of the three are given, or several sources are standard input.
     """
 
-    gold: Paths = ()
-    predicted: Paths = ()
+    gold: Paths | Documents = ()
+    predicted: Paths | Documents = ()
     pairs: Paths | DataFrame = ()
     manifest: str | Path | None = None
     only: Collection[str] = ()
 
     def __post_init__(self) -> None:
+        for name in ("gold", "predicted"):
+            object.__setattr__(self, name, _listed(name, getattr(self, name)))
         in_pairs = isinstance(self.pairs, DataFrame) or bool(self.pairs)
         given = bool(self.gold and self.predicted), in_pairs, self.manifest is not None
         if sum(given) != 1 or bool(self.gold) != bool(self.predicted):
@@ -74,7 +89,8 @@ class Sources:
         Raises:
             DataError: A source cannot be read, or a sidecar is invalid.
         """
-        provenance = GoldProvenance.read(expand_globs(self.manifest or self.gold or _each(self.pairs)))
+        paths = [str(self.manifest)] if self.manifest is not None else [*_each(self.gold), *_each(self.pairs)]
+        provenance = GoldProvenance.read(expand_globs(paths))
         return replace(self._joined(reading, on_read, processes), provenance=provenance)
 
     def _joined(self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None) -> Join:
@@ -104,14 +120,99 @@ class Sources:
                     hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
                 )
             return joined
-        gold = reading.records(self.gold, "gold", processes)
-        predicted = reading.records(self.predicted, "predicted", processes)
+        gold, predicted = self._records(reading, processes)
         joined = join(counted(gold), counted(predicted), only=self.only)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
+    def _records(
+        self, reading: ReadOptions, processes: Processes | None
+    ) -> tuple[Iterator[Record | Failure], Iterator[Record | Failure]]:
+        """Return the records of both sides. Raises DataError."""
+        gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
+        if isinstance(gold, list) and isinstance(predicted, list) and not any(_has(reading.id_key, gold + predicted)):
+            if len(gold) != len(predicted):
+                raise DataError.of(
+                    f"Expected as many predictions as gold documents without ids, got {len(predicted)} and {len(gold)}",
+                    hint=f"Give each document its id, under {reading.id_key!r} or as the key of a dictionary.",
+                )
+            gold, predicted = (dict(enumerate(documents)) for documents in (gold, predicted))
+        return (
+            reading.records(self.gold, "gold", processes)
+            if gold is None
+            else _records_of(gold, reading.reader("gold")),
+            reading.records(self.predicted, "predicted", processes)
+            if predicted is None
+            else _records_of(predicted, reading.reader("predicted")),
+        )
 
-def _each(sources: Paths | DataFrame) -> list[str]:
-    if isinstance(sources, DataFrame):
+
+def _listed(name: str, sources: object) -> object:
+    """Return paths or documents of one side, as a list if they are in another iterable. Raises OptionError."""
+    if isinstance(sources, (str, Path, Mapping, list, tuple)):
+        return sources
+    if isinstance(sources, Iterable) and not hasattr(type(sources), "__pydantic_serializer__"):  # models are iterable
+        return list(sources)
+    raise OptionError.of(
+        f"Expected `{name}` to be paths, a list of documents or a dictionary of documents by id, got "
+        f"{type(sources).__name__}.",
+        hint="Put a single document in a list.",
+    )
+
+
+def _taken_from_memory(sources: Paths | Documents) -> dict[Any, Json | DataError] | list[Json | DataError] | None:
+    """Return documents in memory as JSON, each or the reason why it is none; None for paths."""
+    if not _are_documents(sources):
+        return None
+    if isinstance(sources, Mapping):
+        return {name: _as_json(document) for name, document in sources.items()}
+    return list(map(_as_json, sources))
+
+
+def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
+    try:
+        value = json_form(document)
+        check(value, "document")
+        check_value(value)
+    except DataError as error:
+        return error
+    return value
+
+
+def _has(key: str, documents: Iterable[Json | DataError]) -> Iterator[bool]:
+    return (isinstance(document, dict) and key in document for document in documents)
+
+
+def _are_documents(sources: Paths | Documents | DataFrame) -> TypeGuard[Documents]:
+    """Return whether sources are documents in memory. Texts in a list are paths."""
+    if isinstance(sources, (list, tuple)):
+        return any(not isinstance(item, (str, Path)) for item in sources)
+    return isinstance(sources, Mapping)
+
+
+def _records_of(
+    documents: dict[Any, Json | DataError] | list[Json | DataError], reader: Reader
+) -> Iterator[Record | Failure]:
+    """Yield documents in memory as records: by id, or a list of records with ids."""
+    file = f"<{reader.side}>"
+    if isinstance(documents, list):
+        for line, value in enumerate(documents, 1):
+            refused = isinstance(value, DataError)
+            yield reader.failure(value.located(file=file, line=line)) if refused else reader.record(value, file, line)
+        return
+    for line, (name, value) in enumerate(documents.items(), 1):
+        identity = None
+        try:
+            identity = label(name, (reader.id_key,))
+            if isinstance(value, DataError):
+                raise value
+        except DataError as error:
+            yield reader.failure(error.located(file=file, line=line), identity)
+        else:
+            yield reader.finished(Record(identity, None, value, file, line))
+
+
+def _each(sources: Paths | Documents | DataFrame) -> list[str]:
+    if isinstance(sources, DataFrame) or _are_documents(sources):
         return []
     return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar, cast
 
 from arbitre.corpus.storage.files import unreadable
-from arbitre.errors import DataError
+from arbitre.errors import DataError, clipped
 from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -70,7 +70,15 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
     """
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         name = str(source)
-        if not glob.has_magic(name) or Path(name).exists():
+        try:
+            exists = Path(name).exists()
+        except OSError as error:  # such as a name that is too long
+            raise DataError.of(
+                f"Expected the name of a file or a folder: {error.strerror}",
+                file=clipped(name, 200),
+                hint="In Python, pass documents as a list of dictionaries or models, or as a dictionary by id.",
+            ) from error
+        if exists or not glob.has_magic(name):
             yield name
             continue
         matching = glob.glob(name, recursive=True)  # noqa: PTH207  (Path.glob takes no absolute pattern)
