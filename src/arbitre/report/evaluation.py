@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from arbitre.corpus.results import dataframe
@@ -16,6 +14,7 @@ from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
 from arbitre.corpus.results.gates import gate, require
 from arbitre.corpus.storage.files import atomic_file
+from arbitre.corpus.storage.temporary import TemporaryFolder
 from arbitre.errors import DataError, did_you_mean
 from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.file_names import REPORT
@@ -102,7 +101,7 @@ class Evaluation(corpus.Evaluation):
         folder = self.folder
         written = self.diagnosis is not None and folder is not None and (folder / result_files.FAULTS).exists()
         if folder is None or not written or not result_files.holds(folder, self):
-            folder = self.details if self.diagnosis is not None else self._diagnosed
+            folder = self.details if self.diagnosis is not None else self._diagnosed.path
         return DataTable(result_files.read_table(folder / result_files.FAULTS))
 
     @property
@@ -294,24 +293,23 @@ class Evaluation(corpus.Evaluation):
                 raise DataError.of(
                     "The folder no longer contains these results", file=str(folder), hint="Load or evaluate again."
                 )
-        return self._written
+        return self._written.path
 
     @cached_property
-    def _written(self) -> Path:
+    def _written(self) -> TemporaryFolder:
         """Temporary folder with all files of these results, deleted with this object."""
         return self._write(diagnose=self.diagnosis is not None)
 
     @cached_property
-    def _diagnosed(self) -> Path:
+    def _diagnosed(self) -> TemporaryFolder:
         """Temporary folder with the table of faults, deleted with this object."""
         return self._write(diagnose=True)
 
-    def _write(self, *, diagnose: bool) -> Path:
+    def _write(self, *, diagnose: bool) -> TemporaryFolder:
         if self.writer is None:
             raise _unavailable()
-        folder = Path(mkdtemp(prefix="arbitre-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.writer(self, folder, diagnose)
+        folder = TemporaryFolder()
+        self.writer(self, folder.path, diagnose)
         return folder
 
 

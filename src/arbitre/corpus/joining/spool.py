@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import weakref
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from arbitre.corpus.reading.records import ByteRange
-from arbitre.corpus.storage.database import temporary_space
+from arbitre.corpus.storage.temporary import TemporaryFolder, temporary_space
 
 if TYPE_CHECKING:
     from arbitre.values import Json
@@ -28,6 +25,7 @@ class Spool:
     """
 
     def __init__(self) -> None:
+        self._folder: TemporaryFolder | None = None
         self._file: BinaryIO | None = None
         self._name, self._size = "", 0
 
@@ -36,9 +34,10 @@ class Spool:
         text = json.dumps(value).encode()
         with temporary_space():
             if self._file is None:
-                handle, self._name = tempfile.mkstemp(SPOOL, "arbitre-")
-                self._file = os.fdopen(handle, "wb")
-                weakref.finalize(self, _remove, self._file, self._name, os.getpid())
+                self._folder = TemporaryFolder()
+                self._name = str(self._folder.path / f"documents{SPOOL}")
+                self._file = Path(self._name).open("wb")  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
             self._file.write(text)
         self._size += len(text)
         return ByteRange(self._name, self._size - len(text), len(text))
@@ -48,10 +47,3 @@ class Spool:
         if self._file is not None:
             with temporary_space():
                 self._file.flush()
-
-
-def _remove(file: BinaryIO, name: str, owner: int) -> None:
-    if os.getpid() == owner:  # a forked process does not own the file
-        with suppress(OSError):
-            file.close()
-            Path(name).unlink()

@@ -19,7 +19,6 @@ from functools import lru_cache, partial
 from itertools import chain, islice
 from multiprocessing import spawn
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
@@ -27,7 +26,7 @@ from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.corpus.running.dask_cluster import DaskCluster
 from arbitre.corpus.running.fork_server import MAIN, exit_on_interrupt, worker_context
-from arbitre.corpus.storage.database import temporary_space
+from arbitre.corpus.storage.temporary import TemporaryFolder, remove_stale_folders, temporary_space
 from arbitre.errors import ArbitreError, OptionError
 
 if TYPE_CHECKING:
@@ -244,6 +243,7 @@ def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | N
 @contextmanager
 def running(executor: Executor) -> Iterator[Executor]:
     """Yield the executor, and stop its worker processes when the block ends."""
+    remove_stale_folders()
     try:
         yield executor
     finally:
@@ -254,11 +254,10 @@ def running(executor: Executor) -> Iterator[Executor]:
 @contextmanager
 def _stored(data: bytes) -> Iterator[str]:
     """Write a pickled function to a temporary file, from which each process reads it once."""
-    with temporary_space():
-        folder = TemporaryDirectory(prefix="arbitre-")
-        file = Path(folder.name, "function.pickle")
-        file.write_bytes(data)
-    with folder:
+    with TemporaryFolder() as folder:
+        file = folder.path / "function.pickle"
+        with temporary_space():
+            file.write_bytes(data)
         yield str(file)
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from contextlib import contextmanager
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import DataError
+from arbitre.corpus.storage.temporary import temporary_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,16 +48,3 @@ class Database:
         with temporary_space(sqlite3.OperationalError):
             for row in self._connection.execute(query, values):  # noqa: UP028  (`yield from` closes the cursor too late)
                 yield row
-
-
-@contextmanager
-def temporary_space(failure: type[Exception] = OSError) -> Iterator[None]:
-    """Convert `failure` exceptions of temporary files or databases to DataError."""
-    try:
-        yield
-    except failure as error:
-        raise DataError.of(
-            f"Not enough space for temporary files: {getattr(error, 'strerror', None) or error}",
-            file=gettempdir(),
-            hint="Free some space there, or set TMPDIR to a folder on a larger disk.",
-        ) from error

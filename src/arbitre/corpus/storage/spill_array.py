@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.corpus.storage.database import temporary_space
+from arbitre.corpus.storage.temporary import temporary_space
 
 MEMORY_LIMIT: Final = 1 << 26
 """Maximum size of an array in memory, in bytes (64 MiB)."""
