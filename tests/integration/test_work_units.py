@@ -115,7 +115,7 @@ def test_many_files_are_not_held_open(tmp_path):
 def test_the_spool_is_deleted_with_the_join(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     joined = join([Record("a", None, {"x": 1}, "file")], [Record("a", None, 5, "file")])
-    (spool,) = tmp_path.iterdir()
+    (spool,) = tmp_path.rglob("*.spool")
     assert spool.read_text() == '{"x": 1}5'
     assert list(joined) == [Pair("a", None, {"x": 1}, 5)]
     del joined

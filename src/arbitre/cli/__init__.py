@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import os
 import sys
+from contextlib import suppress
 from typing import Annotated, Any, Final
 
 import typer
@@ -130,13 +132,50 @@ GC_THRESHOLD: Final = 50_000, 20, 50
 """Documents have no reference cycles: collecting less often takes 6 % off the time of `arbitre evaluate`."""
 
 
-def main() -> None:
-    """Run the command-line interface with the arguments of the process, then exit."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # output is UTF-8 in every locale, like the input
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+class _Output(io.TextIOWrapper):
+    """Standard output, which notes the error that made it fail."""
+
+    failure: OSError | None = None
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            self.failure = error
+            raise
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+def main() -> int:
+    """Run the command-line interface with the arguments of the process, and return the exit code."""
+    closed = open(os.devnull, "wb") if sys.stdout is None else None  # noqa: PTH123, SIM115  (by the shell)
+    out = sys.stdout = _Output(closed or sys.stdout.buffer, "utf-8", "backslashreplace", write_through=True)
+    if isinstance(sys.stderr, io.TextIOWrapper):  # output is UTF-8 in every locale, like the input
+        sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
     gc.set_threshold(*GC_THRESHOLD)
     try:
-        app()
-    finally:
-        gc.freeze()  # skips the garbage collection at exit, which takes 0.15 s
+        code: int = _exit_code()
+        out.flush()
+    except OSError as error:
+        if error is not out.failure:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        code = 2
+        with suppress(OSError):
+            sys.stderr.write(f"error: Cannot write to standard output: {error.strerror}\n")
+            sys.stderr.write("  Free some space, or redirect the output to another disk.\n")
+    gc.freeze()  # skips the garbage collection at exit, which takes 0.15 s
+    return code
+
+
+def _exit_code() -> Any:  # noqa: ANN401  (typer's)
+    try:
+        return app()
+    except SystemExit as end:
+        return end.code

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.running.checkpoints import write_checkpoint
 from arbitre.corpus.running.dask_cluster import DaskCluster
-from arbitre.corpus.running.fork_server import MAIN, exit_on_interrupt, worker_context
+from arbitre.corpus.running.fork_server import MAIN, exit_on_interrupt, start_server, worker_context
 from arbitre.corpus.storage.temporary import TemporaryFolder, remove_stale_folders, temporary_space
 from arbitre.errors import ArbitreError, OptionError
 
@@ -214,6 +214,7 @@ def _start(
 ) -> None:
     """Start worker processes and store the pool, or the error, in `started`."""
     try:
+        start_server()
         with ExitStack() as stack:
             pool = ProcessPoolExecutor(workers, context, _initialize_worker, settings)
             stack.callback(pool.shutdown, wait=False)

@@ -93,6 +93,18 @@ def start_server() -> None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+def end_processes() -> None:
+    """End all worker processes and the fork server at once, because this process is about to exit.
+
+    Otherwise, a worker process that is just starting would print that its semaphores no longer exist.
+    """
+    server = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)  # there is no public name
+    if server is not None:
+        os.kill(server, signal.SIGTERM)
+    for process in multiprocessing.active_children():
+        process.terminate()
+
+
 def exit_on_interrupt() -> None:
     """Make Ctrl-C end a worker process at once, without a traceback. The fork server may have blocked SIGINT."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))

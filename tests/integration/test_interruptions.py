@@ -1,0 +1,73 @@
+"""Ctrl-C and a full standard output end a command with one message, the right exit code and no temporary folder."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = """
+import signal, time, arbitre.__main__, arbitre.cli
+from arbitre.corpus.running.executors import ProcessPool
+from arbitre.corpus.storage.temporary import TemporaryFolder
+
+class Interrupted:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def command():
+    folder, pool = TemporaryFolder(), ProcessPool(2)
+    pool.prepare()
+    try:
+        INTERRUPT
+    finally:
+        pool.close()
+
+arbitre.cli.main = command
+arbitre.__main__.main()
+"""
+MOMENTS = {
+    "while processes start": "signal.raise_signal(signal.SIGINT)",
+    "while processes work": "next(pool.map(int, [1]));signal.raise_signal(signal.SIGINT)",
+    "in a destructor": "Interrupted(); time.sleep(60)",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
+def test_an_interrupted_command_prints_one_line_and_leaves_no_folder(tmp_path, moment):
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND.replace("INTERRUPT", moment)],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, "Interrupted\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("options", [["--version"], ["compare", "gold.json", "gold.json", "--format", "json"]])
+def test_a_full_standard_output_is_an_error(tmp_path, options, unbuffered):
+    (tmp_path / "gold.json").write_text(json.dumps(["a"]), encoding="utf-8")
+    (tmp_path / "schema.json").write_text(json.dumps({"type": "array"}), encoding="utf-8")
+    schema = ["--schema", "schema.json"] * (len(options) > 1)
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "arbitre", *options, *schema],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: Cannot write to standard output: No space left on device\n"
+        "  Free some space, or redirect the output to another disk.\n"
+    )
