@@ -143,3 +143,14 @@ def test_a_projection_flattens_nested_predictions_to_match_flat_gold(tmp_path):
     assert built["signature"]["entries"]["project.predicted"] == FLAT
     flat = evaluated("--predicted", SENAT / "predicted" / "page_02_01_vt.json")
     assert flat["signature"]["short"] != built["signature"]["short"]
+
+
+@pytest.mark.parametrize("schema", [{"type": "object"}, {"type": ["object", "string"]}, {"type": "string"}])
+def test_an_expression_is_applied_to_what_lenient_reading_yields(schema):
+    gold = "Ada" if schema["type"] == "string" else {"name": "Ada"}
+    predicted = {"a": f"Sure: {json.dumps({'answer': gold})}", "b": json.dumps({"answer": gold})}
+    found = Comparator(schema).evaluate(
+        gold={"a": gold, "b": gold}, predicted=predicted, lenient=True, project={"predicted": "answer"}
+    )
+    assert [scores.irq for scores in found.by_document.values()] == [1.0, 1.0]
+    assert not found.failures

@@ -213,3 +213,14 @@ class TestLoad:
             load(tmp_path / "none.json")
         assert caught.value.message == "Cannot read the file: No such file or directory"
         assert caught.value.file == str(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [("cp1252", "CP1252"), ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE")],
+)
+def test_a_text_in_another_encoding_names_the_remedy(encoding, name):
+    with pytest.raises(DataError) as caught:
+        parse('{"a": "é"}'.encode(encoding))
+    assert caught.value.message.startswith("Expected UTF-8, got ")
+    assert f"`iconv -f {name} -t UTF-8`" in caught.value.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -203,17 +204,34 @@ def _decoded(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise DataError.of(
-            f"Expected UTF-8, got the byte 0x{data[error.start]:02x} at byte offset {error.start}",
-            line=data.count(b"\n", 0, error.start) + 1,
-            hint="Save the text as UTF-8.",
-        ) from None
+        found = f"the byte 0x{data[error.start]:02x} at byte offset {error.start}"
+        raise _other_encoding(data, found, error.start) from None
+    if "\0" in text[:_WIDE]:
+        raise _other_encoding(data, "a null character", 0)
     text = text.removeprefix(_BOM)
     if not text.strip(_BLANK):
         raise DataError.of(
             "Expected a JSON value, got an empty text", line=1, hint="Write null for a document without content."
         )
     return text
+
+
+_WIDE: Final = 4
+"""Number of bytes at the start of a JSON text in UTF-16 of which at least one is null."""
+
+
+def _other_encoding(data: bytes, found: str, offset: int) -> DataError:
+    """Return the error for a text that is not UTF-8. Failures have no hint, so the message contains the remedy."""
+    name, code = "Windows-1252", "CP1252"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        name = code = "UTF-16"
+    elif b"\0" in data[:_WIDE]:
+        name, code = "UTF-16", "UTF-16BE" if data[0] == 0 else "UTF-16LE"
+    return DataError.of(
+        f"Expected UTF-8, got {found}: probably {name}, which `iconv -f {code} -t UTF-8` converts",
+        line=data.count(b"\n", 0, offset) + 1,
+        hint="Save the text as UTF-8.",
+    )
 
 
 def _too_deep(data: bytes, limit: int) -> int | None:
