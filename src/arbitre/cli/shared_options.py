@@ -178,6 +178,10 @@ class ReadingOptions(ReadOptions):
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Repair predictions that are not valid JSON, and list the repairs.")
     ]
+    repair_structure: Annotated[
+        bool,
+        typer.Option("--repair-structure", help="With --lenient: accept repairs that move keys or drop them, too."),
+    ]
     max_depth: MaxDepth
 
 

@@ -344,7 +344,9 @@ class EvaluationJob:
             documents = self.documents
             processes = processes_of(self._executor, len(documents) / PART_SIZE)  # they have started to compare
             self._kept.fill(evaluation, documents, first, processes)
-            noted = {"repaired": len(evaluation.repaired), "violations": len(self.violations)}
+            in_text = sum(repair.in_text for repair in evaluation.repaired)
+            repaired = len(evaluation.repaired) - in_text
+            noted = {"repaired": repaired, "in_text": in_text, "violations": len(self.violations)}
             lang = Language.named(self.options.lang)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]
         else:

@@ -53,6 +53,7 @@ class ReadingKeywords(TypedDict, total=False):
     predicted_key: str
     project: str | Path | Mapping[str, Json] | Projection | None
     lenient: bool
+    repair_structure: bool
     max_depth: int
 
 

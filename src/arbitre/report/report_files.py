@@ -67,7 +67,8 @@ def write_report(
         evaluation: Evaluation to report.
         observed: Worst documents and pairs, collected during the evaluation.
         trust: Intervals and chance scores; by default those of the evaluation.
-        noted: Number of `repaired` predictions and of schema `violations`, for the warnings.
+        noted: Number of `repaired` predictions, of those that are JSON `in_text`, and of schema
+            `violations`, for the warnings.
         notes: What may have gone wrong when the documents were joined (see `Join.notes`).
         lang: Language of the report.
 

@@ -93,13 +93,18 @@ def evaluate(
         screen.show(blocks)
     if out is not None and not screen.as_json:
         screen.wrote(files, out)
-    if repaired:
-        screen.note(_repair_note(repaired))
+    for how, repairs in (
+        ("Invalid JSON, repaired", [repair for repair in repaired if not repair.in_text]),
+        ("JSON in a text, read", [repair for repair in repaired if repair.in_text]),
+    ):
+        if repairs:
+            screen.note(_repair_note(how, repairs))
     raise typer.Exit(close(screen, missed))
 
 
-def _repair_note(repairs: Sequence[Repair]) -> str:
-    """Return the note on predictions that were not valid JSON."""
-    shown = ", ".join(f"{key(one.id, one.run)} ({one.how})" for one in repairs[:MAX_NAMES])
+def _repair_note(how: str, repairs: Sequence[Repair]) -> str:
+    """Return the note on predictions that were read in this way, with the kinds of repair."""
+    names = ((key(one.id, one.run), "" if one.in_text else f" ({one.how})") for one in repairs[:MAX_NAMES])
+    shown = ", ".join(name + kind for name, kind in names)
     more = ", ..." * (len(repairs) > MAX_NAMES)
-    return f"Invalid JSON, repaired ({len(repairs)}): {shown}{more}"
+    return f"{how} ({len(repairs)}): {shown}{more}"

@@ -110,7 +110,7 @@ def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:
     for count, what in (
         (evaluation.macro.failed, "failed, counted as empty predictions"),
         (evaluation.unscored, "gold documents failed or duplicated, not scored"),
-        (len(evaluation.repaired), "invalid JSON, repaired"),
+        (sum(not repair.in_text for repair in evaluation.repaired), "invalid JSON, repaired"),
         (len(evaluation.without_gold), "predictions without gold, not scored"),
     ):
         if count:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from arbitre.corpus.reading import repaired_json, strict_json
+from arbitre.corpus.reading import damaged_json, strict_json
 from arbitre.corpus.reading.data_frames import DataFrame, FrameTable
 from arbitre.corpus.reading.document_ids import MAX_NAMES, FileNamePattern, quote_names
 from arbitre.corpus.reading.reader import CELLS, TABLE, Reader
 from arbitre.corpus.reading.records import Failure, Record, Side
 from arbitre.corpus.reading.sources import STDIN, expand_globs, split_name
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.signature import Signature
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class ReadOptions:
         gold_key: Key of the gold document in records with both sides, and its Parquet column.
         predicted_key: Key of the prediction in records with both sides, and its Parquet column.
         lenient: Whether to repair predictions that are not valid JSON.
+        repair_structure: Whether lenient reading also accepts repairs that move keys or drop them.
         projection: JMESPath expressions that are applied to documents before comparison.
         texts: Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a
             prediction that is a text by the JSON in it.
@@ -81,6 +82,7 @@ class ReadOptions:
     gold_key: str = "gold"
     predicted_key: str = "predicted"
     lenient: bool = False
+    repair_structure: bool = False
     projection: Projection | None = None
     texts: bool = False
     fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
@@ -105,7 +107,7 @@ class ReadOptions:
         Raises:
             DataError: A whole source cannot be read.
         """
-        whole = replace(self, lenient=False, projection=None).reader("gold")
+        whole = replace(self, lenient=False, repair_structure=False, projection=None).reader("gold")
         gold, predicted = self.reader("gold"), self.reader("predicted")
         if isinstance(sources, DataFrame):
             yield from _table_rows(FrameTable(sources), gold, predicted)
@@ -128,9 +130,16 @@ class ReadOptions:
                 yield from (_row(item, gold, predicted) for item in items)
 
     def reader(self, side: Side) -> Reader:
-        """Return the reader of one side. Raises DataError if `id_pattern` is invalid or an extra is not installed."""
+        """Return the reader of one side.
+
+        Raises:
+            DataError: `id_pattern` is invalid, or an extra is not installed.
+            OptionError: `repair_structure` is set without `lenient`.
+        """
+        if self.repair_structure and not self.lenient:
+            raise OptionError.of("`repair_structure` requires `lenient`", hint="Set `lenient`, or leave it out.")
         if self.lenient:
-            repaired_json.version()
+            damaged_json.version()
         return Reader(
             side,
             self.id_key,
@@ -139,6 +148,7 @@ class ReadOptions:
             max_depth=self.max_depth,
             expression=getattr(self.projection, side, None),
             lenient=self.lenient and side == "predicted",
+            repair_structure=self.repair_structure,
             texts=self.texts,
             fields=self.fields,
             normalize_ids=self.normalize_ids,
@@ -156,7 +166,7 @@ class ReadOptions:
         """Return the plan with the reading options that can change scores added to its signature."""
         entries = dict(plan.signature.entries)
         if self.lenient:
-            entries["lenient"] = f"json-repair {repaired_json.version()}"
+            entries["lenient"] = f"json-repair {damaged_json.version()}" + ", structure" * self.repair_structure
         if self.projection is not None:
             entries |= self.projection.signature
         return replace(plan, signature=Signature.of(entries, plan.signature.version))

@@ -20,7 +20,7 @@ from arbitre.corpus.reading.document_ids import (
     quote_names,
     recover_label,
 )
-from arbitre.corpus.reading.records import ByteRange, Failure, Record, Side
+from arbitre.corpus.reading.records import IN_TEXT, ByteRange, Failure, Record, Side
 from arbitre.corpus.reading.sources import (
     LARGE_FILE,
     SIDECAR,
@@ -73,6 +73,7 @@ class Reader:
         max_depth: Maximum number of nested containers.
         expression: Applied to each document, if any.
         lenient: Whether to repair invalid JSON.
+        repair_structure: Whether lenient reading also accepts repairs that move keys or drop them.
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
         fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
         normalize_ids: Whether ids are compared without case, Unicode form and file extension.
@@ -92,6 +93,7 @@ class Reader:
     normalize_ids: bool = False
     max_bytes: int = MAX_BYTES
     max_values: int = MAX_VALUES
+    repair_structure: bool = False
 
     def source(self, name: str, *, alone: bool, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
@@ -377,7 +379,7 @@ class Reader:
         """Return the record with the JSON in its text, if reading is lenient. Raises DataError if there is none."""
         while self.lenient and not self.texts and isinstance(record.value, str):
             value, repair = self.parse(record.value, record.file, record.line)
-            record = replace(record, value=value, repair=repair or record.repair or repaired_json.TEXT)
+            record = replace(record, value=value, repair=repair or record.repair or IN_TEXT)
         return record
 
     def sized(self, record: Record) -> Record | Failure:
@@ -427,7 +429,13 @@ class Reader:
         if sized:
             self.check_size(text, file, line)
         if self.lenient:
-            return repaired_json.parse(text, file=file, line=line, max_depth=self.max_depth)
+            return repaired_json.parse(
+                text,
+                file=file,
+                line=line,
+                max_depth=self.max_depth,
+                strictness="structural" if self.repair_structure else "lenient",
+            )
         return strict_json.parse(text, file=file, line=line, max_depth=self.max_depth), None
 
     def labels(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from arbitre.errors import DataError
 from arbitre.parsing.json_form import json_form
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 Side = Literal["gold", "predicted"]
+
+IN_TEXT: Final = "JSON in a text"
+"""How a prediction was read that is valid JSON in a text."""
 
 
 class ByteRange(NamedTuple):
@@ -45,7 +48,7 @@ class Record:
         line: Line or row in that file, from 1, if it contains several records.
         named: False if the id is only the name of the file.
         place: Byte range of the document; None unless a plain file contains the document exactly as it is compared.
-        repair: Kind of repair; None for valid JSON.
+        repair: Kind of repair, "JSON in a text", or None for valid JSON.
     """
 
     id: str
@@ -77,13 +80,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A prediction that was not valid JSON and was repaired; `how` is the kind of repair."""
+    """A prediction that was not valid JSON and was repaired, or that is JSON in a text; `how` is the kind of repair."""
 
     id: str
     run: str | None
     file: str
     line: int | None
     how: str
+
+    @property
+    def in_text(self) -> bool:
+        """Whether the prediction is valid JSON in a text: nothing was repaired."""
+        return self.how == IN_TEXT
 
 
 class Origin(NamedTuple):

@@ -235,8 +235,8 @@ class WorstDocuments:
     ) -> dict[str, Any]:
         """Return the contents of `alignments.json` for an evaluation with the JSON `text`.
 
-        `noted` is the number of `repaired` predictions and of schema `violations`, for the warnings; `notes` are those
-        on how the documents were joined.
+        `noted` is the number of `repaired` predictions, of those that are JSON `in_text`, and of schema `violations`,
+        for the warnings; `notes` are those on how the documents were joined.
         """
         from arbitre.report.html.view import TrustView  # noqa: PLC0415  (slow to import, and only the report needs it)
 

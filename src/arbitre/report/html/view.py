@@ -226,7 +226,7 @@ class Subject:
     chance_error: float | None = None
     """Standard error of the f1q of the chance score, if known."""
     noted: Mapping[str, int] = field(default_factory=dict)
-    """Number of `repaired` predictions and of schema `violations`, if known."""
+    """Number of `repaired` predictions, of those that are JSON `in_text`, and of schema `violations`, if known."""
     faults: FaultsView | None = None
     """Faults of the predictions; None if they were not computed."""
     flat: FlatView | None = None
