@@ -61,11 +61,11 @@ def test_several_sources_and_globs_are_joined():
 def test_lenient_lists_its_repairs():
     data = evaluated(*SEVERAL, "--lenient")
     assert (data["failed"], data["micro"]["irq"]) == (0, 1.0)
-    expected = {"id": "b", "run": None, "file": "two.jsonl", "line": 1, "how": "damage"}
+    expected = {"id": "b", "run": None, "file": "two.jsonl", "line": 1, "how": "truncated"}
     assert data["repaired"] == [expected]
     assert data["signature"]["entries"]["lenient"].startswith("json-repair ")
     result = run(*SEVERAL, "--lenient", "--out", "out")
-    assert "Invalid JSON, repaired (1): b (damage)" in result.stderr
+    assert "Invalid JSON, repaired (1): b (truncated)" in result.stderr
     assert "repaired.csv" in result.stderr
     rows = list(csv.DictReader(io.StringIO(Path("out/repaired.csv").read_text())))
     assert rows == [{**expected, "run": "", "line": "1"}]
@@ -191,3 +191,23 @@ def test_pairs_are_read_under_other_keys_and_from_standard_input():
 )
 def test_conflicting_sources_are_refused(options):
     assert "Expected " in run(*options, code=2).stderr
+
+
+def test_repairs_that_move_keys_and_refusals_are_failures_that_quote_the_answer():
+    moved = '{"names": ["Ada", "Bo" (Miller)], "topic": "x"}'
+    answers = {"a": moved, "b": "I cannot read this page.", "c": '{"names": ["Ada"]}', "d": '{"names": ["Ada",]}'}
+    lines = [{"id": name, "gold": {"names": ["Ada"]}, "predicted": answer} for name, answer in answers.items()]
+    Path("pairs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    data = evaluated("--pairs", "pairs.jsonl", "--lenient")
+    assert [(one["id"], one["reason"].partition("; ")[2]) for one in data["failures"]] == [
+        ("a", f"the answer starts with: {moved}"),
+        ("b", "the answer starts with: I cannot read this page."),
+    ]
+    assert "got no JSON" in data["failures"][1]["reason"]
+    structural = run("--pairs", "pairs.jsonl", "--lenient", "--repair-structure", "--out", "out")
+    assert "Invalid JSON, repaired (2): a (structural), d (trailing comma)" in structural.stderr
+    assert "JSON in a text, read (1): c\n" in structural.stderr
+    noted = json.loads(Path("out/alignments.json").read_text())["noted"]
+    assert (noted["repaired"], noted["in_text"]) == (2, 1)
+    refused = run("--pairs", "pairs.jsonl", "--repair-structure", code=2)
+    assert "--repair-structure requires --lenient" in refused.stderr

@@ -167,17 +167,17 @@ class DamagedValue:
             self._unclear(position)
         self._emit(json.dumps(key, ensure_ascii=False) + ":", "value")
 
-    def _after(self, position: int) -> re.Match[str]:
+    def _after(self, position: int) -> tuple[str, int]:
+        """Return the next character that is not white space, or "" at the end, and the position after it."""
         found = _NEXT.match(self.text, position, self.limit)
-        assert found is not None  # noqa: S101  (it matches the empty text)
-        return found
+        return (found[1], found.end()) if found else ("", position)
 
     def _colon(self) -> bool:
         """Skip a colon, if it is next."""
-        after = self._after(self.end)
-        if after[1] == ":":
-            self.end = after.end()
-        return after[1] == ":"
+        after, end = self._after(self.end)
+        if after == ":":
+            self.end = end
+        return after == ":"
 
     def _quoted(self, quote: str, start: int, *, ended: bool) -> None:
         """Read a text that starts with a quote. Quotes within it may lack their backslash."""
@@ -198,7 +198,7 @@ class DamagedValue:
     def _find_end(self, quote: str, start: int) -> bool:
         """Move the end of a text to the quote that ends it, if an earlier one does not. Returns True."""
         closing = {",", "]", "}", ")", "", "/", "#"}
-        after = self._after(self.end)[1]
+        after = self._after(self.end)[0]
         if after in closing or after == ":" or after in _UNTIL:
             return True
         end = self.end
@@ -207,7 +207,7 @@ class DamagedValue:
                 break
             before = self.text[end : rest.end() - 1].rstrip()[-1:]
             end = rest.end()
-            after = self._after(end)[1]
+            after = self._after(end)[0]
             if before in {",", ":", "[", "{", "("} or after == ":":  # the quote opens another text, or ends a key
                 break
             if after in closing and self._state == "value":

@@ -18,7 +18,7 @@ from arbitre.corpus.reading.damaged_json import (
     BudgetError,
     DamagedValue,
 )
-from arbitre.errors import ROOM, DataError, OptionError, did_you_mean, shown
+from arbitre.errors import ROOM, DataError, OptionError, clipped, did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -300,9 +300,10 @@ class _AnswerText:
         else:
             value = self.guessed(damaged.start, damaged.end)
             text = json.dumps(value)
-            kinds.setdefault(DAMAGE, damaged.start)
+            first = min(kinds.values(), default=damaged.start)
+            kinds.setdefault(DAMAGE, first)
             if not damaged_json.keeps_structure(damaged, value):
-                kinds[STRUCTURAL] = damaged.start
+                kinds[STRUCTURAL] = first
         if STRUCTURAL in kinds and self.strictness != "structural":
             raise self.moved(kinds[STRUCTURAL])
         value = self.parsed(text)
@@ -358,7 +359,8 @@ class _AnswerText:
 
     def refusal(self, message: str, hint: str | None) -> DataError:
         """Return an error that quotes the start of the answer."""
-        message = f"{message}; the answer starts with {_start(self.text, 0, len(self.text))}"
+        start = " ".join(self.text[: 10 * ROOM].split())
+        message = f"{message}; the answer starts with: {clipped(start, ROOM + 1)}"
         return DataError.of(message, file=self.refused.file, line=self.refused.line, hint=hint)
 
 
