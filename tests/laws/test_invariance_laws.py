@@ -8,6 +8,10 @@ from hypothesis import strategies as st
 from tests.builders import KEPT, METRIC, NEITHER, Part, canonical, distances, edited, parts
 
 from arbitre import Comparator
+from arbitre.comparison.levels import of_nodes
+from arbitre.engine import compare_to_levels
+from arbitre.engine.solve.limits import CellLimits
+from arbitre.paths import wildcard
 
 NEAR = 1e-9
 slow = settings(suppress_health_check=list(HealthCheck))
@@ -52,6 +56,38 @@ def test_the_order_of_the_items_does_not_count(data, case):
     others = (data.draw(shuffled(part, side)) for side in (gold, predicted))
     before = quality(part.schema, gold, predicted)
     assert quality(part.schema, *others) == pytest.approx(before, abs=near(part.schema))
+
+
+WORDS = st.lists(st.sampled_from("ab"), max_size=3)
+PAGE = {"gate": {"hungarian": {"gate": 0.4}}, "partial": {"transport": {"solver": "partial", "mass": 0.5}}}
+
+
+def pages(outer, inner, middle=None):
+    """Documents of nested lists: pages, with entries inside them, and lists of these between the two if wanted."""
+    entries = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"match": inner, "entries": True}}
+    page, document = {"type": "object", "properties": {"x": entries}}, WORDS.map(lambda words: {"x": words})
+    if middle:
+        page = {"type": "object", "properties": {"y": {"type": "array", "items": page, "x-arbitre": {"match": middle}}}}
+        document = st.lists(document, max_size=2).map(lambda inner: {"y": inner})
+    return {"type": "array", "items": page, "x-arbitre": {"match": outer}}, st.lists(document, min_size=1, max_size=4)
+
+
+@settings(slow, max_examples=40)
+@given(data=st.data())
+def test_the_scores_of_nested_entries_do_not_depend_on_order_where_matchings_tie(data):
+    """The issue's case, [{"x": ["b"]}, {"x": []}] against [{"x": ["b"]}, {"x": ["b", "b"]}], scored .5 or .667."""
+    outer = data.draw(st.sampled_from(["hungarian", PAGE["gate"]]))
+    inner = data.draw(st.sampled_from(["hungarian", "transport", PAGE["partial"]]))
+    schema, documents = pages(outer, inner, data.draw(st.sampled_from([None, "hungarian", "transport"])))
+    gold, predicted = data.draw(documents), data.draw(documents)
+    plan, found = Comparator(schema).plan, []
+    modes = {}, {"exhaustive": True}, {"limits": CellLimits(lazy=1, plain_lazy=0)}
+    for how in (*modes, modes[2] | {"limits": CellLimits(lazy=1, plain_lazy=0, large=1, chunk=1)}):
+        levels = compare_to_levels(plan, [gold], [predicted], **how)
+        found.append([levels[0].quality[0], *of_nodes(levels, wildcard(plan.entries), 1)[0][:4]])
+        gold, predicted = (data.draw(st.permutations(side)) for side in (gold, predicted))
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], abs=NEAR)
 
 
 HOMOGENEOUS = [

@@ -311,7 +311,11 @@ class _ColumnBuilder:
         """Build the columns of the positions of `prefixItems` and of the items after them."""
         node = site.list
         facts = self.plan.facts
-        column.match_equal_first = node.matcher.full_matching and node.items in facts.match_equal_first
+        if self.plan.entries[: len(column.path) + 1] == (*column.path, STAR):
+            column.entries = self.plan.entries
+        column.match_equal_first = (
+            node.matcher.full_matching and column.entries is None and node.items in facts.match_equal_first
+        )
         column.is_multiset = node.matcher.full_matching and node.items in facts.is_multiset
         column.has_informative_lists = node.items in facts.has_informative_lists
         column.expensive_above = facts.expensive_above.get(node.items, math.inf)

@@ -308,6 +308,8 @@ class ListColumn(_Container):
     """Whether two items always have distance 0 or 1."""
     has_informative_lists: bool = False
     """Whether items contain lists whose items can have distances between 0 and 1."""
+    entries: Path | None = None
+    """Path of the list of entries if it is in the items; ties between matchings are then broken by the entries."""
     expensive_above: float = math.inf
     """Number of pairs of items above which expensive comparisons are deferred."""
     known_bounds: KnownBounds | None = None

@@ -10,6 +10,7 @@ import numpy as np
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import cross_slices, expand_slices, find_sorted, starts_of
 from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs
+from arbitre.engine.solve.entry_ties import break_dense_ties
 from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
@@ -104,19 +105,26 @@ class DenseProblems:
         gate = column.matcher.gate
         if gate is not None:
             chosen, owner = assign_above(quality, self.heights, self.widths, gate)
-            return [MatchedPairs(self.below, chosen, self.problems[owner])]
+            return [self._matched(chosen, owner, column)]
         if column.matcher.candidates is Candidates.DIAGONAL:
             return [MatchedPairs(self.below, np.arange(len(self.owner), dtype=np.intp), self.problems[self.owner])]
         if column.match_keys is not None:
-            chosen, owner = assign_all(quality, self.heights, self.widths)
-            order = np.lexsort((self.below.left[chosen], self.problems[owner]))
-            return [MatchedPairs(self.below, chosen[order], self.problems[owner[order]])]
+            pairs = self._matched(*assign_all(quality, self.heights, self.widths), column)
+            order = np.lexsort((self.below.left[pairs.at], pairs.owner))
+            return [MatchedPairs(self.below, pairs.at[order], pairs.owner[order])]
         if not column.matcher.full_matching:
             return [self._one_by_one(column)]
         if self.below.exact is not None:
             return self._narrowed(self.below.exact.copy(), evaluate, always=column.expensive_above <= 1)
-        chosen, owner = assign_all(quality, self.heights, self.widths)
-        return [MatchedPairs(self.below, chosen, self.problems[owner])]
+        return [self._matched(*assign_all(quality, self.heights, self.widths), column)]
+
+    def _matched(self, chosen: Indices, owner: Indices, column: ListColumn) -> MatchedPairs:
+        """Return an optimal matching, given the chosen candidates and their tables, after ties are broken."""
+        if column.entries is not None:
+            shapes = self.heights, self.widths
+            chosen = break_dense_ties(self.below, shapes, column.entries, column.matcher.gate, chosen)
+            owner = self.owner[chosen]
+        return MatchedPairs(self.below, chosen, self.problems[owner])
 
     def _one_by_one(self, column: ListColumn) -> MatchedPairs:
         """Match the items of each pair of lists separately."""

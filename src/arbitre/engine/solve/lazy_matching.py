@@ -18,6 +18,7 @@ import numpy as np
 
 from arbitre.engine.columns.ragged import counts_of, find_sorted, first_of_equal
 from arbitre.engine.solve.batches import Batch, MatchedPairs
+from arbitre.engine.solve.entry_ties import break_lazy_ties
 from arbitre.engine.solve.matching_problems import MatchingProblems
 from arbitre.engine.solve.sparse_matching import LongLists, is_optimal
 from arbitre.errors import SolverError
@@ -69,6 +70,8 @@ def match_lazily(
     if known is not None and known.site is items.site and items.tags is None:
         problems.lower_to(known)
     chosen, evaluated = solve_lazily(problems, matcher.couple, evaluate, tighten=column.has_informative_lists)
+    if column.entries is not None and is_optimal(matcher):
+        break_lazy_ties(problems, column.entries, matcher.gate, evaluate, chosen=chosen, evaluated=evaluated)
     if keep:
         column.known_bounds = problems.known_bounds()
     matches = _collect(problems, chosen, evaluated, column)

@@ -126,7 +126,8 @@ class QualitySolver:
         custom distances.
         """
         many = int(cells[lists].sum()) >= column.expensive_above
-        allowed = many and column.matcher.full_matching and not column.has_informative_lists and not self.exhaustive
+        allowed = many and column.matcher.full_matching and column.entries is None
+        allowed = allowed and not column.has_informative_lists and not self.exhaustive
         return DenseProblems.of(batch, column, items, lists, allow_bounds=allowed, most=self.limits.stored)
 
     def _close(self, batch: Batch, table: DenseProblems | None) -> None:

@@ -1,0 +1,190 @@
+"""Ties between matchings of lists around the entries, broken by the tally of the entries.
+
+Several matchings of an outer list can have the same greatest sum of qualities and leave different entries matched. Of
+these, the one is selected whose entries have the greatest sum of qualities; then, the fewest entries on both sides
+(their number depends on the matching under `transport`); then, the most matched entries. Without this, the scores of
+the entries would depend on the order of the list.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, folded
+from arbitre.engine.columns.ragged import starts_of, take_or
+from arbitre.engine.solve.multiset_matching import count_equal
+from arbitre.matching.tied_matchings import Ties
+
+if TYPE_CHECKING:
+    from arbitre.arrays import Floats, Indices
+    from arbitre.engine.solve.batches import Batch, Evaluate, TransportMatches
+    from arbitre.engine.solve.matching_problems import MatchingProblems
+    from arbitre.paths import Path
+
+_FEWER: Final = 2.0**-10
+"""Worth of one entry less, relative to a quality of 1."""
+
+_MATCHED: Final = 2.0**-20
+"""Worth of one more matched entry, relative to a quality of 1."""
+
+_SAME: Final = 1e-12
+"""Difference in worth below which all pairs are worth the same."""
+
+
+def entry_worth(batch: Batch, entries: Path) -> Floats:
+    """Return what the matched entries below each pair of a closed batch are worth in a tie; shape (pairs,)."""
+    quality, surplus, matched = _entry_sums(batch, entries)
+    worth: Floats = quality - _FEWER * surplus + _MATCHED * matched
+    return worth
+
+
+def _entry_sums(batch: Batch, entries: Path) -> Floats:
+    """Return sums over the matched entries below each pair; shape (3, pairs).
+
+    They are the quality, the number of entries on both sides beyond those of the unmatched rows, and the matched
+    entries.
+    """
+    column, size = batch.column, len(batch)
+    if column.path == entries and isinstance(column, ListColumn):
+        return _list_sums(batch, column)
+    sums = np.zeros((3, size))
+    for field_pairs in batch.fields:
+        if _leads_to(field_pairs.batch.column, entries):
+            below = _entry_sums(field_pairs.batch, entries)
+            sums += below if field_pairs.owner is None else _by_owner(field_pairs.owner, below, size)
+    for match in batch.matches:
+        if _leads_to(match.batch.column, entries):
+            sums += _by_owner(match.owner, _entry_sums(match.batch, entries)[:, match.at], size)
+    for transport in batch.transports:
+        if _leads_to(transport.batch.column, entries):
+            sums += _transported_sums(batch, transport, entries)
+    return sums
+
+
+def _list_sums(batch: Batch, column: ListColumn) -> Floats:
+    """Return the sums of pairs of lists of entries."""
+    size = len(batch)
+    sums = np.zeros((3, size))
+    for match in batch.matches:
+        quality = match.batch.quality[match.at]
+        sums += _by_owner(match.owner, np.stack([quality, np.zeros_like(quality), np.ones_like(quality)]), size)
+    if batch.multiset_pairs is not None and column.multiset_keys is not None:
+        left, right = batch.left[batch.multiset_pairs], batch.right[batch.multiset_pairs]
+        sums[0, batch.multiset_pairs] += count_equal(column, column.multiset_keys, left, right)
+        sums[2, batch.multiset_pairs] += np.minimum(column.lengths[left], column.lengths[right])
+    for transport in batch.transports:
+        sums[:, transport.which] += np.stack([transport.total, transport.shift, transport.matched])
+    return sums
+
+
+def _transported_sums(batch: Batch, transport: TransportMatches, entries: Path) -> Floats:
+    """Return the sums of pairs of lists around the entries between which mass moves."""
+    size, items = len(batch), _entry_counts(transport.batch.column, entries)
+    below = _entry_sums(transport.batch, entries)[:, transport.at]
+    below[1] += items[transport.batch.left[transport.at]] + items[transport.batch.right[transport.at]]
+    sums = _by_owner(transport.owner, below * transport.mass, size)
+    for rest in (transport.gold, transport.predicted):
+        sums[1] += np.bincount(rest.owner, rest.mass * items[rest.rows], minlength=size)
+    lists = _entry_counts(batch.column, entries)
+    sums[1, transport.which] -= (lists[batch.left] + lists[batch.right])[transport.which]
+    return sums
+
+
+def _by_owner(owner: Indices, values: Floats, size: int) -> Floats:
+    """Return the sum of the values of each owner; shapes (3, n) and (3, size)."""
+    return np.stack([np.bincount(owner, row, minlength=size) for row in values]).astype(np.float64)
+
+
+def _leads_to(column: Column, entries: Path) -> bool:
+    """Return whether the entries may be in the rows of a column."""
+    return column.path == entries[: len(column.path)]
+
+
+def _entry_counts(column: Column, entries: Path) -> Floats:
+    """Return the number of entries below each row of a column; shape (rows,)."""
+
+    def of_container(part: Column, below: dict[int, Floats]) -> Floats:
+        counts = np.zeros(part.size)
+        if not _leads_to(part, entries):
+            return counts
+        if part.path == entries and isinstance(part, ListColumn):
+            return part.lengths.astype(np.float64)
+        rows = np.arange(part.size, dtype=np.intp)
+        for link in part.links:
+            counts += take_or(below[link.column.number], link.rows(rows), 0)
+        for slices in part.slices:
+            owner, inner = slices.below(rows)
+            counts += np.bincount(owner, below[slices.column.number][inner], minlength=part.size)
+        return counts
+
+    return folded(column, _no_entries, of_container)
+
+
+def _no_entries(column: LeafColumn) -> Floats:
+    return np.zeros(column.size)
+
+
+def break_dense_ties(
+    candidates: Batch, shapes: tuple[Indices, Indices], entries: Path, gate: float | None, chosen: Indices
+) -> Indices:
+    """Return an optimal matching with ties broken.
+
+    Args:
+        candidates: The pairs of several tables, concatenated row by row, closed.
+        shapes: Heights and widths of the tables.
+        entries: Path of the list of entries.
+        gate: Minimum quality of a pair.
+        chosen: The pairs of an optimal matching of each table, in the order of the tables.
+    """
+    worth = entry_worth(candidates, entries)
+    starts = starts_of(shapes[0] * shapes[1])
+    selected = []
+    for table, shape in enumerate(zip(*(side.tolist() for side in shapes), strict=True)):
+        part = slice(int(starts[table]), int(starts[table + 1]))
+        own = chosen[slice(*chosen.searchsorted([part.start, part.stop]))]
+        if len(own) and np.ptp(worth[part]) > _SAME:
+            rows, columns = np.divmod(own - part.start, shape[1])
+            ties = Ties.of(candidates.quality[part].reshape(shape), rows, columns, gate)
+            rows, columns = ties.broken_by(worth[part].reshape(shape))
+            own = part.start + rows * shape[1] + columns
+        selected.append(own)
+    return np.concatenate([chosen[:0], *selected])
+
+
+def break_lazy_ties(
+    problems: MatchingProblems,
+    entries: Path,
+    gate: float | None,
+    evaluate: Evaluate,
+    *,
+    chosen: dict[int, Indices],
+    evaluated: list[tuple[Batch, Indices]],
+) -> None:
+    """Break the ties of lazily matched problems in place; evaluate the pairs that may be part of another optimum."""
+    ties: dict[int, Ties] = {}
+    missing = [np.empty(0, dtype=np.intp)]
+    for problem in sorted(chosen):
+        ties[problem] = _ties_of(problems, problem, chosen, gate)
+        tied = problems.starts[problem] + np.flatnonzero(ties[problem].tied)
+        missing.append(tied[~problems.known[tied]])
+    cells = np.concatenate(missing)
+    if len(cells):
+        batch = evaluate(problems.items, *problems.rows(cells))
+        problems.quality[cells], problems.known[cells] = batch.quality, True
+        evaluated.append((batch, cells))
+    worth = np.zeros(len(problems.quality))
+    for batch, computed in evaluated:
+        worth[computed] = entry_worth(batch, entries)
+    for problem in ties:
+        table = _ties_of(problems, problem, chosen, gate)
+        start, (height, width) = int(problems.starts[problem]), problems.table(problem).shape
+        rows, columns = table.broken_by(worth[start : start + height * width].reshape(height, width))
+        chosen[problem] = start + rows * width + columns
+
+
+def _ties_of(problems: MatchingProblems, problem: int, chosen: dict[int, Indices], gate: float | None) -> Ties:
+    table = problems.table(problem)
+    rows, columns = np.divmod(chosen[problem] - int(problems.starts[problem]), table.shape[1])
+    return Ties.of(table, rows, columns, gate)
