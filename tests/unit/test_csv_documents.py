@@ -3,8 +3,10 @@
 import gzip
 
 import pytest
+from typer.testing import CliRunner
 
 import arbitre
+from arbitre.cli import app
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.csv_table import CsvTable
 from arbitre.corpus.reading.options import Failure, ReadOptions
@@ -191,3 +193,27 @@ def test_a_table_can_be_read_several_times(tmp_path):
     path.write_text("id,x\na,1\n")
     table = CsvTable(path, ["id"], "")
     assert list(table.rows()) == list(table.rows()) == [(2, {"id": "a", "x": "1"})]
+
+
+def test_a_schema_inferred_from_a_table_types_integers_and_dates_and_says_so(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text(
+        "id,run,born,died,code,mixed,wrong,empty\n"
+        "1,1,1865,1934-01-30,075,1,2020-02-30,\n"
+        "2,1,-1,,751,x,2020-02-28,\n"
+        "3,1,,1906-11-04,752,2,2020-02-28,\n"
+    )
+    inferred = arbitre.infer_schema(path)
+    text, date = {"type": "string"}, {"type": "string", "format": "date"}
+    expected = {"born": {"type": "integer"}, "died": date, "code": text, "mixed": text, "wrong": text}
+    assert inferred.schema["properties"] == expected
+    assert inferred.notes == (f"{path}: read as integers: born", f"{path}: read as dates: died")
+    comparator = arbitre.Comparator.infer(path)
+    assert comparator.schema == inferred.schema
+    assert comparator.evaluate(gold=path, predicted=path).micro.f1q == 1.0
+    assert arbitre.check_schema(inferred.schema, path, format_assertion=True).ok
+    shown = CliRunner().invoke(app, ["schema", "infer", str(path)])
+    assert f"{path}: read as integers: born" in shown.stderr.replace("\n", "")
+    (tmp_path / "more.json").write_text('[{"id": "4", "died": "soon"}, {"id": "5"}]')
+    both = arbitre.infer_schema([path, tmp_path / "more.json"])
+    assert both.schema["properties"]["died"] == text

@@ -123,12 +123,14 @@ class Comparator:
         Raises:
             DataError: There are no documents, or one cannot be read.
         """
-        from arbitre.corpus.running.check_gold import records_of  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.corpus.running.check_gold import column_types, records_of  # noqa: PLC0415  (evaluations do not need it)
         from arbitre.schema.loading.infer import infer  # noqa: PLC0415  (loads genson)
 
+        dates: list[str] = []
         if isinstance(documents, (str, Path)):
+            dates = [name for _, types in column_types([documents], "id") for name in types.dates]
             documents = [readable(item).value for item in records_of(documents, "id")]
-        return cls(infer(documents), overlay=overlay, close=close)
+        return cls(infer(documents, dates), overlay=overlay, close=close)
 
     @property
     def schema(self) -> Json:

@@ -10,8 +10,8 @@ from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record, readable
 from arbitre.corpus.reading.sources import SIDECAR, split_name
+from arbitre.corpus.running.check_gold import column_types, records_of
 from arbitre.corpus.running.check_gold import documents as documents_of
-from arbitre.corpus.running.check_gold import records_of
 from arbitre.errors import Problem
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.schema.loading.infer import infer
@@ -36,11 +36,13 @@ class InferredSchema:
         schema: The schema.
         documents: Number of documents.
         skipped: Files of a folder that are not documents, each with the reason.
+        notes: Columns of CSV files that were read as integers or dates, as all their cells are such.
     """
 
     schema: dict[str, Any]
     documents: int
     skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id") -> InferredSchema:
@@ -62,9 +64,17 @@ def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id
     {'name': {'type': 'string'}}
     """
     skipped: list[str] = []
-    items = [gold] if isinstance(gold, (str, Path)) else gold
+    items = [gold] if isinstance(gold, (str, Path)) else list(gold)
+    typed = list(column_types(items, id_key))
     documents = [record.value for item in items for record in _inferable(item, id_key, skipped)]
-    inferred = InferredSchema(infer(documents), len(documents), tuple(skipped))
+    schema = infer(documents, [name for _, types in typed for name in types.dates])
+    notes = tuple(
+        f"{file}: read as {kind}: {', '.join(names)}"
+        for file, types in typed
+        for kind, names in (("integers", types.integers), ("dates", types.dates))
+        if names
+    )
+    inferred = InferredSchema(schema, len(documents), tuple(skipped), notes)
     if out is not None:
         with atomic_text_file(Path(out)) as file:
             file.write(json_text(inferred.schema))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
 
 from arbitre.parsing.spelled_dates import spelled_date
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PARTIAL_DATE: Final = re.compile("[0-9]{4}(?:-[0-9]{2})?")
+_DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ](?!24).*)?")
 
 FORMAT: Final = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
@@ -44,6 +45,18 @@ def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> s
             day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
             return day.isoformat()[: _precision(form)]
     return (spelled_date(languages, stripped) if languages else None) or text
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text is a day in the notation YYYY-MM-DD.
+
+    >>> is_date("1931-03-01"), is_date("1931-02-29"), is_date("1931-03")
+    (True, False, False)
+    """
+    try:
+        return bool(_DATE.fullmatch(text)) and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _precision(form: str) -> int:

@@ -76,6 +76,8 @@ def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: Termi
     inferred = infer_schema(gold, out=out, id_key=id_key)
     if inferred.skipped:
         screen.note("\n".join([f"Skipped {counted(len(inferred.skipped), 'file')}:", *inferred.skipped]))
+    if inferred.notes:
+        screen.note("\n".join([*inferred.notes, "Declare another type for columns of codes, such as postcodes."]))
     if out is None:
         screen.json(inferred.schema)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
 
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.document_ids import quote_names
 from arbitre.corpus.reading.sources import is_compressed, open_source
 from arbitre.errors import DataError, did_you_mean
 from arbitre.parsing.csv_rows import CsvError, csv_rows
+from arbitre.parsing.dates import is_date
 from arbitre.values import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -87,6 +90,39 @@ class CsvTable:
 
     def _refused(self, message: str, hint: str) -> DataError:
         return DataError.of(message, file=str(self.path), line=1, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTypes:
+    """What the cells of a CSV file have in common, to infer a schema.
+
+    Attributes:
+        integers: Columns in which all cells are integers, without leading zeros.
+        dates: Columns in which all cells are ISO 8601 dates such as 1931-03-01.
+    """
+
+    integers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: CsvTable, labels: Collection[str]) -> Self:
+        """Read a table. Empty cells count for nothing, and the columns of `labels` are left out. Raises DataError."""
+        kinds: dict[str, set[str]] = {name: set() for name in table.columns if name not in labels}
+        for _, row in table.rows():
+            if not isinstance(row, str):
+                for name, found in kinds.items():
+                    if row[name] and "text" not in found:
+                        found.add(_cell_type(row[name]))
+        return cls(*(tuple(name for name, found in kinds.items() if found == {kind}) for kind in ("integer", "date")))
+
+
+def _cell_type(text: str) -> str:
+    if _INTEGER.fullmatch(text):
+        return "integer"
+    return "date" if is_date(text) else "text"
+
+
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 
 
 def cell_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:

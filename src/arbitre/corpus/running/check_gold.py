@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arbitre.corpus.reading import strict_json
+from arbitre.corpus.reading.csv_table import ColumnTypes, CsvTable
+from arbitre.corpus.reading.document_ids import RUN
 from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.reader import CELLS
 from arbitre.corpus.reading.records import Failure, Record
-from arbitre.corpus.reading.sources import expand_globs
+from arbitre.corpus.reading.sources import expand_globs, split_name
 from arbitre.diagnosis.gold_checks import UNREADABLE, GoldFinding, findings_of
 from arbitre.diagnosis.gold_coverage import Coverage
 from arbitre.diagnosis.gold_warnings import warnings_of
 from arbitre.errors import DataError
 from arbitre.parsing.json_form import json_form
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +83,8 @@ def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iter
     Args:
         source: Path, glob or "-".
         id_key: Key of the id of a record.
-        plan: Schema of the documents, to read the cells of CSV files; without it, they are texts.
+        plan: Schema of the documents, to read the cells of CSV files; without it, columns of integers are numbers and
+            all other cells are texts.
 
     Raises:
         DataError: The whole source cannot be read.
@@ -92,7 +97,18 @@ def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iter
             yield Record(path.stem, None, value, str(source))
             return
     reading = ReadOptions(id_key)
+    if plan is None:
+        for _, types in column_types([source], id_key):
+            reading = replace(reading, fields={name: frozenset({Kind.NUMBER}) for name in types.integers})
     yield from (reading if plan is None else reading.for_plan(plan)).records(source, "gold")
+
+
+def column_types(gold: Iterable[Any], id_key: str) -> Iterator[tuple[str, ColumnTypes]]:
+    """Yield the CSV files among sources, and what the cells of their columns have in common. Raises DataError."""
+    for item in gold:
+        for source in expand_globs(item) if isinstance(item, (str, Path)) else ():
+            if split_name(Path(source))[1] in CELLS:
+                yield source, ColumnTypes.of(CsvTable(Path(source), (), ""), (id_key, RUN))
 
 
 def records_of(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:

@@ -8,6 +8,7 @@ from genson import SchemaBuilder
 
 from arbitre import deep_stack
 from arbitre.errors import DataError
+from arbitre.parsing.dates import is_date
 from arbitre.parsing.json_form import json_form
 from arbitre.values import check
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-def infer(documents: Iterable[Json]) -> dict[str, Any]:
+def infer(documents: Iterable[Json], dates: Iterable[str] = ()) -> dict[str, Any]:
     """Infer a JSON Schema that all documents satisfy, with genson.
 
     Args:
         documents: Gold documents, at least one.
+        dates: Fields that get the format `date`, if all their values are dates such as 1931-03-01.
 
     Returns:
         The schema.
@@ -46,4 +48,9 @@ def infer(documents: Iterable[Json]) -> dict[str, Any]:
         schema: dict[str, Any] = builder.to_schema()
         return schema
 
-    return deep_stack.call_with_deep_stack(build)
+    schema = deep_stack.call_with_deep_stack(build)
+    fields = schema.get("properties", {}).keys() & set(dates) if schema.get("type") == "object" else ()
+    for name in fields:
+        if all(isinstance(value := one.get(name, ""), str) and (not value or is_date(value)) for one in known):
+            schema["properties"][name]["format"] = "date"
+    return schema
