@@ -5,14 +5,14 @@ from __future__ import annotations
 import enum
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Collection, Hashable, Iterable
 
     from arbitre.paths import Path
 
@@ -350,36 +350,53 @@ def depth(value: Json) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Which of null, "", [] and {} count as absent. Applied after normalisation; inherited by subschemas."""
+    """Which of null, texts, [] and {} count as absent. Applied after normalisation; inherited by subschemas.
+
+    Attributes:
+        null: Whether null counts as absent.
+        texts: The texts that count as absent, such as "" or "n/a".
+        array: Whether [] counts as absent.
+        object: Whether {} counts as absent.
+        normal_texts: The normal forms of `texts` at a site.
+    """
 
     null: bool = True
-    text: bool = False
+    texts: frozenset[str] = frozenset()
     array: bool = False
     object: bool = False
+    normal_texts: frozenset[str] = field(default=frozenset(), compare=False)
 
     @classmethod
-    def of(cls, values: Iterable[Json]) -> Absence:
+    def of(cls, values: Collection[Json]) -> Absence:
         """Create a policy that counts exactly these values as absent."""
         keys = {canonical(value) for value in values}
+        texts = frozenset(value for value in values if isinstance(value, str))
         return cls(
             null=canonical(None) in keys,
-            text=canonical("") in keys,
+            texts=texts,
             array=canonical([]) in keys,
             object=canonical({}) in keys,
+            normal_texts=texts,
         )
+
+    def normalized(self, normalize: Callable[[str], Json]) -> Absence:
+        """Return the policy of a site whose values are normalised with a function."""
+        normal = frozenset(form for text in self.texts if isinstance(form := normalize(text), str))
+        return replace(self, normal_texts=normal)
 
     @property
     def values(self) -> tuple[Json, ...]:
         """The values that count as absent."""
-        flags: tuple[tuple[bool, Json], ...] = ((self.null, None), (self.text, ""), (self.array, []), (self.object, {}))
-        return tuple(value for counts, value in flags if counts)
+        flags: tuple[tuple[bool, Json], ...] = ((self.array, []), (self.object, {}))
+        containers = tuple(value for counts, value in flags if counts)
+        return ((None,) if self.null else ()) + tuple(sorted(self.texts)) + containers
 
     def covers(self, value: Json) -> bool:
         """Return whether a normalised value counts as absent."""
         if value is None:
             return self.null
         if isinstance(value, str):
-            return self.text and not value
+            return value in self.normal_texts
         if isinstance(value, list):
             return self.array and not value
         return isinstance(value, dict) and self.object and not value

@@ -38,7 +38,7 @@ SPELLED = {"date": {"languages": ["fr", "en"]}}
 
 
 def test_the_catalogue_lists_every_normalizer():
-    assert catalogue.names == ("authority", *NAMES)
+    assert catalogue.names == ("amount", "as-written", "authority", *NAMES)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,33 @@ def test_the_catalogue_lists_every_normalizer():
         (AMOUNT, "EUR", "EUR"),
         (AMOUNT, "()", "()"),
         (AMOUNT, "1,23,4 €", "1,23,4 €"),
+        ("amount", "1.234,50 €", 1234.5),
+        ("amount", "1,234.50", 1234.5),
+        ("amount", "(1,234.50)", -1234.5),
+        ("amount", "1 234,50", 1234.5),
+        ("amount", "1\u202f234\u00a0567 €", 1234567),
+        ("amount", "1'234.50 CHF", 1234.5),
+        ("amount", "1.234.567", 1234567),
+        ("amount", "1,234,567", 1234567),
+        ("amount", "12,5", 12.5),
+        ("amount", "0,123", 0.123),
+        ("amount", "1234,567", 1234.567),
+        ("amount", "-€5", -5),
+        ("amount", "1.234", 1.234),
+        ("amount", "1,234", "1,234"),
+        ({"amount": {"decimal": ","}}, "1.234", 1234),
+        ({"amount": {"decimal": ","}}, "1,234", 1.234),
+        ({"amount": {"decimal": ","}}, "1234.50", 1234.5),
+        ({"amount": {"decimal": "."}}, "1,234", 1234),
+        ("amount", "1E+3", 1000.0),
+        ("amount", "1,23,4 €", "1,23,4 €"),
+        ("amount", "5 apples", "5 apples"),
+        ("amount", "12 or 13", "12 or 13"),
+        ("amount", "1.2.3", "1.2.3"),
+        ("amount", "1,2.3,4", "1,2.3,4"),
+        ("amount", "€", "€"),
+        ("amount", 12.5, 12.5),
+        ("as-written", "e\u0301", "e\u0301"),
         ("numbers", "pp. 12-15, 17 and 19.5", [12, 15, 17, 19.5]),
         ("numbers", "-5 °C (−3)", [-5, -3]),
         ("numbers", "none", []),
@@ -368,3 +395,76 @@ def test_the_explanation_names_the_distance_after_the_type_has_changed():
     options = {"normalize": [{"number": {"decimal": ","}}], "distance": "relative"}
     (row,) = Comparator({"type": "string", "x-arbitre": options}).explain()
     assert row.distance == "relative, yujian-bo"  # the second for texts that are not numbers
+
+
+COMPOSED, DECOMPOSED = "Gérard é", "Ge\u0301rard e\u0301"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string"},
+        {},
+        {"enum": [DECOMPOSED, "x"]},
+        {"type": "string", "x-arbitre": {"normalize": ["casefold"]}},
+        {"type": "string", "x-arbitre": {"distance": {"ordinal": {"order": [DECOMPOSED, "x"]}}}},
+        {"type": "array", "x-arbitre": {"match": "set"}},
+        {"type": "array", "x-arbitre": {"distance": "jaccard"}},
+        {"type": ["string", "integer"]},
+        {"anyOf": [{"const": DECOMPOSED, "x-arbitre": {"distance": "exact"}}, {"type": "string"}]},
+    ],
+)
+def test_texts_that_differ_only_in_their_unicode_normal_form_are_equal(schema):
+    listed = schema.get("type") == "array"
+    gold, predicted = ([text] if listed else text for text in (COMPOSED, DECOMPOSED))
+    assert Comparator(schema).compare(gold=gold, predicted=predicted).quality == 1.0
+    several = {"type": "object", "additionalProperties": schema}
+    wrong = Comparator(several).compare(gold={"a": gold, "b": gold}, predicted={"a": predicted, "b": gold[:-1]})
+    assert 0.5 <= wrong.quality < 1.0
+
+
+def test_a_branch_is_chosen_by_a_constant_in_any_normal_form():
+    def branch(name, kind):
+        return {"type": "object", "properties": {"is": {"const": name}, "x": {"type": kind}}}
+
+    schema = {"anyOf": [branch("other", "string"), branch(DECOMPOSED, "string")]}
+    comparison = Comparator(schema).compare(gold={"is": COMPOSED, "x": "a"}, predicted={"is": DECOMPOSED, "x": "a"})
+    assert comparison.quality == 1.0
+
+
+def test_as_written_tells_unicode_normal_forms_apart_and_the_signature_says_so():
+    schema = {"type": "string", "x-arbitre": {"normalize": ["as-written"]}}
+    comparator = Comparator(schema)
+    assert comparator.compare(gold=COMPOSED, predicted=DECOMPOSED).quality < 1.0
+    assert dict(Comparator({"type": "string"}).signature.entries)["unicode"] == "nfc"
+    assert "unicode:nfc" in Comparator({"type": "string"}).signature.long
+    assert dict(comparator.signature.entries)["/"] == "yujian-bo; normalize as-written"
+
+
+WORDS = ["", "null", "None", "n/a", None]
+
+
+@pytest.mark.parametrize(
+    ("schema", "absent", "present"),
+    [
+        ({"type": "string"}, "n/a", "n"),
+        ({"type": "integer"}, "null", 3),
+        ({"type": "string", "x-arbitre": {"normalize": ["strip", "casefold"]}}, " NONE ", "no"),
+        ({"type": "string", "x-arbitre": {"normalize": ["numbers"]}}, "n/a", "-"),
+        ({"type": "string", "x-arbitre": {"normalize": ["number"]}}, "n/a", "1"),
+        ({"type": "array", "items": {"type": "string"}}, "None", ["None"]),
+        ({"type": "object", "properties": {"b": {"type": "string"}}}, "null", {"b": "c"}),
+    ],
+)
+def test_placeholder_words_count_as_absent_at_any_depth(schema, absent, present):
+    outer = {"type": "object", "x-arbitre": {"absent": WORDS}, "properties": {"a": schema, "z": {"type": "string"}}}
+    comparator = Comparator(outer)
+    assert comparator.compare(gold={"z": "z"}, predicted={"a": absent, "z": "z"}).quality == 1.0
+    assert comparator.compare(gold={"z": "z"}, predicted={"a": present, "z": "z"}).quality == 0.5
+
+
+def test_placeholder_words_in_a_list_are_not_items():
+    schema = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"absent": WORDS}}
+    comparison = Comparator(schema).compare(gold=["a"], predicted=["null", "a", "n/a", None])
+    assert comparison.quality == 1.0
+    assert comparison.scores.predicted == 1.0

@@ -180,12 +180,20 @@ class TestWrongValues:
             ({"weight": None}, "/weight", "Expected `weight` to be a positive number, got null"),
             ({"entries": 1}, "/entries", "Expected `entries` to be true or false, got 1"),
             ({"ignore": "yes"}, "/ignore", 'Expected `ignore` to be true or false, got "yes"'),
-            ({"absent": "null"}, "/absent", 'Expected `absent` to be a list of any of null, "", [] and {}, got "null"'),
-            ({"absent": [None, 0]}, "/absent/1", 'Expected `absent` to be a list of any of null, "", [] and {}, got 0'),
+            (
+                {"absent": "null"},
+                "/absent",
+                'Expected `absent` to be a list of null, texts such as "" or "n/a", [] and {}, got "null"',
+            ),
+            (
+                {"absent": [None, 0]},
+                "/absent/1",
+                'Expected `absent` to be a list of null, texts such as "" or "n/a", [] and {}, got 0',
+            ),
             (
                 {"absent": [False]},
                 "/absent/0",
-                'Expected `absent` to be a list of any of null, "", [] and {}, got false',
+                'Expected `absent` to be a list of null, texts such as "" or "n/a", [] and {}, got false',
             ),
             ({"aliases": "a"}, "/aliases", 'Expected `aliases` to be a list of relative JSON Pointers, got "a"'),
             ({"aliases": []}, "/aliases", "Expected `aliases` to be a list of relative JSON Pointers, got []"),

@@ -14,6 +14,7 @@ from arbitre.agreement.ratings import MISSING, Ratings
 from arbitre.agreement.sums.alpha_sums import AlphaSums
 from arbitre.diagnosis.gold_coverage import declared_children
 from arbitre.engine.columns.column import LeafColumn
+from arbitre.normalizers import normalize
 from arbitre.schema.compiling.branch_expansion import Expander
 from arbitre.values import Json, Kind, canonical
 
@@ -108,9 +109,8 @@ def categories_of(rated: LeafRatings, plan: Plan) -> tuple[Json, ...]:
     column = rated.column
     declared = {}
     for value in _declared(plan, rated) or ():
-        for normalizer in (*column.site.normalizers, *column.leaves[0].normalizers):
-            value = normalizer.apply(value)  # noqa: PLW2901
-        declared[canonical(value)] = value
+        normal = normalize((*column.site.normalizers, *column.leaves[0].normalizers), value)
+        declared[canonical(normal)] = normal
     return tuple((declared | {canonical(value): value for value in occurring}).values())
 
 

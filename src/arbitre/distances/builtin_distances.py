@@ -161,7 +161,15 @@ _TEXTS: Final = {
         source="Lee, 1958",
     ),
     "uuid": _fixed(identifiers.UUID, "0 for two notations of the same UUID, else 1."),
-    "uri": _fixed(identifiers.URI, "`yujian-bo` of the URIs, normalised according to RFC 3986."),
+    "iban": _fixed(identifiers.IBAN, "0 for two notations of the same IBAN, else 1."),
+    "isbn": _fixed(identifiers.ISBN, "0 for two notations of the same ISBN, with 10 or 13 digits, else 1."),
+    "doi": _fixed(identifiers.DOI, "0 for two notations of the same DOI, else 1."),
+    "email": _fixed(identifiers.EMAIL, "0 for two notations of the same e-mail address, else 1."),
+    "uri": Factory(
+        lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
+        "0 for two URIs that RFC 3986 normalises to the same, else 1; `yujian-bo` of the normal forms if graded.",
+        {"graded": {"type": "boolean", "default": False}},
+    ),
     "taxonomy": _one_option(
         taxonomy.taxonomy,
         "parents",

@@ -25,7 +25,7 @@ from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import DataError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, iso_date
-from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_decimal, read_number
+from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_amount, read_decimal, read_number
 from arbitre.parsing.spelled_dates import check_languages
 from arbitre.values import MAX_DIGITS, Json, Kind
 
@@ -49,6 +49,7 @@ class Normalizer:
         makes: Possible kinds of the result by kind of the input, for kinds that can change.
         authority: The names and variants that it maps, if it uses an authority file.
         after: Returns the normaliser as it applies after others; None if it does not depend on them.
+        implied: Whether it applies without being declared, and is not listed with the declared ones.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Normalizer:
     makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
     authority: Authority | None = field(default=None, compare=False)
     after: Callable[[Sequence[Normalizer]], Normalizer] | None = field(default=None, compare=False)
+    implied: bool = False
 
     def kinds_of(self, kind: Kind) -> frozenset[Kind]:
         """Return the possible kinds of a value of this kind after normalisation."""
@@ -69,10 +71,17 @@ class Normalizer:
         return self.apply(value)
 
 
+def normalize(normalizers: Iterable[Normalizer], value: Json) -> Json:
+    """Apply normalisers to one value, one after another."""
+    for normalizer in normalizers:
+        value = normalizer.apply(value)
+    return value
+
+
 def normalized(
     normalizers: Iterable[Normalizer], values: Iterable[Json], types: set[type]
 ) -> tuple[Iterable[Json], set[type]]:
-    """Apply normalisers one after another.
+    """Apply normalisers to many values, one after another.
 
     Args:
         normalizers: Normalisers, in order.
@@ -104,6 +113,23 @@ def _textwise(change: Callable[[str], Json], value: Json) -> Json:
 
 def _is_number(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def nfc(value: Json) -> Json:
+    """Return a value with all its texts in Unicode normal form NFC; the keys of objects are unchanged."""
+    if isinstance(value, str):
+        return value if value.isascii() else unicodedata.normalize("NFC", value)
+    if isinstance(value, list):
+        return list(map(nfc, value))
+    return {key: nfc(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def is_surely_nfc(values: Sequence[Json], types: set[type]) -> bool:
+    """Return whether the values of a column are known to be in NFC, by a check that is cheaper than `nfc`."""
+    if types <= {str}:
+        return all(map(str.isascii, values))
+    items = set(map(type, chain.from_iterable(values))) if types <= {list} else types
+    return items <= {int, float, bool, type(None)}
 
 
 def _unaccent(text: str) -> str:
@@ -235,6 +261,21 @@ def _number_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer("number", identifies, partial(_itemwise, change), {"decimal": ".", **options}, makes=makes)
 
 
+def _amount(decimal: str | None, text: str) -> Json:
+    number = read_amount(text, decimal)
+    return text if number is None else number
+
+
+def _amount_with(options: Mapping[str, Any]) -> Normalizer:
+    return Normalizer(
+        "amount",
+        "a number and its notations as an amount, in any currency",
+        partial(_itemwise, partial(_textwise, partial(_amount, options.get("decimal")))),
+        options,
+        makes={Kind.STRING: _NUMBER_OR_TEXT},
+    )
+
+
 _SIGNS: Final = {"currency": "currency", "percent": "percent sign"}
 
 
@@ -280,6 +321,13 @@ def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = No
     )
 
 
+NFC: Final = Normalizer("nfc", "texts that differ in how a letter and its marks are encoded", nfc, implied=True)
+"""Applies to every value before all others, unless `as-written` is declared."""
+
+AS_WRITTEN: Final = "as-written"
+"""Name of the normaliser that changes nothing, and takes the place of `NFC`."""
+
+
 catalogue: Final = Catalogue(
     "normalize",
     dict(
@@ -295,8 +343,15 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "nfc",
                 partial(unicodedata.normalize, "NFC"),
-                "Converts to Unicode normal form NFC.",
-                "texts that differ in how a letter and its marks are encoded",
+                "Converts to Unicode normal form NFC. Applies by default, before all other normalisers.",
+                NFC.identifies,
+            ),
+            _fixed(
+                AS_WRITTEN,
+                lambda value: value,
+                "Keeps the Unicode form of texts, which are otherwise converted to NFC.",
+                "nothing",
+                {},
             ),
             _of_texts(
                 "nfkc",
@@ -354,6 +409,11 @@ catalogue: Final = Catalogue(
                 makes={Kind.STRING: _NUMBER_OR_TEXT},
             ),
             "Parses a text as Python's Decimal does, such as 12.50 or 1E+3; leaves other texts unchanged.",
+        ),
+        "amount": Factory(
+            _amount_with,
+            "Parses an amount in any notation, such as 1.234,50 €, (1,234.50) or EUR 12; leaves other texts unchanged.",
+            {"decimal": {"enum": [".", ","]}},
         ),
         "number": Factory(
             _number_with,

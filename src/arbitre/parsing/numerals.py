@@ -100,6 +100,53 @@ def _pattern(decimal: str, group: str) -> regex.Pattern[str]:
     return regex.compile(rf"{minus}{signs}(?P<open>\()?{minus}{signs}{minus}{digits} ?{signs}(?(open)\) ?{signs})")
 
 
+_AMOUNT_DIGITS: Final = regex.compile(r"[0-9]+(?:[ '.,][0-9]+)*")
+_GROUP: Final = 3
+"""Number of digits in a group."""
+
+
+def read_amount(text: str, decimal: str | None = None) -> float | None:
+    """Return the number of an amount, in whatever notation; None if the text is not one amount.
+
+    A currency sign or an ISO 4217 code may precede or follow the number; parentheses make it negative. The last of two
+    different marks is the decimal mark, and a mark that occurs more than once separates groups. A single mark before
+    exactly three digits is ambiguous: it is the decimal mark if it is `decimal`, otherwise it separates groups. Without
+    `decimal`, a point is then the decimal mark, as in JSON, and a comma makes the text unreadable.
+
+    Args:
+        text: The text.
+        decimal: The decimal mark of ambiguous numbers, "." or ",".
+
+    >>> [read_amount(text) for text in ("1.234,50 €", "(1,234.50)", "1\u202f234,50", "EUR 12", "1E+3", "12 or 13")]
+    [1234.5, -1234.5, 1234.5, 12, 1000.0, None]
+    >>> read_amount("1,234"), read_amount("1,234", ","), read_amount("1,234", "."), read_amount("1.234")
+    (None, 1.234, 1234, 1.234)
+    """
+    digits = _AMOUNT_DIGITS.search(text.translate(_VARIANTS))
+    if digits is None:
+        return read_decimal(text)
+    marks = [sign for sign in digits[0] if sign in ".,"]
+    last = marks[-1] if marks else "."
+    if len(set(marks)) > 1 or not marks:
+        mark = last
+    elif len(marks) > 1:
+        mark = "." if last == "," else ","
+    elif len(digits[0].rpartition(last)[2]) != _GROUP or not _is_group(digits[0].rpartition(last)[0]):
+        mark = last
+    elif decimal is None and last == ",":
+        return None
+    else:
+        mark = decimal or last
+    group = SEPARATORS.replace(mark, "")
+    number = NumberFormat(decimal=mark, group=group, currency=True, accounting=True).parse(text)
+    return read_decimal(text) if number is None else number
+
+
+def _is_group(digits: str) -> bool:
+    """Return whether digits can be the first group of a number: up to three digits that do not start with 0."""
+    return len(digits) <= _GROUP and not digits.startswith("0")
+
+
 def read_decimal(text: str) -> float | None:
     """Return the number of a text in the notation of Python's `Decimal`; None for another text, or see `read_number`.
 

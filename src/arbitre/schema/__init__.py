@@ -91,7 +91,7 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
         problems += overlay.unused([row.path for row in rows])
     if problems:
         raise SchemaError(*dict.fromkeys(problems))
-    signature = signature_of(rows, digest, entries, close, version("arbitre"))
+    signature = signature_of(sites, rows, digest, entries=entries, close=close, version=version("arbitre"))
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
     return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts, compiler.expected)

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from arbitre.matching import Candidates
+from arbitre.normalizers import NFC
 from arbitre.paths import wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.reach import below
@@ -163,6 +164,8 @@ class State(NamedTuple):
 def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
     """Return the certificate of compiled sites; `reached` holds the reach of each site."""
     breaks, identified, assumed = dict[MetricViolation, None](), dict[Equivalence, None](), dict[Assumption, None]()
+    if any(normalizer.implied for site in sites for normalizer in site.normalizers):
+        identified[Equivalence("", NFC.name, NFC.identifies)] = None
     policies: dict[Path, Absence] = {}
     declared: set[State] = set()
     for path, index, _, repeats, equal in walk(sites):
@@ -228,7 +231,8 @@ def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Altern
     """Yield the values that are treated as equal; `readings` are the keys that contain accepted readings."""
     text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
-        yield Equivalence(text, normalizer.name, normalizer.identifies)
+        if not normalizer.implied:
+            yield Equivalence(text, normalizer.name, normalizer.identifies)
     if any(leaf.distance.name == "date" for leaf in leaves):
         yield Equivalence(text, "date", "different notations of the same date")
     if _is_list(site) and not site.list.matcher.in_order:

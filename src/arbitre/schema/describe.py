@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
+from arbitre.normalizers import NFC
 from arbitre.paths import STAR, Path, wildcard
 from arbitre.schema.reach import leaves_of
 from arbitre.signature import Signature, text_of
@@ -164,7 +165,7 @@ def _choice(component: Any) -> str:  # noqa: ANN401  (a distance, a matcher or a
 
 
 def _choices(components: Sequence[Any]) -> str:
-    return ", ".join(map(_choice, components))
+    return ", ".join(_choice(component) for component in components if not getattr(component, "implied", False))
 
 
 def entries_of(sites: Sequence[Site], marked: Mapping[int, bool]) -> tuple[Path, list[str]]:
@@ -212,10 +213,14 @@ def _is_list(site: Site) -> bool:
     return Kind.ARRAY in site.declared and not site.atomic
 
 
-def signature_of(rows: Sequence[ResolvedPath], digest: str, entries: Path, close: float, version: str) -> Signature:
+def signature_of(
+    sites: Sequence[Site], rows: Sequence[ResolvedPath], digest: str, *, entries: Path, close: float, version: str
+) -> Signature:
     """Return the signature of a plan: the options of every path, and a digest of everything that can change a score."""
     options = {row.path or "/": text for row in rows if (text := _entry(row))}
     options |= {"entries": wildcard(entries) or "/", "plan": digest}
+    if any(normalizer.implied for site in sites for normalizer in site.normalizers):
+        options["unicode"] = NFC.name
     if close != CLOSE:
         options["close"] = repr(close)
     return Signature.of(options, version)

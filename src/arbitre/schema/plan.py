@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import DataError
+from arbitre.normalizers import normalize
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
@@ -103,6 +104,5 @@ class Plan:
         if not isinstance(value, str) or not wanted or self.allows_text:
             return None
         root = self.sites[0]
-        for normalizer in root.normalizers if root.leaf is None else root.leaf.normalizers:
-            value = normalizer(value)
+        value = normalize(root.normalizers if root.leaf is None else root.leaf.normalizers, value)
         return " or ".join(wanted) if isinstance(value, str) else None

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 SEPARATOR: Final = " "
 """Text between two joined texts."""
 
-_UNITS: Final = frozenset({"exact", "date", "duration", "time", "uuid", "uri", "taxonomy", "ordinal", "table"})
+_UNITS: Final = frozenset(
+    {"exact", "date", "duration", "time", "uuid", "iban", "isbn", "doi", "email", "uri", "taxonomy", "ordinal", "table"}
+)
 """Distances of texts that are one value each: a concatenation of two of them has no meaning."""
 
 

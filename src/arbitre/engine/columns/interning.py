@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.engine.columns.readings import Readings, ReadingsPool
-from arbitre.normalizers import normalized
+from arbitre.normalizers import is_surely_nfc, normalize, normalized
 from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     if tags is not None or not types <= _PLAIN:
         return _by_value(site, values, tags)
     normalizers = site.leaf.normalizers if site.leaf is not None else site.normalizers
+    if normalizers and normalizers[0].implied and is_surely_nfc(values, types):
+        normalizers = normalizers[1:]
     raw, size = None, len(values)
     inputs: Iterable[Json] = values
     if types <= _HASHED and not _as_cheap_as_lookup(normalizers):  # normalise each distinct value once
@@ -64,15 +66,16 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
         size = len(inputs)
     normals, types = normalized(normalizers, inputs, types)
     leaf = _only_leaf(site, KINDS[next(iter(types))]) if len(types) == 1 and types <= _HASHED else None
-    if leaf is None:
+    if leaf is None or (site.absent.texts and types != {str}):  # the texts may have been normalised to numbers
         return _by_value(site, values, None)
     codes, distinct = _codes_and_distinct(normals, size)
     if int in types:
         for value in distinct:
             check_number(value)
     alive = None
-    if site.absent.text and "" in distinct:
-        codes[codes == distinct.index("")] = -1
+    if not site.absent.normal_texts.isdisjoint(distinct):
+        absent = [code for code, value in enumerate(distinct) if value in site.absent.normal_texts]
+        codes[np.isin(codes, absent)] = -1
         alive = (codes if raw is None else codes[raw]) >= 0
     return Interned(
         codes=codes if raw is None else codes[raw],
@@ -168,7 +171,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
     recoded = np.empty(len(distinct), dtype=np.intp)
     for position, (value, tag) in enumerate(distinct):
         normal, kind, leaf = _resolve(site, value, tag)
-        if site.absent.covers(normal):
+        if site.absent.covers(normal) or (isinstance(value, str) and value in site.absent.texts):
             recoded[position] = -1
             continue
         slot = next((number for number, known in enumerate(leaves) if known is leaf or known == leaf), len(leaves))
@@ -218,19 +221,15 @@ def _distinct(values: Sequence[Json], tags: Indices | None) -> tuple[Indices, li
 def _resolve(site: Site, value: Json, tag: int | None) -> tuple[Json, Kind, Leaf]:
     """Return the normalised value, its kind, and the leaf that compares it."""
     if site.leaf is not None:
-        normal, leaf = value, site.leaf
-        for normalizer in leaf.normalizers:
-            normal = normalizer.apply(normal)
+        leaf = site.leaf
+        normal = normalize(leaf.normalizers, value)
         kind = kind_of(normal)
         return normal, kind, leaf if kind in leaf.distance.kinds else _by_kind(site, kind)
-    normal = value
-    for normalizer in site.normalizers:
-        normal = normalizer.apply(normal)
+    normal = normalize(site.normalizers, value)
     kind = kind_of(normal)
     leaf = _by_kind(site, kind, canonical(normal), tag)
     if leaf.normalizers:
-        for normalizer in leaf.normalizers:
-            normal = normalizer.apply(normal)
+        normal = normalize(leaf.normalizers, normal)
         kind = kind_of(normal)
         if kind not in leaf.distance.kinds:
             leaf = _by_kind(site, kind)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.errors import DataError
+from arbitre.normalizers import nfc
 from arbitre.values import Json, canonical
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def choose_branch(
 
 def _all_tests_hold(branch: ObjectBranch, value: dict[str, Json]) -> bool:
     with suppress(DataError):  # a value that is not JSON is reported when its own column is built
-        return all(name in value and canonical(value[name]) in allowed for name, allowed in branch.tests)
+        return all(name in value and canonical(nfc(value[name])) in allowed for name, allowed in branch.tests)
     return False
 
 

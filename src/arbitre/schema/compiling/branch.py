@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
+from arbitre.normalizers import nfc
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ class Branch:
 
     @property
     def values(self) -> frozenset[Hashable] | None:
-        """Canonical keys of the values that `const` or `enum` allows; None if it has neither."""
-        return None if self.enum is None else frozenset(map(canonical, self.enum))
+        """Canonical keys, in NFC, of the values that `const` or `enum` allows; None if it has neither."""
+        return None if self.enum is None else frozenset(canonical(nfc(value)) for value in self.enum)
 
     @property
     def expected(self) -> frozenset[Kind] | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import log
 from typing import TYPE_CHECKING, Final
 
 import regex
 
 from arbitre.errors import SchemaError
+from arbitre.normalizers import nfc, normalize
 from arbitre.paths import STAR
 from arbitre.schema.compiling.annotation_checks import Position, of_readings
 from arbitre.schema.compiling.branch import Branch, Subschemas
@@ -149,7 +151,7 @@ class Compiler:
         self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent
         if "absent" in common:
-            absent = Absence.of(common["absent"].value)
+            absent = Absence.of(nfc(common["absent"].value))
         entries = position.setting("entries")
         if entries is not None:
             self.marked[request.index] = entries.value
@@ -157,14 +159,17 @@ class Compiler:
         leaf = self._leaves.leaf_of_any_kind(common, position.branches) if position.is_leaf else None
         if leaf is not None:
             branches, common, overlay = [(None, Branch())], {}, None
+        normalizers = self._leaves.normalizers_at(common, (branch for _, branch in branches))
+        scalars = self._leaves.scalars(branches, common)
+        of_texts = (*normalizers, *scalars[Kind.STRING][0].leaf.normalizers) if leaf is None else leaf.normalizers
         site = Site(
-            absent=absent,
-            scalars=self._leaves.scalars(branches, common),
+            absent=absent.normalized(partial(normalize, of_texts)),
+            scalars=scalars,
             object=self._object(request.index, branches, absent, overlay),
             list=self._list(branches, absent, overlay),
             other=self._leaves.exact,
             leaf=leaf,
-            normalizers=self._leaves.normalizers_of(common.get("normalize")),
+            normalizers=normalizers,
             declared=position.declared,
         )
         return site if position.alternatives is None else with_alternatives(site, position.alternatives)

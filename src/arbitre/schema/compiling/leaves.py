@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from arbitre.distances.floor import with_floor
 from arbitre.errors import Problem, SchemaError
+from arbitre.normalizers import AS_WRITTEN, NFC, nfc, normalize
 from arbitre.schema.compiling.metric_domains import condition
 from arbitre.schema.loading.vocabulary import Annotation
 from arbitre.schema.nodes import Leaf, ScalarBranch
@@ -36,7 +38,13 @@ _BY_FORMAT: Final = {
     "duration": "duration",
     "time": "time",
     "uuid": "uuid",
+    "iban": "iban",
+    "isbn": "isbn",
+    "doi": "doi",
+    "email": "email",
+    "idn-email": "email",
     "uri": "uri",
+    "iri": "uri",
 }
 """Default distance of the strings of a format."""
 _NO_TEXT: Final = frozenset({Kind.NULL, Kind.BOOLEAN, Kind.NUMBER})
@@ -81,6 +89,13 @@ class LeafBuilder:
     built: dict[tuple[str, str | None], tuple[Normalizer, ...]] = field(default_factory=dict)
     """Normalisers by the place of their setting; an authority file is read once."""
 
+    def normalizers_at(self, common: Annotations, branches: Iterable[Branch]) -> tuple[Normalizer, ...]:
+        """Return the normalisers that apply to every value of a position: NFC first, unless it is turned off."""
+        own = self.normalizers_of(common.get("normalize"))
+        declared = (self.normalizers_of(branch.settings.get("normalize")) for branch in branches)
+        off = any(normalizer.name == AS_WRITTEN for normalizer in (*own, *chain.from_iterable(declared)))
+        return own if off else (NFC, *own)
+
     def normalizers_of(self, setting: Annotation | None) -> tuple[Normalizer, ...]:
         """Return the normalisers of a setting, in order."""
         if setting is None:
@@ -98,7 +113,7 @@ class LeafBuilder:
             try:
                 normalizer = self.normalizers.build(_beside(choice, setting.file), pointer=place)
                 normalizers.append(
-                    normalizer if normalizer.after is None else _located(normalizer.after, normalizers, place)
+                    normalizer if normalizer.after is None else _located(normalizer.after, (NFC, *normalizers), place)
                 )
             except SchemaError as error:
                 self.problems.extend(error.located(file=setting.file).problems)
@@ -147,7 +162,7 @@ class LeafBuilder:
 
     def leaf_of_any_kind(self, common: Annotations, branches: Sequence[Branch]) -> Leaf:
         """Return the leaf of a position where every value is compared as one leaf."""
-        setting, normalizers = common["distance"], self.normalizers_of(common.get("normalize"))
+        setting, normalizers = common["distance"], self.normalizers_at(common, branches)
         enum = next((branch.enum for branch in branches if branch.enum is not None), None)
         distance = self._distance(setting, enum, normalizers)
         kinds = frozenset[Kind]().union(*(_kinds(branch, normalizers, scalar=False) for branch in branches))
@@ -163,7 +178,7 @@ class LeafBuilder:
         The normalisers in `common` apply to all branches first, then a branch's own normalisers. A floor applies
         to the declared kinds and to the kinds that normalisers make of them.
         """
-        first = self.normalizers_of(common.get("normalize"))
+        first = self.normalizers_at(common, (branch for _, branch in site_branches))
         branches = [
             self._built(tags, branch, first, own="normalize" not in common)
             for tags, branch in site_branches
@@ -194,7 +209,7 @@ class LeafBuilder:
             distance = _floored(distance, branch.declared.settings)
             values = None
             if len(taking) > 1 and branch.declared.enum is not None:
-                values = frozenset(canonical(_normalized(value, first)) for value in branch.declared.enum)
+                values = frozenset(canonical(normalize(first, value)) for value in branch.declared.enum)
             metric_if = self._metric_if(distance, branch, first) if len(branches) == 1 else None
             choices.append(ScalarBranch(Leaf(distance, branch.normalizers, metric_if), values, branch.tags))
         return tuple(choices) or (ScalarBranch(Leaf(_floored(self.distances.build(_BY_KIND[kind]), default))),)
@@ -204,8 +219,8 @@ class LeafBuilder:
         normalizers = first + branch.normalizers
         values = None
         if branch.declared.enum is not None:
-            values = [_normalized(value, normalizers) for value in branch.declared.enum]
-        return condition(distance, values, integer=branch.declared.integer and not normalizers)
+            values = [normalize(normalizers, value) for value in branch.declared.enum]
+        return condition(distance, values, integer=branch.declared.integer and all(one.implied for one in normalizers))
 
     def _check_branches(self, branches: list[_BuiltBranch], first: tuple[Normalizer, ...]) -> None:
         """Report each distance that supports no value of the branches that use it.
@@ -241,9 +256,9 @@ class LeafBuilder:
     def _distance(
         self, setting: Annotation, enum: tuple[Json, ...] | None, normalizers: tuple[Normalizer, ...]
     ) -> Distance:
-        choice = setting.value
+        choice = nfc(setting.value)
         if choice == "ordinal" and enum is not None:  # the enum defines the order of the ranks
-            ranks = [_normalized(value, normalizers) for value in enum if value is not None]
+            ranks = [normalize(normalizers, value) for value in enum if value is not None]
             choice = {"ordinal": {"order": list({canonical(rank): rank for rank in ranks}.values())}}
         try:
             return self.distances.build(choice, pointer=setting.pointer)
@@ -274,7 +289,7 @@ def _kinds(branch: Branch, normalizers: tuple[Normalizer, ...], *, scalar: bool 
     """
     if branch.enum is not None:
         values = (value for value in branch.enum if kind_of(value).scalar or not scalar)
-        return frozenset(kind_of(_normalized(value, normalizers)) for value in values)
+        return frozenset(kind_of(normalize(normalizers, value)) for value in values)
     kinds = frozenset(Kind) if branch.kinds is None else branch.kinds
     return kinds_after(normalizers, (kind for kind in kinds if kind.scalar or not scalar))
 
@@ -294,9 +309,3 @@ def _located(
         return after(tuple(before))
     except SchemaError as error:  # pointers are relative to the choice
         raise SchemaError(*(replace(one, pointer=place + (one.pointer or "")) for one in error.problems)) from error
-
-
-def _normalized(value: Any, normalizers: tuple[Normalizer, ...]) -> Any:  # noqa: ANN401  (any JSON value)
-    for normalizer in normalizers:
-        value = normalizer.apply(value)
-    return value

@@ -26,7 +26,7 @@ class Field:
         weight: Weight of the field in its object.
         match: How the items of two lists are matched.
         entries: Whether the items of this list are the entries.
-        absent: Which of null, "", [] and {} count as absent.
+        absent: Which of null, texts such as "" or "n/a", [] and {} count as absent.
         aliases: Relative JSON Pointers to other places where a prediction may store this field.
         alternatives: Where gold lists the accepted readings of the value.
         ignore: Whether the field is excluded from the comparison.

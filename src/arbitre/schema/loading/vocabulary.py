@@ -27,7 +27,7 @@ _EXPECTED: Final = {
     "floor": "a number above 0 and at most 1",
     "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
-    "absent": 'a list of any of null, "", [] and {}',
+    "absent": 'a list of null, texts such as "" or "n/a", [] and {}',
     "aliases": "a list of relative JSON Pointers",
     "undeclared": '"count" or "ignore"',
     "normalize": "a name, {name: {option: value}}, or a list of these",
