@@ -28,6 +28,9 @@ __all__ = ["NONE", "Alignment", "align"]
 MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators for the exact search; with more, the star alignment is used."""
 
+_PAIR: Final = 2
+"""Number of annotators from which units are matched."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Alignment:
@@ -60,7 +63,12 @@ def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, searc
 
     Raises:
         SolverError: The exact search failed.
+
+    >>> align({}, [2], 1.0).unitary.tolist()
+    [[0], [1]]
     """
+    if len(sizes) < _PAIR:
+        return Alignment(np.arange(sum(sizes), dtype=np.intp).reshape(-1, len(sizes)), 0.0, exact=True)
     problem = Problem.of(distances, sizes, unmatched)
     every = [np.arange(size) for size in sizes]
     matchings = _matchings(problem, range(len(sizes)), every)
