@@ -79,10 +79,16 @@ def test_the_id_key_is_kept(folder):
     assert (folder / "gold.jsonl").read_text(encoding="utf-8").startswith('{"page": "p1", ')
 
 
-def test_an_existing_file_is_replaced(folder):
+def test_an_existing_file_is_replaced_only_if_arbitre_wrote_it(folder):
     (folder / "gold.jsonl").write_text("old", encoding="utf-8")
-    assert run("--out", "gold.jsonl").exit_code == 0
-    assert "old" not in (folder / "gold.jsonl").read_text(encoding="utf-8")
+    refused = run("--out", "gold.jsonl")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "gold.jsonl: The file exists, and arbitre did not write it" in refused.stderr
+    forced = run("--out", "gold.jsonl", "--force")
+    assert forced.exit_code == 0
+    assert "Writing gold-2.jsonl instead." in forced.stderr
+    assert (folder / "gold.jsonl").read_text(encoding="utf-8") == "old"
+    assert run("--out", "gold-2.jsonl", "--strategy", "unanimity").exit_code == 0
 
 
 @pytest.mark.usefixtures("folder")

@@ -459,7 +459,7 @@ class TestFiles:
 
     def test_a_folder_with_other_documents_is_refused(self, tmp_path):
         (tmp_path / "other.json").write_text("{}", encoding="utf-8")
-        with pytest.raises(DataError, match=r"other documents, such as other\.json"):
+        with pytest.raises(DataError, match=r"files that arbitre did not write, such as other\.json"):
             build({}, {}, {}).save(tmp_path)
 
     def test_an_id_that_is_no_file_name_is_refused_in_a_folder(self, tmp_path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
-from arbitre.agreement.consensus.disagreement import Consensus, SystemScores
+from arbitre.agreement.consensus.disagreement import Consensus, SystemScores, check_consensus_path
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue_files import Queue, queue_files
@@ -18,13 +19,15 @@ from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import DisagreementCounts, MeasuredAgreement, Provenance
+from arbitre.corpus.reading.reader import LINES
+from arbitre.corpus.reading.sources import expand_globs
+from arbitre.corpus.storage.output_folder import check_output_folder, destination, paths_among
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.agreement.consensus.places import Places
     from arbitre.comparator import Comparator
@@ -45,6 +48,7 @@ def consensus(
     queue: str | Path | None = None,
     decisions: str | Path | None = None,
     lang: str = "en",
+    force: bool = False,
     **options: Unpack[AgreeKeywords],
 ) -> Consensus:
     """Build gold documents from the documents of several annotators, as `arbitre consensus` does.
@@ -64,6 +68,8 @@ def consensus(
         queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
         decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
         lang: Language of the page of disagreements.
+        force: Whether to write beside files that arbitre did not write: to a folder that contains some, or to a new
+            file beside one.
         **options: Options of the comparator, and for reading documents.
 
     Returns:
@@ -72,7 +78,7 @@ def consensus(
     Raises:
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, no document has two
-            annotators, or a file cannot be written.
+            annotators, or a file cannot be written or is not one that arbitre wrote.
         OptionError: An option is unknown or out of range.
     """
     given: dict[str, Any] = dict(options)
@@ -89,6 +95,7 @@ def consensus(
         queue=queue,
         decisions=decisions,
         lang=lang,
+        force=force,
     )
 
 
@@ -104,9 +111,14 @@ def consensus_on(
     queue: str | Path | None = None,
     decisions: str | Path | None = None,
     lang: str = "en",
+    force: bool = False,
 ) -> Consensus:
     """Read the documents of annotators and build gold documents from them; see `consensus`."""
-    language, files = Language.named(lang), None if queue is None else queue_files(queue)
+    language = Language.named(lang)
+    sources = [*annotators.values(), *(systems or {}).values()]
+    inputs = [path for source in sources for path in expand_globs(source)]
+    inputs += map(str, paths_among([decisions, comparator.plan.root.file]))
+    target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
     options = reading.for_plan(comparator.plan)
     annotations = read_annotations(annotators, options)
     predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
@@ -119,13 +131,36 @@ def consensus_on(
         predictions=predictions,
         decisions=decided,
     )
-    if files is not None:
+    if target is not None:
+        built.save(target, id_key=reading.id_key, inputs=inputs, force=force)
+    if queue is not None:
         by_id = {} if decided is None else decided.by_id
         version = comparator.plan.signature.version
-        Queue(built.provenance.annotators, built.disagreements, by_id, version).write(files, language)
-    if out is not None:
-        built.save(out, id_key=reading.id_key)
+        written = Queue(built.provenance.annotators, built.disagreements, by_id, version)
+        written.write(queue, language, inputs=inputs, force=force)
     return built
+
+
+def consensus_outputs(
+    out: str | Path | None, queue: str | Path | None, *, inputs: Sequence[str] = (), force: bool = False
+) -> tuple[Path | None, Path | None]:
+    """Return the paths that the documents and the disagreements are written to; see `consensus`.
+
+    Raises:
+        DataError: One of them must not be written to.
+        OptionError: The queue has an unknown format, or both have the same path.
+    """
+    if out is not None and queue is not None and Path(out).resolve() == Path(queue).resolve():
+        raise OptionError.of("Expected different paths for `out` and `queue`.")
+    if out is not None:
+        out = destination(out, inputs=inputs, force=force) if Path(out).suffix.lower() in LINES else Path(out)
+        check_consensus_path(Path(out or ""), inputs=inputs, force=force)
+    if queue is not None:
+        if queue_files(queue) == [Path(queue)]:
+            queue = destination(queue, inputs=inputs, force=force)
+        else:
+            check_output_folder(Path(queue), inputs=inputs, force=force)
+    return None if out is None else Path(out), None if queue is None else Path(queue)
 
 
 def build_consensus(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from arbitre import bundled
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.sources import SIDECAR, STDIN
-from arbitre.corpus.storage.files import atomic_file
+from arbitre.corpus.storage.output_folder import output_file
 from arbitre.errors import DataError, Problem
 from arbitre.schema.loading.references import load
 from arbitre.schema.validation.validate import find_violations
@@ -152,11 +152,11 @@ class Provenance:
         """Write the sidecar of a gold source and return its path.
 
         Raises:
-            DataError: The file cannot be written, or a name is not Unicode text.
+            DataError: The file cannot be written or is not one that arbitre wrote, or a name is not Unicode text.
         """
         path, text = sidecar(source), json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
         try:
-            with atomic_file(path) as part:
+            with output_file(path) as part:
                 part.write_text(text, encoding="utf-8", newline="\n")
         except UnicodeEncodeError as error:
             raise DataError.of(

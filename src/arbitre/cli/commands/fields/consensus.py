@@ -16,7 +16,7 @@ from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
-from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.shared_options import ComparatorOptions, Force, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
 from arbitre.errors import shown
 from arbitre.report.html.language import Language
@@ -100,6 +100,7 @@ def consensus(
     queue: QueueFiles = None,
     decisions: DecisionsFile = None,
     lang: PageLanguage = Language.EN,
+    force: Force = False,
     output: OutputOptions,
 ) -> None:
     """Build gold documents from the documents of several annotators.
@@ -107,6 +108,10 @@ def consensus(
     The documents are joined by id and aligned at every level. Ties and weak majorities are flagged.
     """
     screen = output.terminal()
+    out, queue = (
+        screen.destination(path, force=force) if path is not None and path.suffix and not path.is_dir() else path
+        for path in (out, queue)
+    )
     built = consensus_on(
         options.comparator(schema),
         named_sources(annotators),
@@ -118,6 +123,7 @@ def consensus(
         queue=queue,
         decisions=decisions,
         lang=lang,
+        force=force,
     )
     screen.result(built.to_dict, lambda width: _blocks(built, width))
     if out is not None:
