@@ -48,7 +48,11 @@ class AlignedRows:
 
 
 def align_documents(
-    plan: Plan, annotations: Mapping[str, Mapping[str, Json]], *, gate: float = 0.0
+    plan: Plan,
+    annotations: Mapping[str, Mapping[str, Json]],
+    *,
+    names: Sequence[str] | None = None,
+    identify: bool = False,
 ) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
@@ -58,18 +62,20 @@ def align_documents(
     Args:
         plan: The compiled schema.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
-        gate: Minimum quality of list items that may be aligned; see `align_lists`.
+        names: The annotators in the order of their rows; by default, sorted.
+        identify: Whether to align only list items that stand for the same thing; see `align_lists`.
 
     Returns:
-        The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
-        documents are sorted by name and by id.
+        The aligned documents, then all objects, lists and single values in them, parents first. The documents are
+        sorted by id.
 
     Raises:
         DataError: A value is not JSON, there are fewer than two annotators, or no document has two annotators.
     """
     if len(annotations) < 2:  # noqa: PLR2004
         raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
-    names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
+    names = sorted(annotations) if names is None else names
+    ids = sorted({name for documents in annotations.values() for name in documents})
     documents = [
         (at, number, annotations[name][each])
         for number, each in enumerate(ids)
@@ -90,7 +96,7 @@ def align_documents(
     while pending:
         part = pending.popleft()
         if isinstance(part.column, ListColumn) and part.column.items is not None:
-            part, items = _aligned_items(part, part.column, gate)
+            part, items = _aligned_items(part, part.column, identify=identify)
             pending.extend(items)
         aligned.append(part)
         if not is_value(part.column):
@@ -137,7 +143,9 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
         yield AlignedRows(column, rows[held], document[held])
 
 
-def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+def _aligned_items(
+    part: AlignedRows, column: ListColumn, *, identify: bool
+) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = column.slices
     codes = item_codes(column, items.column)
@@ -146,7 +154,7 @@ def _aligned_items(part: AlignedRows, column: ListColumn, gate: float) -> tuple[
             alignment,
             [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
         )
-        for lists, alignment in zip(part.rows.tolist(), align_lists(column, part.rows, gate=gate), strict=True)
+        for lists, alignment in zip(part.rows.tolist(), align_lists(column, part.rows, identify=identify), strict=True)
     ]
     units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
     number = [len(unit) for unit in units[1:]]

@@ -3,6 +3,10 @@
 A unitary alignment contains at most one unit of each annotator. Its disorder is the mean distance over pairs of
 annotators; a pair in which a unit is missing has the distance `unmatched` (Mathet, Widlöcher and Métivier, 2015). An
 alignment is a partition of all units into unitary alignments; the best one has the least total disorder.
+
+If pairs in which both units are missing cost nothing, the best alignment is a correlation clustering (Bansal, Blum and
+Chawla, 2004): it joins two unitary alignments if the mean distance between their units is below twice `unmatched`,
+however many annotators there are.
 """
 
 from __future__ import annotations
@@ -28,9 +32,6 @@ __all__ = ["NONE", "Alignment", "align"]
 MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators for the exact search; with more, the star alignment is used."""
 
-_PAIR: Final = 2
-"""Number of annotators from which units are matched."""
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Alignment:
@@ -47,7 +48,14 @@ class Alignment:
     exact: bool
 
 
-def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, search: bool = True) -> Alignment:
+def align(
+    distances: Distances,
+    sizes: Sequence[int],
+    unmatched: float,
+    both_missing: float | None = None,
+    *,
+    search: bool = True,
+) -> Alignment:
     """Return the best alignment for up to four annotators, and an improved star alignment for more.
 
     The star alignment matches every annotator with the medoid, the annotator closest to all others. If it costs more
@@ -59,17 +67,13 @@ def align(distances: Distances, sizes: Sequence[int], unmatched: float, *, searc
         distances: Distances between the units of each pair of annotators, at least 0.
         sizes: Number of units of each annotator.
         unmatched: Distance assigned to a missing unit, above 0.
+        both_missing: Distance of two annotators who both miss a unit; None for `unmatched`.
         search: Whether to search for the best alignment of three or four annotators.
 
     Raises:
         SolverError: The exact search failed.
-
-    >>> align({}, [2], 1.0).unitary.tolist()
-    [[0], [1]]
     """
-    if len(sizes) < _PAIR:
-        return Alignment(np.arange(sum(sizes), dtype=np.intp).reshape(-1, len(sizes)), 0.0, exact=True)
-    problem = Problem.of(distances, sizes, unmatched)
+    problem = Problem.of(distances, sizes, unmatched, both_missing)
     every = [np.arange(size) for size in sizes]
     matchings = _matchings(problem, range(len(sizes)), every)
     bound = sum(matched.cost for matched in matchings.values()) / len(matchings)  # no alignment has less disorder
@@ -132,6 +136,8 @@ def _alone(problem: Problem, annotator: int, units: Indices) -> Indices:
 def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices, float]:
     """Match single annotators again as long as the total disorder falls; return the alignment and its disorder."""
     annotators, pairs = range(len(problem.sizes)), len(problem.tables)
+    others_missing = (len(problem.sizes) - 1) * problem.unmatched
+    alone = (others_missing + (pairs - len(problem.sizes) + 1) * problem.both_missing) / pairs
     before = np.inf
     while cost < before - SLACK:
         before = cost
@@ -140,13 +146,14 @@ def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices,
             others[:, annotator] = NONE
             others = others[(others != NONE).any(axis=1)]
             tables = [
-                problem.table(annotator, other)[:-1, others[:, other]] for other in annotators if other != annotator
+                problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator
             ]
-            gains = np.sum(tables, axis=0) / pairs - len(tables) * problem.unmatched / pairs - problem.unmatched
+            costs = np.sum(tables, axis=0) / pairs
+            gains = costs[:-1] - costs[-1] - alone
             matches = hungarian(-np.minimum(gains, 0.0))
             useful = gains[matches.gold, matches.predicted] < 0.0
             others[matches.predicted[useful], annotator] = matches.gold[useful]
-            alone = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
-            unitary = np.concatenate([others, _alone(problem, annotator, alone)])
+            rest = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
+            unitary = np.concatenate([others, _alone(problem, annotator, rest)])
         cost = _disorder(problem, unitary)
     return unitary, cost

@@ -68,10 +68,6 @@ AllowRefs = Annotated[
         help="Folder with files that the schema may reference with $ref, besides its own folder. May be repeated.",
     ),
 ]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Write beside files that arbitre did not write, without replacing any of them."),
-]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
 Keep = Annotated[
     int | None,
@@ -216,7 +212,6 @@ class CorpusOptions(EvaluationOptions):
         typer.Option(metavar="FILE", help="Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."),
     ]
     csv_dialect: CsvDialectOption
-    force: Force
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,7 +267,7 @@ class RankingOptions(StatisticsOptions):
 class TerminalOptions:
     """Options for the output."""
 
-    output: Literal["text", "json", "markdown", "junit"] = "text"
+    output: Literal["text", "json"] = "text"
     no_color: Annotated[
         bool, typer.Option("--no-color", help="Disable colours and other escape codes, as NO_COLOR does.")
     ] = False
@@ -288,27 +283,6 @@ class OutputOptions(TerminalOptions):
     """Options for the output and its format."""
 
     output: Annotated[Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FolderOptions:
-    """Folder for the distance matrices."""
-
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for the distance matrices (.npy, .csv) and metricity.json."),
-    ] = None
-    force: Force = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportOutputOptions(TerminalOptions):
-    """Options for the output and its format, with formats for pull requests and CI servers."""
-
-    output: Annotated[
-        Literal["text", "json", "markdown", "junit"],
-        typer.Option("--format", help="Print text tables, one JSON document, Markdown or JUnit XML."),
-    ]
 
 
 def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from arbitre.agreement.aligning.problem import NONE
 from arbitre.agreement.alignment import Alignment, align
+from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
 from arbitre.engine.columns.row_codes import row_codes
@@ -40,6 +41,19 @@ LAZY_BLOCK_CELLS: Final = 1 << 26
 
 _MARGIN: Final = 1e-6
 
+LEAST_PAIRS: Final = 20
+"""Minimum number of pairs of different items for an estimate of their similarity."""
+
+MOST_PAIRS: Final = 5_000
+"""Maximum number of these pairs that are compared, and about that of pairs that are matched."""
+
+SAME: Final = 0.4
+"""Position of the least quality of items that stand for the same thing: 0 is that of different items, 1 that of matched
+items."""
+
+USUAL_QUALITY: Final = 0.5
+"""Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
+
 MAX_KNOWN_CELLS: Final = 256
 """Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
 
@@ -49,21 +63,21 @@ def align_lists(
     lists: Indices,
     *,
     search: bool = True,
-    gate: float = 0.0,
+    identify: bool = False,
     limits: CellLimits = DEFAULT_LIMITS,
 ) -> list[Alignment]:
     """Align the items of lists.
 
-    With a gate, items below it stay apart unless an item of another annotator is similar to both. Equal items have
-    distance 0 then, even if the schema gives them a lower quality, such as lists whose items lack their key. If the
-    schema gives the list a gate, that gate is used; if it matches items by a key, those with the same key are aligned
-    and no others.
+    For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
+    schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
+    (see `least_quality`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
+    such as lists whose items lack their key.
 
     Args:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         search: See `align`.
-        gate: Minimum quality of items that may be aligned; 0 for none.
+        identify: Whether to align only items that stand for the same thing.
         limits: Sizes at which the method changes.
 
     Returns:
@@ -75,16 +89,18 @@ def align_lists(
     lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
     lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
-    gated = _Gate(column, lists, column.matcher.gate or gate, item_codes(column, column.items)) if gate else None
+    identity = Identity.of_lists(column, column.items, lists) if identify else None
     known: dict[tuple[Hashable, ...], Alignment] = {}
     alignments: list[Alignment | None] = [None] * len(lists)
     for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
         for block in chunks(cells[which].astype(np.intp), limit):
             units = which[block]
             if limit == BLOCK_CELLS:
-                aligned = _aligned(column, column.items, lists[units], known, gated and gated.of(units), search=search)
+                aligned = _aligned(
+                    column, column.items, lists[units], known, identity and identity.of(units), search=search
+                )
             else:
-                aligned = _LongLists(column, column.items, lists[units], gated and gated.of(units)).aligned(
+                aligned = _LongLists(column, column.items, lists[units], identity and identity.of(units)).aligned(
                     search=search
                 )
             for unit, alignment in zip(units.tolist(), aligned, strict=True):
@@ -97,39 +113,96 @@ def item_codes(column: ListColumn, items: Column) -> Indices:
     return row_codes(items)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
 
 
+def least_quality(column: ListColumn, items: Column, lists: Indices, codes: Indices) -> float:
+    """Return the least quality at which two items stand for the same thing, estimated from the lists.
+
+    Two items in one list of one annotator stand for different things. Their mean quality is measured on neighbours,
+    without equal items. Most items that are matched between the lists of two annotators stand for the same thing. Their
+    median quality is measured on some of the lists. The result is halfway between the two, or `USUAL_QUALITY` if there
+    are few pairs.
+
+    Args:
+        column: The column of the lists.
+        items: The column of their items.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        codes: Code of each item, the same for equal items.
+    """
+    lengths = np.diff(column.starts)
+    left = np.arange(column.starts[-1], dtype=np.intp)
+    right = left + 1
+    right[column.starts[1:][lengths > 0] - 1] = column.starts[:-1][lengths > 0]  # the last item is next to the first
+    pairs = _thinned((codes[left] != codes[right]).nonzero()[0], MOST_PAIRS)
+    matched = _matched_qualities(column, items, lists)
+    if len(pairs) < LEAST_PAIRS or len(matched) < LEAST_PAIRS:
+        return USUAL_QUALITY - _MARGIN
+    different = float(pair_qualities(items, column.rows(left[pairs]), column.rows(right[pairs])).mean())
+    return different + SAME * max(float(np.median(matched)) - different, 0.0)
+
+
+def _matched_qualities(column: ListColumn, items: Column, lists: Indices) -> Floats:
+    """Return the qualities of the items that are matched between the lists of two annotators, for some lists."""
+    pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
+    lengths = np.append(column.lengths, 0)[pairs]
+    pairs = pairs[lengths.min(axis=1) > 0]
+    pairs = _thinned(pairs, max(1, int(MOST_PAIRS * len(pairs) / max(1, lengths.prod(axis=1).sum()))))
+    lengths, starts = column.lengths[pairs], column.starts[pairs]
+    owner, rows, columns = cross_slices(lengths[:, 0], lengths[:, 1])
+    if len(owner) == 0:
+        return np.empty(0)
+    left, right = column.rows(starts[owner, 0] + rows), column.rows(starts[owner, 1] + columns)
+    tables = np.split(pair_qualities(items, left, right), starts_of(lengths.prod(axis=1))[1:-1])
+    found = []
+    for shape, quality in zip(lengths.tolist(), tables, strict=True):
+        table = quality.reshape(shape)
+        matching = hungarian(table)
+        found.append(table[matching.gold, matching.predicted])
+    return np.concatenate(found)
+
+
+def _thinned(rows: Indices, most: int) -> Indices:
+    """Return at most this number of rows, evenly spaced."""
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
-class _Gate:
-    """Raises the distances of items that must not be aligned, so that the items cost less alone.
+class Identity:
+    """Which items of the lists of several annotators may stand for the same thing.
 
     Attributes:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
-        least: Minimum quality of items that may be aligned.
+        limit: Distance from which two items stand for different things.
         codes: Code of each item of the column, the same for equal items; see `item_codes`.
     """
 
     column: ListColumn
     lists: Indices
-    least: float
+    limit: float
     codes: Indices
 
-    def of(self, units: Indices) -> _Gate:
-        """Return the gate of some of the units."""
-        return _Gate(self.column, self.lists[units], self.least, self.codes)
+    @classmethod
+    def of_lists(cls, column: ListColumn, items: Column, lists: Indices) -> Identity:
+        """Return the identity of the items of a column: by its gate, or by the similarity of different items."""
+        codes, gate = item_codes(column, items), column.matcher.gate
+        least = gate - _MARGIN if gate else least_quality(column, items, lists, codes)
+        return cls(column, lists, 1.0 - least, codes)
+
+    def of(self, units: Indices) -> Identity:
+        """Return the identity of the items of some of the units."""
+        return replace(self, lists=self.lists[units])
 
     def applied(self, unit: int, tables: Tables) -> Tables:
         """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
-        apart = (len(tables) + 1) * UNMATCHED + _MARGIN
+        apart = (len(tables) + 1) * self.limit
         rows = self.lists[unit].tolist()
         keys = [self._of_items(self.column.match_keys, row) for row in rows]
         codes = [self._of_items(self.codes, row) for row in rows]
-        gated = {}
+        found = {}
         for (i, j), distances in tables.items():
             table = np.where(codes[i][:, None] == codes[j], 0.0, distances)
-            near = np.where(1.0 - table < self.least, apart, table)
             same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
-            gated[i, j] = np.where(unkeyed, near, np.where(same, table / 2.0, apart))
-        return gated
+            found[i, j] = np.where(unkeyed, table, np.where(same, table * self.limit / 2.0, apart))
+        return found
 
     def _of_items(self, codes: Indices | None, row: int) -> Indices:
         """Return the code of each item of a list; -1 for all if there are no codes."""
@@ -139,12 +212,17 @@ class _Gate:
         return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
 
 
+def _costs(identity: Identity | None) -> tuple[float, float]:
+    """Return the distance of a missing item, and that of two annotators who both miss an item."""
+    return (UNMATCHED, UNMATCHED) if identity is None else (identity.limit / 2.0, 0.0)
+
+
 def _aligned(
     column: ListColumn,
     items: Column,
     lists: Indices,
     known: dict[tuple[Hashable, ...], Alignment],
-    gate: _Gate | None,
+    identity: Identity | None,
     *,
     search: bool,
 ) -> list[Alignment]:
@@ -160,11 +238,11 @@ def _aligned(
     aligned = []
     for unit, sizes in enumerate(lengths.tolist()):
         cut: Tables = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
-        cut = cut if gate is None else gate.applied(unit, cut)
+        cut = cut if identity is None else identity.applied(unit, cut)
         key = (*sizes, *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
         if alignment is None:
-            alignment = align(cut, sizes, UNMATCHED, search=search)
+            alignment = align(cut, sizes, *_costs(identity), search=search)
             if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
                 known[key] = alignment
         aligned.append(alignment)
@@ -180,8 +258,8 @@ class _LongLists:
     bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
     """
 
-    def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | None) -> None:
-        self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
+    def __init__(self, column: ListColumn, items: Column, lists: Indices, identity: Identity | None) -> None:
+        self._items, self._lengths, self._identity = items, np.append(column.lengths, 0)[lists], identity
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
         for i, j in combinations(range(lists.shape[1]), 2):
@@ -203,7 +281,9 @@ class _LongLists:
             )
             while len(active):
                 for unit in active.tolist():
-                    aligned[unit] = align(self._tables(unit), self._lengths[unit].tolist(), UNMATCHED, search=exactly)
+                    aligned[unit] = align(
+                        self._tables(unit), self._lengths[unit].tolist(), *_costs(self._identity), search=exactly
+                    )
                 active = self._compare(active, aligned)
         return [aligned[unit] for unit in range(len(self._lengths))]
 
@@ -216,7 +296,7 @@ class _LongLists:
             else 1.0 - problems.table(int(self._places[i, j][unit]))
             for (i, j), problems in self._problems.items()
         }
-        return tables if self._gate is None else self._gate.applied(unit, tables)
+        return tables if self._identity is None else self._identity.applied(unit, tables)
 
     def _compare(self, units: Indices, aligned: Mapping[int, Alignment]) -> Indices:
         """Compare aligned items of these units; return the units with items that are more distant than their bounds."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group
 from rich.text import Text
 
-from arbitre.corpus.storage.output_folder import output_path, renamed
 from arbitre.report.text_files import json_text
 
 if TYPE_CHECKING:
@@ -65,13 +64,6 @@ class Terminal:
         else:
             self.show(blocks(self.width))
 
-    def destination(self, out: Path | None, *, force: bool) -> Path | None:
-        """Return the path that a single file is written to, and say so if it is not `out`; see `output_path`."""
-        path = out if out is None else output_path(out, force=force)
-        if out is not None and path is not None and path != out:
-            self.error(renamed(out, path), "note")
-        return path
-
     def wrote(self, files: Iterable[str], folder: Path) -> None:
         """Print a note with the names of the files written to a folder, and the path of the report among them."""
         names = list(files)
@@ -90,12 +82,8 @@ class Terminal:
 
     def json(self, value: Json) -> None:
         """Print one JSON document, with the same bytes as in a file."""
-        self.raw(json_text(value))
-
-    def raw(self, text: str) -> None:
-        """Print a text unchanged, even if `quiet`."""
         try:
-            self.out.file.write(text)
+            self.out.file.write(json_text(value))
             self.out.file.flush()
         except BrokenPipeError:
             self.out.on_broken_pipe()
