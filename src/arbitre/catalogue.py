@@ -82,6 +82,9 @@ class Catalogue(Generic[T]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.entries)} choices of `{self.term}`>"
+
     @property
     def names(self) -> tuple[str, ...]:
         """All names, sorted."""

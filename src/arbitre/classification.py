@@ -165,18 +165,28 @@ class Classification(ClassAverages):
     Attributes:
         confusion: The confusion matrix of all values.
         reported: The labels with scores, in order.
+        matched_by: What the items of lists that contain the values were matched by: "key", "position", "other fields"
+            than the values, "all fields" or "these values". With the last two, the values decided which items were
+            matched, and the figures are upper bounds. None if no list contains the values.
     """
 
     confusion: Confusion
     reported: tuple[Json, ...]
+    matched_by: str | None = None
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[Json, Json, float]], labels: Sequence[Json] | None = None) -> Classification:
+    def of(
+        cls,
+        pairs: Iterable[tuple[Json, Json, float]],
+        labels: Sequence[Json] | None = None,
+        matched_by: str | None = None,
+    ) -> Classification:
         """Create a classification.
 
         Args:
             pairs: Gold label, predicted label and number of values. None stands for no value.
             labels: The labels to report, in order; by default, all that occur, sorted.
+            matched_by: See `Classification`.
 
         Raises:
             DataError: A label is not a single JSON value, or two labels are equal in Python but not as JSON.
@@ -191,7 +201,7 @@ class Classification(ClassAverages):
         np.add.at(matrix, tuple(at), [pair[2] for pair in listed])
         if (matrix == matrix.round()).all():
             matrix = matrix.astype(np.int64)
-        return cls(Confusion(tuple(place), matrix), tuple(others if labels is None else reported))
+        return cls(Confusion(tuple(place), matrix), tuple(others if labels is None else reported), matched_by)
 
     @cached_property
     def per_class(self) -> dict[Json, ClassScores]:
@@ -220,6 +230,7 @@ class Classification(ClassAverages):
             "accuracy": self.accuracy,
             "support": self.support,
             "readings": list(self.readings()),
+            "matched_by": self.matched_by,
         }
 
     def __repr__(self) -> str:

@@ -413,7 +413,7 @@ class TestEvaluate:
     def test_an_unwritable_folder_is_reported(self):
         write("out", "")
         said = evaluate(HASTY, "--out", "out", code=2).stderr
-        assert "Cannot write the file" in said
+        assert "out: Expected a folder for the results, got a file\n  Choose a folder, such as --out out-2." in said
         assert Path("out").read_text(encoding="utf-8") == ""
 
 
@@ -465,7 +465,7 @@ class TestDemo:
         commands = [line.strip() for line in text.splitlines() if line.startswith("  arbitre evaluate")]
         assert len(commands) == 2
         before = {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()}
-        assert len(before) == 5 + 8 + 12  # the corpus and the report of both, then the results of each
+        assert len(before) == 5 + 8 + 12 + 3  # the corpus and the report of both, the results of each, and the lists
         for command in commands:
             words = next(csv.reader(io.StringIO(command), delimiter=" "))
             run(*words[1:])

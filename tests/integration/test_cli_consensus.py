@@ -67,8 +67,8 @@ def test_the_written_gold_is_read_by_evaluate(folder):
     assert evaluated.exit_code == 0, evaluated.stderr
     assert json.loads(evaluated.stdout)["micro"]["f1q"] == 1.0
     sidecar = json.loads((folder / "gold.jsonl.provenance.json").read_text(encoding="utf-8"))
-    assert (sidecar["annotators"], sidecar["strategy"]) == (["ada", "bob", "cy"], "minimum-risk")
-    assert sidecar["values"]["p1"]["/people/0/name"] == {"from": ["ada", "bob"], "by": "minimum-risk"}
+    assert (sidecar["annotators"], sidecar["strategy"]) == (["ada", "bob", "cy"], "majority")
+    assert sidecar["values"]["p1"]["/people/0/name"] == {"from": ["ada", "bob"], "by": "majority"}
 
 
 def test_the_id_key_is_kept(folder):
@@ -79,17 +79,23 @@ def test_the_id_key_is_kept(folder):
     assert (folder / "gold.jsonl").read_text(encoding="utf-8").startswith('{"page": "p1", ')
 
 
-def test_an_existing_file_is_replaced(folder):
+def test_an_existing_file_is_replaced_only_if_arbitre_wrote_it(folder):
     (folder / "gold.jsonl").write_text("old", encoding="utf-8")
-    assert run("--out", "gold.jsonl").exit_code == 0
-    assert "old" not in (folder / "gold.jsonl").read_text(encoding="utf-8")
+    refused = run("--out", "gold.jsonl")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "gold.jsonl: The file exists, and arbitre did not write it" in refused.stderr
+    forced = run("--out", "gold.jsonl", "--force")
+    assert forced.exit_code == 0
+    assert "Writing gold-2.jsonl instead." in forced.stderr
+    assert (folder / "gold.jsonl").read_text(encoding="utf-8") == "old"
+    assert run("--out", "gold-2.jsonl", "--strategy", "unanimity").exit_code == 0
 
 
 @pytest.mark.usefixtures("folder")
 def test_the_summary_counts_values_and_shows_disagreements():
     lines = [line.rstrip() for line in run().stdout.splitlines()]
-    assert lines[0].startswith("Gold: minimum-risk consensus of 3 annotators (ada, bob, cy), alpha_d 0.")
-    assert "2 documents, 8 values: 6 kept (4 unanimous, 2 by majority, 0 uncertain), 2 left out" in lines
+    assert lines[0].startswith("Gold: majority of 3 annotators (ada, bob, cy), alpha_d 0.")
+    assert "2 documents, 8 values: 6 kept (4 unanimous, 2 by majority, 0 flagged), 2 left out" in lines
     assert [line.split() for line in lines if line.lstrip().startswith("/")] == [
         ["/people/*", "4", "3", "0", "0", "1"],
         ["/name", "4", "2", "1", "0", "1"],

@@ -303,6 +303,7 @@ def test_every_table_is_written():
     run("--gold", GOLD, f"@a|b={CAREFUL}", f"hasty={HASTY}", "--out", "out")
     files = {"ranking.json", "ranking.md", "ranking.tex", "systems.csv", "scores.csv", "pairs.csv", "winners.csv"}
     assert {path.name for path in Path("out").iterdir()} == files | {
+        ".arbitre-output",
         "lacking.csv",
         "runs.csv",
         "report.html",
@@ -422,7 +423,7 @@ def test_no_report_removes_the_report_of_an_earlier_ranking(manifest):
     assert not Path("out/report.html").exists()
     run(*manifest, "--factor", "system", "--out", "bare", "--no-report")
     assert {path.name for path in Path("bare").iterdir()} == {
-        *("factors.json", "factors.md", "factors.tex", "levels.csv", "pairs.csv")
+        *(".arbitre-output", "factors.json", "factors.md", "factors.tex", "levels.csv", "pairs.csv")
     }
 
 

@@ -6,6 +6,8 @@ import io
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
@@ -211,3 +213,55 @@ def test_repairs_that_move_keys_and_refusals_are_failures_that_quote_the_answer(
     assert (noted["repaired"], noted["in_text"]) == (2, 1)
     refused = run("--pairs", "pairs.jsonl", "--repair-structure", code=2)
     assert "--repair-structure requires --lenient" in refused.stderr
+
+
+def wrapped(key, name):
+    return {"id": name, key: json.loads(FILES[f"gold/{name}.jsonl"]) | {"id": 1}}
+
+
+def write_wrapped(key, stem=None):
+    """Write records that contain the document under a key, in every format, and return the sources."""
+    stem = stem or key
+    records = [wrapped(key, name) for name in "ab"]
+    Path(f"{stem}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    Path(f"{stem}.json").write_text(json.dumps(records))
+    Path(f"{stem}-folder").mkdir()
+    for record in records:
+        Path(f"{stem}-folder", f"{record['id']}.json").write_text(json.dumps(record))
+    with Path(f"{stem}.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["id", key], *([one["id"], json.dumps(one[key])] for one in records)])
+    pq.write_table(pa.Table.from_pylist(records), f"{stem}.parquet")
+    names = (f"{stem}.jsonl", f"{stem}.json", f"{stem}-folder", f"{stem}-folder/*.json", f"{stem}.csv")
+    return (*names, f"{stem}.parquet")
+
+
+def test_records_that_contain_the_document_are_unwrapped_in_every_format():
+    predicted = write_wrapped("predicted")
+    for gold, prediction in zip(write_wrapped("gold"), predicted, strict=True):
+        data = evaluated("--gold", gold, "--predicted", prediction)
+        assert (data["documents"], data["failed"], data["micro"]["f1q"]) == (2, 0, 1.0), gold
+        assert data["by_path"].keys() == {"/id", "/names/*"}, gold
+    for answer in write_wrapped("answer"):
+        data = evaluated("--gold", "gold.jsonl", "--predicted", answer, "--predicted-key", "answer")
+        assert (data["failed"], data["micro"]["f1q"]) == (0, 1.0), answer
+    data = evaluated("--gold", "gold.jsonl", "--predicted", "answer.jsonl", "--predicted-key", "answr")
+    assert {one["reason"] for one in data["failures"]} == {
+        "Expected a record with the key 'answr', got the keys 'answer'"
+    }
+
+
+def test_a_key_that_the_schema_declares_contains_a_value_of_the_document():
+    Path("schema.json").write_text(json.dumps({"type": "object", "properties": {"gold": {"type": "object"}}}))
+    write_wrapped("gold")
+    data = evaluated("--gold", "gold.jsonl", "--predicted", "gold.jsonl")
+    assert data["by_path"].keys() == {"/gold/id", "/gold/names/*"}
+
+
+def test_a_glob_of_json_files_reads_the_documents_of_the_folder():
+    Path("plain").mkdir()
+    Path("plain/a.json").write_text('{"id": 7, "names": ["Ada"]}')
+    Path("plain/b.json").write_text('[{"names": ["Bo"]}]')
+    Path("plain/a.provenance.json").write_text("{}")
+    data = [evaluated("--gold", "gold/*.jsonl", "--predicted", name) for name in ("plain", "plain/*.json")]
+    assert data[0] == data[1]
+    assert data[0]["documents"] == 2

@@ -207,10 +207,17 @@ def test_checkpoints_of_other_inputs_are_not_resumed(plan, joined, tmp_path, cha
     assert len(compared) == SIZE
 
 
-def test_without_resume_earlier_checkpoints_are_removed(plan, joined, tmp_path):
-    evaluate(plan, joined, ExecutionOptions(checkpoints=Checkpoints(tmp_path, plan.signature)))
-    Checkpoints(tmp_path, plan.signature)
-    assert list((tmp_path / "documents").iterdir()) == []
+def test_without_resume_earlier_checkpoints_are_not_used(plan, joined, tmp_path):
+    evaluate(plan, joined, ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature)))
+    compared = []
+
+    def watched(pairs, _levels):
+        compared.extend(pair.key for pair in pairs)
+        return [pair.key for pair in pairs]
+
+    how = ExecutionOptions({"keys": watched}, checkpoints=Checkpoints(tmp_path, plan.signature))
+    assert text(evaluate(plan, joined, how)) == text(evaluate(plan, joined))
+    assert len(compared) == SIZE
 
 
 def test_a_damaged_checkpoint_is_named(plan, joined, tmp_path):
@@ -332,8 +339,8 @@ left = {"events": int(number), "calls": int(calls)}
 
 def happens(name, details):
     if name == "os.rename":
-        folder = os.path.dirname(os.path.abspath(details[1]))
-        name = {os.path.join(out, "documents"): "shard", out: "result"}.get(folder)
+        folder = os.path.relpath(os.path.dirname(os.path.abspath(details[1])), out)
+        name = {".arbitre-new/documents": "shard", ".arbitre-new": "result", ".": "moved", "documents": "moved"}.get(folder)
     if name == event:
         left["events"] -= 1
         if left["events"] == 0:
@@ -356,13 +363,14 @@ app(arguments)
 
 
 def moments():
-    """Ten moments, in order: while it starts, while it compares, while it writes what came of it."""
+    """Moments, in order: while it starts, compares, writes what came of it, and moves it into place."""
     rng = random.Random(1931)  # noqa: S311
     yield from (("import", rng.randrange(1, 500), 0) for _ in range(2))
     yield from (("shard", rng.randrange(2, 5), rng.randrange(5000)) for _ in range(4))
     yield from (("result", first + rng.randrange(2), 0) for first in (1, 4))
     yield "result", 6, rng.randrange(1000, 50_000)  # after evaluation.json, the report is on its way
-    yield "result", 9, 0  # the last one
+    yield "result", 9, 0
+    yield from (("moved", rng.randrange(first, first + 8), rng.randrange(50)) for first in (1, 2, 10, 20, 36))
 
 
 def test_a_killed_job_resumes_to_the_same_bytes(tmp_path):
@@ -375,16 +383,13 @@ def test_a_killed_job_resumes_to_the_same_bytes(tmp_path):
         command = [sys.executable, "-c", KILLED, *map(str, (out, *moment, *arguments))]
         return subprocess.run(command, check=False).returncode
 
-    def results(name):
-        return {file: text for file, text in files(tmp_path / name).items() if not file.startswith("documents/")}
-
     shards = []
     for moment in moments():
         assert run("killed", moment) == -signal.SIGKILL, moment
-        shards.append(len([*tmp_path.glob("killed/documents/*.jsonl")]))
+        shards.append(len({path.name for path in tmp_path.glob("killed/**/documents/*.jsonl")}))
     assert shards == sorted(shards)
-    assert (shards[:2], shards[6:]) == ([0, 0], [16] * 4)
+    assert (shards[:2], shards[6:]) == ([0, 0], [16] * 9)
     assert 0 < shards[2] < shards[5] < 16
     assert (run("killed"), run("whole")) == (0, 0)
-    assert {"evaluation.json", "matches.csv", "report.html", "paths.tex"} < results("whole").keys()
-    assert results("killed") == results("whole")
+    assert {"evaluation.json", "matches.csv", "report.html", "paths.tex"} < files(tmp_path / "whole").keys()
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")

@@ -306,7 +306,7 @@ def test_reports_and_figures_are_written_from_results_and_evaluations():
     assert arbitre.write_report("one").file == Path("one/report.html")
     files = arbitre.write_figures(evaluation, "figures", lang="fr")
     run("figures", "one", "--out", "command", "--lang", "fr")
-    assert set(files) == contents("command").keys()
+    assert {*files, ".arbitre-output"} == contents("command").keys()
     assert contents("figures") == contents("command")
     with pytest.raises(arbitre.OptionError, match="`out` is required"):
         arbitre.write_report(evaluation)

@@ -274,3 +274,24 @@ def test_gold_key_names_the_column_or_the_key_of_the_documents(tmp_path):
         assert agreement.agree(schema, sources[kind], **options).to_dict() == expected.to_dict()
     with pytest.raises(DataError, match="Expected a record with the key 'answer', got the keys 'reference'"):
         agreement.agree(schema, sources["jsonl"], gold_key="answer")
+
+
+def test_records_that_contain_the_document_are_unwrapped(tmp_path):
+    schema = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}
+    documents = {"a": {"names": ["Ada", "Bo"]}, "b": {"names": ["Cy"]}, "c": {"names": []}}
+    found = []
+    for key, options in ((None, {}), ("gold", {}), ("predicted", {}), ("answer", {"predicted_key": "answer"})):
+        sources = {}
+        for name, other in (("one", "Ada"), ("two", "Eve")):
+            records = [{"id": at, **(doc if key is None else {key: doc})} for at, doc in documents.items()]
+            sources[name] = tmp_path / f"{key}-{name}.jsonl"
+            sources[name].write_text("\n".join(map(json.dumps, records)).replace("Ada", other))
+        sources["three"] = sources["one"]
+        found.append(
+            (
+                agreement.agree(schema, sources, **options).to_dict(),
+                agreement.consensus(schema, sources, **options).to_dict(),
+                agreement.leave_one_out(schema, sources, **options).to_dict(),
+            )
+        )
+    assert all(one == found[0] for one in found[1:])

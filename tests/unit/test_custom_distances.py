@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.builders import crossed
 
+from arbitre import Comparator
 from arbitre.distances import DistanceCatalogue, Facts, catalogue
 from arbitre.distances.base import Blocks
 from arbitre.errors import FunctionError, SchemaError, SolverError
@@ -226,3 +227,9 @@ def test_a_long_column_computes_each_pair_once():
     for start in range(0, 200, 50):
         pool.distances(np.arange(start, start + 50), np.arange(199 - start, 149 - start, -1))
     assert pool.calls == len(judge.asked) == len(set(judge.asked)) == 100
+
+
+@pytest.mark.parametrize(("number", "expected"), [(-2e-16, 1.0), (1.0 + 1e-12, 0.0), (0.25, 0.75)])
+def test_a_distance_that_rounding_moved_out_of_its_range_is_clipped(number, expected):
+    comparator = Comparator({}, distances=catalogue.with_distance("own", lambda _, __: number), distance="own")
+    assert comparator.compare(gold="a", predicted="b").quality == expected

@@ -110,7 +110,7 @@ class TestEvaluate:
         ]
         others = [name for name in names if name not in always]
         assert said.endswith(f"Wrote {', '.join((*always, *others))} to out")
-        assert {path.name for path in Path("out").iterdir() if path.is_file()} == {*always, *others}
+        assert {path.name for path in Path("out").iterdir() if path.is_file()} == {".arbitre-output", *always, *others}
 
     def test_text_tables_show_the_named_scores_and_data_files_show_all(self):
         names = ("documents.md", "paths.md", "groups.md", "groups.csv", "paths.parquet", "documents.parquet")
@@ -157,6 +157,7 @@ class TestEvaluate:
         before = {path.name: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
         evaluate("--out", "out", *wanted("documents.csv", "paths.csv", "paths.tex"))
         after = {path.name: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+        assert before.pop(".arbitre-output") != after.pop(".arbitre-output")  # lists the table
         assert after.pop("paths.tex").splitlines()[1].startswith(rb"\begin{tabular}")
         assert after == before
 

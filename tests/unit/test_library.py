@@ -31,7 +31,7 @@ def evaluation(**options):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name[0] != "."}
 
 
 class Line(BaseModel):

@@ -1,18 +1,25 @@
 """Lists of which no table of all pairs is kept: exact, in bounded memory, within a stated amount of work."""
 
+import os
 import random
+import signal
+import threading
 import tracemalloc
 
 import numpy as np
 import pytest
+import scipy
 from scipy.optimize import linear_sum_assignment
 
 from arbitre import Comparator
+from arbitre.distances.text import edit
 from arbitre.engine import compare_to_levels
 from arbitre.engine.solve import sparse_matching
 from arbitre.engine.solve.limits import CellLimits
 from arbitre.errors import SolverError
+from arbitre.matching import assignment
 from arbitre.matching.sparse_assignment import SparsePairs
+from arbitre.threads import call_interruptibly
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 100}}}}
@@ -134,3 +141,42 @@ def test_a_matching_that_needs_too_many_comparisons_is_refused():
     for most in (1700, 1500):
         with pytest.raises(SolverError, match=message.replace("1700", str(most))):
             mass(lists_of(OBJECT), gold, predicted, sparse=1, most=most)
+
+
+def interrupted(call, running):
+    """Send SIGINT when `running` is set; return whether `call` ended with KeyboardInterrupt."""
+    sender = threading.Thread(target=lambda: running.wait() and os.kill(os.getpid(), signal.SIGINT))
+    sender.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        running.set()
+        sender.join()
+    return False
+
+
+@pytest.mark.parametrize("library", ["scipy", "rapidfuzz"])
+def test_native_calls_are_interrupted_before_they_return(library, monkeypatch):
+    running, never = threading.Event(), threading.Event()
+
+    def endless(*_, **__):
+        running.set()
+        never.wait()
+
+    if library == "scipy":
+        monkeypatch.setattr(assignment, "INTERRUPTIBLE_CELLS", 4)
+        monkeypatch.setattr(scipy.optimize, "linear_sum_assignment", endless)
+        assert interrupted(lambda: assignment.hungarian(np.eye(2)), running)
+    else:
+        monkeypatch.setattr(edit, "INTERRUPTIBLE_CHARACTERS", 8)
+        monkeypatch.setattr(edit.process, "cpdist", endless)
+        assert interrupted(lambda: edit.YUJIAN_BO("abc", "abd"), running)
+    never.set()
+
+
+def test_an_interruptible_call_returns_its_result_and_raises_its_exception():
+    assert call_interruptibly(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        call_interruptibly(lambda: 1 // 0)

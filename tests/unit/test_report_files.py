@@ -108,7 +108,8 @@ def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     run("figures", results[0] / "evaluation.json", "--out", tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
-        f"{name}.{end}" for name in ("heat", "paths", "survival") for end in ("pdf", "png", "svg", "vl.json")
+        ".arbitre-output",
+        *(f"{name}.{end}" for name in ("heat", "paths", "survival") for end in ("pdf", "png", "svg", "vl.json")),
     ]
 
 
@@ -129,11 +130,12 @@ def test_figures_of_factors_need_no_evaluation(factors, results, tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     run("figures", factors, "--out", tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
-        f"{name}.{end}" for name in ("levels", "paths-ocr") for end in ("pdf", "png", "svg", "vl.json")
+        ".arbitre-output",
+        *(f"{name}.{end}" for name in ("levels", "paths-ocr") for end in ("pdf", "png", "svg", "vl.json")),
     ]
     run("figures", factors, results[0] / "evaluation.json", "--out", tmp_path / "both")
     assert {path.name.partition(".")[0] for path in (tmp_path / "both").iterdir()} == {
-        *("heat", "levels", "paths", "paths-ocr", "survival")
+        *("", "heat", "levels", "paths", "paths-ocr", "survival")  # the list of files has no stem
     }
 
 

@@ -236,13 +236,13 @@ def test_the_same_corpus_gives_the_same_bytes_on_disk(tmp_path):
 
 
 def test_failures_of_an_earlier_evaluation_are_removed(tmp_path):
-    failure = Failure("predicted", "a", reason="no prediction")
-    evaluate_into(tmp_path, plan(PEOPLE), Join((Pair("a", None, people(), arbitre.ABSENT, failure),), (failure,)))
-    (tmp_path / "violations.csv").touch()
-    assert (tmp_path / "failures.csv").exists()
-    evaluate_into(tmp_path, plan(PEOPLE), [Pair("a", None, people(), people())])
+    comparator, options = arbitre.Comparator(PEOPLE), {"out": tmp_path, "no_report": True}
+    comparator.evaluate([("a", people(), arbitre.ABSENT)], validate=True, **options)
+    assert {"failures.csv", "violations.csv"} <= {path.name for path in tmp_path.iterdir()}
+    comparator.evaluate([("a", people(), people())], **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("documents.csv", "evaluation.json", "matches.csv", "paths.csv", "results.npz"),
+        *(".arbitre-output", "documents", "documents.csv", "evaluation.json", "matches.csv", "paths.csv"),
+        "results.npz",
     ]
 
 

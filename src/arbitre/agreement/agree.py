@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 from arbitre.agreement.rating_table import read_rating_table, schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
-from arbitre.corpus.reading.document_ids import quote_names
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.reader import TABLE
 from arbitre.corpus.reading.records import Failure
@@ -77,7 +76,7 @@ def annotations_of(comparator: Comparator, annotators: Annotators, reading: Read
     """Read the documents of annotators, or a table of ratings; see `agree`."""
     options = reading.for_plan(comparator.plan)
     if isinstance(annotators, Mapping):
-        return {name: _documents(name, sources, *_side(sources, options)) for name, sources in annotators.items()}
+        return {name: _documents(name, sources, _side(sources, options)) for name, sources in annotators.items()}
     return read_rating_table(annotators, options, comparator.plan)
 
 
@@ -87,44 +86,36 @@ def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> d
     Raises:
         DataError: A document cannot be read, or an annotator has two documents with the same id.
     """
-    return {name: _documents(name, sources, options) for name, sources in annotators.items()}
+    return {name: _documents(name, sources, _side(sources, options)) for name, sources in annotators.items()}
 
 
-def _side(sources: Paths, options: ReadOptions) -> tuple[ReadOptions, str | None]:
-    """Return the options that read the documents of an annotator, and the key of the document in a record.
+def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
+    """Return the options that read the documents of an annotator.
 
-    If `gold_key` or `predicted_key` is set, it is the column of a Parquet table, or the key in other records. Otherwise
-    the documents of a table are in the column `predicted`, or else in the column `gold`; other records are documents.
+    If `gold_key` or `predicted_key` is set, it is the column or key of the documents. Otherwise those of a table are in
+    the column `predicted`, or else in the column `gold`.
     """
     defaults = ReadOptions.predicted_key, ReadOptions.gold_key
     given = [key for key in (options.gold_key, options.predicted_key) if key not in defaults]
     if given:
-        return replace(options, predicted_key=given[0]), given[0]
+        return replace(options, predicted_key=given[0])
     from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
 
     tables = [Path(name) for name in expand_globs(sources) if split_name(Path(name))[1] == TABLE]
     columns = {name for table in tables for name in ParquetTable(table).columns}
     first, second = options.predicted_key, options.gold_key
-    return replace(options, predicted_key=second if second in columns and first not in columns else first), None
+    return replace(options, predicted_key=second if second in columns and first not in columns else first)
 
 
-def _documents(name: str, sources: Paths, options: ReadOptions, key: str | None = None) -> dict[str, Json]:
+def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Json]:
     documents: dict[str, Json] = {}
     for record in options.records(sources, "predicted"):
         if isinstance(record, Failure):
             raise DataError.of(record.reason, pointer=record.pointer, file=record.file, line=record.line)
         value = record.value
-        if key is not None and split_name(Path(record.file))[1] != TABLE:
-            if not (isinstance(value, dict) and key in value):
-                found = f"the keys {quote_names(value)}" if isinstance(value, dict) else "no object"
-                hint = "Set the key of the documents with --gold-key or --predicted-key."
-                raise DataError.of(
-                    f"Expected a record with the key {key!r}, got {found}",
-                    file=record.file,
-                    line=record.line,
-                    hint=hint,
-                )
-            value = value[key]
+        other = options.gold_key
+        if isinstance(value, dict) and value.keys() == {other} and other not in options.fields:
+            value = value[other]
         if record.id in documents:
             raise DataError.of(
                 f"{name!r} annotated the document {record.id!r} twice",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from arbitre.agreement.aligning.lists import align_lists, item_codes
 from arbitre.agreement.alignment import NONE, Alignment
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
+from arbitre.engine.columns.reduced import ancestors
 from arbitre.errors import DataError
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
@@ -48,34 +50,28 @@ class AlignedRows:
 
 
 def align_documents(
-    plan: Plan,
-    annotations: Mapping[str, Mapping[str, Json]],
-    *,
-    names: Sequence[str] | None = None,
-    identify: bool = False,
+    plan: Plan, annotations: Mapping[str, Mapping[str, Json]], *, gate: float = 0.0
 ) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
-    List items are aligned with the least total disorder, whatever matching the schema specifies. Fields of objects are
-    aligned by name.
+    List items are aligned by the matching that the schema specifies, by default with the least total disorder. Fields
+    of objects are aligned by name.
 
     Args:
         plan: The compiled schema.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
-        names: The annotators in the order of their rows; by default, sorted.
-        identify: Whether to align only list items that stand for the same thing; see `align_lists`.
+        gate: Minimum quality of list items that may be aligned; see `align_lists`.
 
     Returns:
-        The aligned documents, then all objects, lists and single values in them, parents first. The documents are
-        sorted by id.
+        The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
+        documents are sorted by name and by id.
 
     Raises:
         DataError: A value is not JSON, there are fewer than two annotators, or no document has two annotators.
     """
     if len(annotations) < 2:  # noqa: PLR2004
         raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
-    names = sorted(annotations) if names is None else names
-    ids = sorted({name for documents in annotations.values() for name in documents})
+    names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
     documents = [
         (at, number, annotations[name][each])
         for number, each in enumerate(ids)
@@ -94,14 +90,43 @@ def align_documents(
     aligned = []
     pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
     while pending:
-        part = pending.popleft()
-        if isinstance(part.column, ListColumn) and part.column.items is not None:
-            part, items = _aligned_items(part, part.column, identify=identify)
-            pending.extend(items)
+        part, below = _with_below(pending.popleft(), gate)
         aligned.append(part)
-        if not is_value(part.column):
-            pending.extend(_fields(part))
+        pending.extend(below)
     return tuple(aligned)
+
+
+def aligned_at(documents: AlignedRows, target: Column, *, complete: bool = False) -> AlignedRows:
+    """Align values down to one column only, without the exact search for the best alignment of several annotators.
+
+    Args:
+        documents: Rows of a column above `target`, or of a copy of it.
+        target: The column.
+        complete: See `align_lists`.
+
+    Returns:
+        The rows of the column; none if the documents have no rows of it.
+    """
+    lineage = ancestors(target)
+    at = next(at for at, column in enumerate(lineage) if column.number == documents.column.number)
+    part = AlignedRows(lineage[at], documents.rows, documents.document)
+    for column in lineage[at + 1 :]:
+        _, parts = _with_below(part, 0.0, complete=complete, search=False)
+        none = AlignedRows(column, part.rows[:0], part.document[:0])
+        part = next((each for each in parts if each.column is column), none)
+    return part
+
+
+def _with_below(
+    part: AlignedRows, gate: float, *, complete: bool = False, search: bool = True
+) -> tuple[AlignedRows, Iterable[AlignedRows]]:
+    """Return the rows with their alignments, if they are lists, and the rows directly below them."""
+    if is_value(part.column):
+        return part, ()
+    items: Iterable[AlignedRows] = ()
+    if isinstance(part.column, ListColumn) and part.column.items is not None:
+        part, items = _aligned_items(part, part.column, gate, complete=complete, search=search)
+    return part, chain(items, _fields(part))
 
 
 def is_value(column: Column) -> bool:
@@ -144,7 +169,7 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
 
 
 def _aligned_items(
-    part: AlignedRows, column: ListColumn, *, identify: bool
+    part: AlignedRows, column: ListColumn, gate: float, *, complete: bool, search: bool
 ) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = column.slices
@@ -154,7 +179,9 @@ def _aligned_items(
             alignment,
             [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
         )
-        for lists, alignment in zip(part.rows.tolist(), align_lists(column, part.rows, identify=identify), strict=True)
+        for lists, alignment in zip(
+            part.rows.tolist(), align_lists(column, part.rows, gate=gate, complete=complete, search=search), strict=True
+        )
     ]
     units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
     number = [len(unit) for unit in units[1:]]

@@ -3,10 +3,6 @@
 A unitary alignment contains at most one unit of each annotator. Its disorder is the mean distance over pairs of
 annotators; a pair in which a unit is missing has the distance `unmatched` (Mathet, Widlöcher and Métivier, 2015). An
 alignment is a partition of all units into unitary alignments; the best one has the least total disorder.
-
-If pairs in which both units are missing cost nothing, the best alignment is a correlation clustering (Bansal, Blum and
-Chawla, 2004): it joins two unitary alignments if the mean distance between their units is below twice `unmatched`,
-however many annotators there are.
 """
 
 from __future__ import annotations
@@ -26,11 +22,15 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.aligning.problem import Distances
     from arbitre.arrays import Indices
+    from arbitre.matching.builtin_matchers import CouplingFunction
 
 __all__ = ["NONE", "Alignment", "align"]
 
 MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators for the exact search; with more, the star alignment is used."""
+
+_PAIR: Final = 2
+"""Number of annotators from which units are matched."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,9 +52,9 @@ def align(
     distances: Distances,
     sizes: Sequence[int],
     unmatched: float,
-    both_missing: float | None = None,
     *,
     search: bool = True,
+    couple: CouplingFunction = hungarian,
 ) -> Alignment:
     """Return the best alignment for up to four annotators, and an improved star alignment for more.
 
@@ -67,22 +67,29 @@ def align(
         distances: Distances between the units of each pair of annotators, at least 0.
         sizes: Number of units of each annotator.
         unmatched: Distance assigned to a missing unit, above 0.
-        both_missing: Distance of two annotators who both miss a unit; None for `unmatched`.
         search: Whether to search for the best alignment of three or four annotators.
+        couple: Matches the units of two annotators. For any other matching than the optimal one, the star alignment is
+            returned as it is.
 
     Raises:
         SolverError: The exact search failed.
+
+    >>> align({}, [2], 1.0).unitary.tolist()
+    [[0], [1]]
     """
-    problem = Problem.of(distances, sizes, unmatched, both_missing)
+    if len(sizes) < _PAIR:
+        return Alignment(np.arange(sum(sizes), dtype=np.intp).reshape(-1, len(sizes)), 0.0, exact=True)
+    problem = Problem.of(distances, sizes, unmatched, couple)
     every = [np.arange(size) for size in sizes]
     matchings = _matchings(problem, range(len(sizes)), every)
     bound = sum(matched.cost for matched in matchings.values()) / len(matchings)  # no alignment has less disorder
     unitary = np.concatenate(_star(problem, range(len(sizes)), every, matchings))
     cost = _disorder(problem, unitary)
-    if cost > bound + SLACK:
+    free = couple is hungarian
+    if free and cost > bound + SLACK:
         unitary, cost = _improved(problem, unitary, cost)
     exact = cost <= bound + SLACK
-    if search and not exact and len(sizes) <= MAX_EXACT_ANNOTATORS:
+    if search and free and not exact and len(sizes) <= MAX_EXACT_ANNOTATORS:
         better, exact = better_than(problem, matchings, cost)
         if better is not None:
             unitary, cost = better, _disorder(problem, better)
@@ -136,8 +143,6 @@ def _alone(problem: Problem, annotator: int, units: Indices) -> Indices:
 def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices, float]:
     """Match single annotators again as long as the total disorder falls; return the alignment and its disorder."""
     annotators, pairs = range(len(problem.sizes)), len(problem.tables)
-    others_missing = (len(problem.sizes) - 1) * problem.unmatched
-    alone = (others_missing + (pairs - len(problem.sizes) + 1) * problem.both_missing) / pairs
     before = np.inf
     while cost < before - SLACK:
         before = cost
@@ -146,14 +151,13 @@ def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices,
             others[:, annotator] = NONE
             others = others[(others != NONE).any(axis=1)]
             tables = [
-                problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator
+                problem.table(annotator, other)[:-1, others[:, other]] for other in annotators if other != annotator
             ]
-            costs = np.sum(tables, axis=0) / pairs
-            gains = costs[:-1] - costs[-1] - alone
+            gains = np.sum(tables, axis=0) / pairs - len(tables) * problem.unmatched / pairs - problem.unmatched
             matches = hungarian(-np.minimum(gains, 0.0))
             useful = gains[matches.gold, matches.predicted] < 0.0
             others[matches.predicted[useful], annotator] = matches.gold[useful]
-            rest = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
-            unitary = np.concatenate([others, _alone(problem, annotator, rest)])
+            alone = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
+            unitary = np.concatenate([others, _alone(problem, annotator, alone)])
         cost = _disorder(problem, unitary)
     return unitary, cost

@@ -12,6 +12,7 @@ from arbitre.agreement.alignment import NONE
 from arbitre.agreement.krippendorff import alpha_of
 from arbitre.agreement.ratings import MISSING, Ratings
 from arbitre.agreement.sums.alpha_sums import AlphaSums
+from arbitre.agreement.sums.pair_sums import FixedChance
 from arbitre.diagnosis.gold_coverage import declared_children
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.normalizers import normalize
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.advice.by_document import ByDocument
     from arbitre.agreement.aligned_rows import AlignedRows
     from arbitre.agreement.coefficient import Coefficient
+    from arbitre.agreement.independent_rows import ExchangedChance
     from arbitre.agreement.sums.alpha_sums import Level
     from arbitre.arrays import Indices
     from arbitre.schema.compiling.branch import Subschemas
@@ -69,14 +71,22 @@ class LeafRatings:
             return cls(ratings, "interval", part.document, column)
         return None
 
-    def alpha(self, by_document: ByDocument | None) -> Coefficient:
-        """Return Krippendorff's alpha. `by_document` adds the interval and the local expected agreement."""
+    def alpha(self, by_document: ByDocument | None, chance: ExchangedChance | None = None) -> Coefficient:
+        """Return Krippendorff's alpha.
+
+        Args:
+            by_document: Adds the interval and the local expected agreement; None adds nothing.
+            chance: The expected agreement, instead of that of pooled ratings; there is no local one then.
+        """
         coefficient = alpha_of(self.ratings, self.level, ordered=True)
+        coefficient = coefficient if chance is None else chance.applied(coefficient)
         if by_document is None:
             return coefficient
         ratings, document = self.shared()
         used, group = np.unique(document, return_inverse=True)
         sums = AlphaSums.of(ratings, self.level, ordered=True, group=group, groups=len(used))
+        if chance is not None:
+            return by_document.with_interval(coefficient, FixedChance(sums, chance.expected), len(used))
         permuted = partial(sums.expected_in, ratings) if self.has_categories else None
         return by_document.added(coefficient, sums, document, ratings.rated.sum(axis=0), permuted)
 

@@ -44,6 +44,7 @@ OUTSIDE: Final = "O"
 def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, CategoricalCoefficients]) -> Iterator[str]:
     """Yield warnings about the coefficients, by path."""
     yield from _intervals(by_path)
+    yield from _alignments(by_path)
     for path, coefficient in by_path.items():
         place, value = path or "(the whole)", coefficient.value
         if value is None:
@@ -89,6 +90,18 @@ def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
     if missing:
         some = "" if len(missing) == len(intervals) else f" for {len(missing)} of {len(intervals)} paths"
         yield f"No intervals{some}. {missing[0].reason}"
+
+
+def _alignments(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
+    """Yield a note on the paths whose values decide which items are aligned."""
+    paths = [path for path, each in by_path.items() if each.aligned_by == "all fields" and each.value is not None]
+    if paths:
+        listed = ", ".join(paths[:MAX_LISTED]) + (", ..." if len(paths) > MAX_LISTED else "")
+        yield (
+            f"{listed}: without these values, the items of a list cannot be told apart. The items are aligned by all "
+            "fields, and agreement by chance is that of values that are exchanged at random and aligned again: the "
+            "coefficients are lower bounds. If a field identifies the items, match the list by it (`keyed`)."
+        )
 
 
 def _dominated(place: str, coefficient: Coefficient) -> Iterator[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.agreement.advice.by_document import ByDocument, Resampling
 from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
 from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_value, leaf_values
+from arbitre.agreement.independent_rows import IndependentAlignments
 from arbitre.agreement.leaf_ratings import LeafRatings
 from arbitre.agreement.notes import notes_of, token_notes
-from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows
+from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows, observed_agreement
 from arbitre.agreement.structures.differences import Difference, Differences
 from arbitre.agreement.structures.list_gamma import gamma_of_lists
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from arbitre.agreement.coefficient import Coefficient
+    from arbitre.agreement.independent_rows import ExchangedChance, IndependentRows
     from arbitre.comparator import Comparator
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -105,13 +107,18 @@ def structural(
     differences = Differences(difference, comparator.plan.certificate.symmetric)
     ids = sorted({name for documents in annotations.values() for name in documents})
     by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))
-    by_path, coefficients, gammas = {}, {}, {}
+    by_path: dict[str, Coefficient] = {}
+    coefficients: dict[str, CategoricalCoefficients] = {}
+    gammas: dict[str, Coefficient] = {}
+    alignments = IndependentAlignments(parts[0])
     for path, same in _by_path(parts).items():
         largest = max(same, key=lambda part: len(part.rows))
-        rated = LeafRatings.of(largest)
-        by_path[path] = _alpha(differences, largest, rated, by_document, seed)
-        if rated and (compared := side_by_side(rated, by_path[path], comparator.plan, by_document)) is not None:
-            coefficients[path] = compared
+        independent = alignments.of(largest)
+        rated = LeafRatings.of(independent.part)
+        by_path[path] = _independent_alpha(differences, independent, rated, by_document, seed)
+        if rated and independent.aligned_by not in {"all fields", "these values"}:
+            compared = side_by_side(rated, by_path[path], comparator.plan, by_document)
+            coefficients |= {} if compared is None else {path: compared}
         differences.forget(largest.column)
         if isinstance(largest.column, ListColumn) and largest.alignments:
             gammas[path] = gamma_of_lists(largest, largest.column, by_document, seed=seed)
@@ -137,14 +144,40 @@ def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
     return _alpha(Differences("d", plan.certificate.symmetric), documents, LeafRatings.of(documents), None, seed=0)
 
 
-def _alpha(
-    differences: Differences, part: AlignedRows, rated: LeafRatings | None, by_document: ByDocument | None, seed: int
+def _independent_alpha(
+    differences: Differences,
+    independent: IndependentRows,
+    rated: LeafRatings | None,
+    by_document: ByDocument,
+    seed: int,
+) -> Coefficient:
+    """Return the alpha that fits the kind of the values, and states what their items are aligned by."""
+
+    def observed(part: AlignedRows) -> float | None:
+        ratings = LeafRatings.of(part)
+        return observed_agreement(differences, part) if ratings is None else ratings.alpha(None).observed
+
+    chance = independent.chance(observed, seed)
+    alpha = _alpha(differences, independent.part, rated, by_document, seed, chance)
+    if independent.aligned_by == "these values":
+        reason = "The items are aligned by these values, so the values always agree."
+        alpha = replace(alpha, value=None, reason=reason, interval=None, local=None)
+    return replace(alpha, aligned_by=independent.aligned_by)
+
+
+def _alpha(  # noqa: PLR0917
+    differences: Differences,
+    part: AlignedRows,
+    rated: LeafRatings | None,
+    by_document: ByDocument | None,
+    seed: int,
+    chance: ExchangedChance | None = None,
 ) -> Coefficient:
     """Return the alpha that fits the kind of the values."""
     if rated is not None:
-        return rated.alpha(by_document)
+        return rated.alpha(by_document, chance)
     most = MAX_VALUE_PAIRS if is_value(part.column) else MAX_PAIRS
-    return alpha_of_rows(differences, part, by_document, seed=seed, most=most)
+    return alpha_of_rows(differences, part, by_document, seed=seed, most=most, chance=chance)
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:

@@ -68,6 +68,10 @@ AllowRefs = Annotated[
         help="Folder with files that the schema may reference with $ref, besides its own folder. May be repeated.",
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Write beside files that arbitre did not write, without replacing any of them."),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html and its data files.")]
 Keep = Annotated[
     int | None,
@@ -212,6 +216,7 @@ class CorpusOptions(EvaluationOptions):
         typer.Option(metavar="FILE", help="Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."),
     ]
     csv_dialect: CsvDialectOption
+    force: Force
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,6 +288,17 @@ class OutputOptions(TerminalOptions):
     """Options for the output and its format."""
 
     output: Annotated[Literal["text", "json"], typer.Option("--format", help="Print text tables or one JSON document.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderOptions:
+    """Folder for the distance matrices."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the distance matrices (.npy, .csv) and metricity.json."),
+    ] = None
+    force: Force = False
 
 
 def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:

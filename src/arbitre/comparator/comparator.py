@@ -13,6 +13,7 @@ from arbitre.corpus.reading.strict_json import check_value
 from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import catalogue
 from arbitre.engine import compare_batch, count_calls, item_costs
+from arbitre.engine.independent_matching import rematched
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
@@ -225,6 +226,7 @@ class Comparator:
             close=self.plan.close,
             schema=self.plan.root,
             item_costs=item_costs,
+            rematched=rematched,
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),
             again=partial(self._compared, gold, predicted, exhaustive=exhaustive, rematch=rematch),

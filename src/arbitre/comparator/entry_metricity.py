@@ -18,6 +18,7 @@ from arbitre.comparator.functions import load_functions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
+from arbitre.corpus.storage.output_folder import check_output_folder, output_folder, paths_among
 from arbitre.diagnosis.metricity import metricity
 from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.distances import catalogue as builtin_distances
@@ -116,6 +117,7 @@ def entry_metricity(
     match: Sequence[Json] = (),
     distance: Sequence[Json] = (),
     out: str | Path | None = None,
+    force: bool = False,
     sample: int | None = None,
     seed: int = 0,
     id_key: str = "id",
@@ -135,6 +137,7 @@ def entry_metricity(
         match: Matchings for every array, each a name or an object as in a schema. If empty, as the schema says.
         distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, as the schema says.
         out: Folder for the distance matrices (.npy, .csv) and `metricity.json`; None writes no files.
+        force: Whether to write to a folder that contains other files, beside them.
         sample: Maximum number of entries; more are sampled at random. None for all, at most 4000.
         seed: Random seed.
         id_key: Key of the id of a record.
@@ -155,7 +158,9 @@ def entry_metricity(
     >>> row.metricity.metricity, row.scores.f1q
     (1.0, 0.3333333333333333)
     """
-    dialect = CsvDialect.named(csv_dialect)
+    dialect, inputs = CsvDialect.named(csv_dialect), paths_among([schema, gold, predicted])
+    if out is not None:
+        check_output_folder(Path(out), inputs=inputs, force=force)
     known, _ = load_functions(options.get("functions", ()), options.get("distances", builtin_distances))
     choices = configurations(
         schema,
@@ -168,7 +173,13 @@ def entry_metricity(
     )
     rows = tuple(_measured(choice, documents, sample=sample, seed=seed) for choice in choices)
     result = EntryMetricity(rows)
-    return result if out is None else EntryMetricity(rows, _write(Path(out), result, documents, dialect))
+    if out is None:
+        return result
+    stems = _stems(result)
+    names = *(f"{stem}.{form}" for stem in stems for form in ("npy", "csv")), REPORT
+    with output_folder(Path(out), names, inputs=inputs, force=force) as staging:
+        _write(staging, result, stems, documents, dialect)
+    return EntryMetricity(rows, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +225,21 @@ def _measured(choice: Configuration, documents: _Documents, *, sample: int | Non
     return MetricityRow(choice, pool, metricity(pool.distances, seed=seed), scores, claims)
 
 
-def _write(folder: Path, result: EntryMetricity, documents: _Documents, dialect: CsvDialect) -> tuple[str, ...]:
-    """Write each matrix as .npy and CSV, and metricity.json; return the file names."""
-    plain, files = result.to_dict(), list[str]()
-    for row, described in zip(result.rows, plain["choices"], strict=True):
+def _stems(result: EntryMetricity) -> list[str]:
+    """Return the name of each matrix, without suffix."""
+    stems: list[str] = []
+    for row in result.rows:
         slug = re.sub(r"[^\w.=-]+", "_", row.choice.label).strip("_")
-        stem = slug if f"{slug}.npy" not in files else f"{slug}-{len(files)}"
+        stems.append(slug if slug not in stems else f"{slug}-{2 * len(stems)}")
+    return stems
+
+
+def _write(
+    folder: Path, result: EntryMetricity, stems: Sequence[str], documents: _Documents, dialect: CsvDialect
+) -> None:
+    """Write each matrix as .npy and CSV, and metricity.json."""
+    plain = result.to_dict()
+    for row, stem, described in zip(result.rows, stems, plain["choices"], strict=True):
         with atomic_text_file(folder / f"{stem}.csv") as file:
             rows = csv_writer(file, dialect)
             labels = list(_labels(row.pool, documents))
@@ -228,10 +248,8 @@ def _write(folder: Path, result: EntryMetricity, documents: _Documents, dialect:
             rows.writerows([label, *(cell(value, dialect) for value in values)] for label, values in matrix)
         np.save(folder / f"{stem}.npy", row.pool.distances)
         described["matrix"] = f"{stem}.npy"
-        files += [f"{stem}.npy", f"{stem}.csv"]
     with atomic_text_file(folder / REPORT) as file:
         file.write(json_text(plain))
-    return (*files, REPORT)
 
 
 def _labels(entries: EntryPool, documents: _Documents) -> Iterator[str]:

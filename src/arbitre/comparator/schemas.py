@@ -12,8 +12,9 @@ from arbitre.corpus.reading.records import Record, readable
 from arbitre.corpus.reading.sources import SIDECAR, split_name
 from arbitre.corpus.running.check_gold import column_types, records_of
 from arbitre.corpus.running.check_gold import documents as documents_of
+from arbitre.corpus.storage.output_folder import destination, paths_among
 from arbitre.errors import Problem
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.text_files import json_text, output_text_file
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.schema_root import is_schema_like
 from arbitre.schema.validation.validate import find_violations
@@ -45,7 +46,9 @@ class InferredSchema:
     notes: tuple[str, ...] = ()
 
 
-def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id") -> InferredSchema:
+def infer_schema(
+    gold: Gold, *, out: str | Path | None = None, id_key: str = "id", force: bool = False
+) -> InferredSchema:
     """Infer a schema that all given documents satisfy, as `arbitre schema infer` does.
 
     Args:
@@ -53,16 +56,19 @@ def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id
             `Comparator.check_gold`. Files of a folder that are not documents are skipped.
         out: File for the schema; None writes none.
         id_key: Key of the id of a record in a file.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
 
     Returns:
         The schema, the number of documents and the skipped files.
 
     Raises:
-        DataError: There are no documents, a document cannot be read, or the file cannot be written.
+        DataError: There are no documents, a document cannot be read, or the file cannot be written or is not one that
+            arbitre wrote.
 
     >>> infer_schema([{"name": "Ada"}]).schema["properties"]
     {'name': {'type': 'string'}}
     """
+    target = destination(out, inputs=paths_among(gold), force=force)
     skipped: list[str] = []
     items = [gold] if isinstance(gold, (str, Path)) else list(gold)
     typed = list(column_types(items, id_key))
@@ -75,8 +81,8 @@ def infer_schema(gold: Gold, *, out: str | Path | None = None, id_key: str = "id
         if names
     )
     inferred = InferredSchema(schema, len(documents), tuple(skipped), notes)
-    if out is not None:
-        with atomic_text_file(Path(out)) as file:
+    if target is not None:
+        with output_text_file(target) as file:
             file.write(json_text(inferred.schema))
     return inferred
 

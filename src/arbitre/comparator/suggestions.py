@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import readable
 from arbitre.corpus.running.check_gold import records_of
+from arbitre.corpus.storage.output_folder import destination, paths_among
 from arbitre.diagnosis.perturbation import RATES, Perturbed, perturb
 from arbitre.report.keywords import SourceKeywords
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.text_files import json_text, output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from arbitre.comparator.comparator import Comparator
     from arbitre.corpus.results.suggested_gate import SuggestedGate
@@ -35,6 +36,7 @@ def suggest_aliases(
     pairs: Pairs | None = None,
     *,
     out: str | Path | None = None,
+    force: bool = False,
     **options: Unpack[SuggestionKeywords],
 ) -> AliasSuggestions:
     """Suggest aliases for fields under undeclared keys: `Comparator(schema).suggest_aliases(...)`.
@@ -43,6 +45,7 @@ def suggest_aliases(
         schema: Schema of the documents, or a comparator.
         pairs: The documents; see `Comparator.evaluate`.
         out: File for the overlay; None writes none.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: The options of `arbitre schema suggest-aliases`, such as `gold` and `predicted`, and those of
             `Comparator`.
 
@@ -55,8 +58,9 @@ def suggest_aliases(
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
+    target = destination(out, force=force)
     suggested = take_comparator(schema, given).suggest_aliases(pairs, **given)
-    write_overlay(suggested.overlay, out)
+    write_overlay(suggested.overlay, target)
     return suggested
 
 
@@ -66,6 +70,7 @@ def suggest_gate(
     *,
     seed: int = 0,
     out: str | Path | None = None,
+    force: bool = False,
     **options: Unpack[SuggestionKeywords],
 ) -> SuggestedGate:
     """Suggest a gate for the matching of the entries: `Comparator(schema).suggest_gate(...)`.
@@ -75,6 +80,7 @@ def suggest_gate(
         pairs: The documents; see `Comparator.evaluate`.
         seed: Random seed of the sample of chance pairs.
         out: File for the overlay; None writes none.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: The options of `arbitre schema suggest-gate`, such as `gold` and `predicted`, and those of
             `Comparator`.
 
@@ -88,8 +94,9 @@ def suggest_gate(
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
+    target = destination(out, force=force)
     suggested = take_comparator(schema, given).suggest_gate(pairs, seed=seed, **given)
-    write_overlay(suggested.overlay, out)
+    write_overlay(suggested.overlay, target)
     return suggested
 
 
@@ -121,6 +128,7 @@ def perturb_gold(
     seed: int = 0,
     out: str | Path | None = None,
     id_key: str = "id",
+    force: bool = False,
 ) -> tuple[PerturbedGold, ...]:
     """Plant faults in copies of gold documents, as `arbitre perturb` does.
 
@@ -131,30 +139,32 @@ def perturb_gold(
         seed: Random seed.
         out: File for the records, one JSON object per line; None writes none.
         id_key: Key of the id of a record in a file.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
 
     Returns:
         Each gold document with its copy and the planted faults.
 
     Raises:
         ArbitreError: A kind is unknown, or a rate is out of range.
-        DataError: A document cannot be read, or the file cannot be written.
+        DataError: A document cannot be read, or the file cannot be written or is not one that arbitre wrote.
 
     >>> (page,) = perturb_gold([("page_1", ["Ada", "Bo"])], {"drop": 0.5})
     >>> page.perturbed.document, page.perturbed.counts
     (['Bo'], {'drop': 1})
     """
+    target = destination(out, inputs=paths_among(gold), force=force)
     copies = tuple(
         PerturbedGold(str(record.id), record.value, perturb(record.value, rates, at=at, seed=seed, key=str(record.id)))
         for record in map(readable, records_of(gold, id_key))
     )
-    if out is not None:
-        with atomic_text_file(Path(out)) as file:
+    if target is not None:
+        with output_text_file(target) as file:
             file.writelines(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n" for copy in copies)
     return copies
 
 
-def write_overlay(overlay: Mapping[str, Json], out: str | Path | None) -> None:
+def write_overlay(overlay: Mapping[str, Json], out: Path | None) -> None:
     """Write an overlay to a file; None writes none."""
     if out is not None:
-        with atomic_text_file(Path(out)) as file:
+        with output_text_file(out) as file:
             file.write(json_text(overlay))

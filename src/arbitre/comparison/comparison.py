@@ -63,6 +63,9 @@ class Comparison:
     """Function that computes `diagnosis` once and returns it; None if there is none."""
     again: Callable[[], Comparison] | None = None
     """Compares the documents again; None if the comparison was read from JSON."""
+    rematched: Callable[[tuple[Level, ...], str], tuple[tuple[Level, ...], str | None]] | None = None
+    """Returns the levels for a path, whose items are matched without its values, and what they are matched by; None if
+    the comparison was read from JSON."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -92,6 +95,10 @@ class Comparison:
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
         """Return the confusion matrix of the values at a path, with the scores of each class.
 
+        Items of lists are matched without looking at the values of the path, which would make them agree too often. If
+        nothing else identifies the items, the matching of the comparison is used, and the figures are upper bounds; so
+        they are for a comparison that was read from JSON. `Classification.matched_by` states the matching.
+
         A missing value has no predicted label, a spurious value no gold label. A predicted spelling that is matched
         with a gold value at quality 1, for example after `casefold`, counts as that value throughout.
 
@@ -102,7 +109,11 @@ class Comparison:
         Raises:
             DataError: No single value was compared at the path.
         """
-        return classify(value_rows(self.levels, path), path, self.by_path(), labels)
+        levels = self.levels
+        matched_by = "all fields" if any(level.item and path.startswith(level.text) for level in levels) else None
+        if self.rematched is not None:
+            levels, matched_by = self.rematched(levels, path)
+        return classify(value_rows(levels, path), path, self.by_path(), labels, matched_by)
 
     @property
     def outside(self) -> dict[str, PathScores]:

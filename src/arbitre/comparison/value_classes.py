@@ -27,7 +27,11 @@ def value_rows(levels: Sequence[Level], path: str) -> list[Row]:
 
 
 def classify(
-    rows: Sequence[Row], path: str, known: Iterable[str], labels: Sequence[Json] | None = None
+    rows: Sequence[Row],
+    path: str,
+    known: Iterable[str],
+    labels: Sequence[Json] | None = None,
+    matched_by: str | None = None,
 ) -> Classification:
     """Return the confusion matrix of the values at a path.
 
@@ -39,6 +43,7 @@ def classify(
         path: The path, for errors.
         known: The paths of the comparison, for errors.
         labels: The labels to report, in order; by default, all that occur, sorted.
+        matched_by: See `Classification`.
 
     Raises:
         DataError: There are no rows.
@@ -57,7 +62,7 @@ def classify(
         (spelling.get(canonical(gold), gold), spelling.get(canonical(predicted), predicted), mass)
         for gold, predicted, mass, _ in rows
     )
-    return Classification.of(pairs, labels)
+    return Classification.of(pairs, labels, matched_by)
 
 
 def _rows(level: Level) -> Iterator[Row]:

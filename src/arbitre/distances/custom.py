@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SLACK: Final = 1e-12
 """Amount subtracted from a custom bound, so that rounding cannot bring it above the distance."""
 
+ROUNDING: Final = 1e-9
+"""Amount by which rounding may move a distance out of its range."""
+
 CHEAPER: Final = "Give it a `bound`, compare another field that distinguishes the items, or raise `max_calls`."
 """Hint of the error for too many calls to a custom distance."""
 
@@ -100,7 +103,10 @@ def _numbers(
     gold: list[Json],
     predicted: list[Json],
 ) -> Floats:
-    """Return the results as float64; check that there is one number within the range for each pair."""
+    """Return the results as float64; check that there is one number within the range for each pair.
+
+    A number that rounding may have moved out of the range becomes the nearest number in it.
+    """
     try:
         numbers: npt.NDArray[Any] = np.asarray(results)
     except (TypeError, ValueError) as error:
@@ -112,7 +118,7 @@ def _numbers(
         raise FunctionError.of(message)
     if numbers.dtype.kind not in "fiu":
         raise FunctionError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}")
-    wrong = np.flatnonzero(~((numbers >= within[0]) & (numbers <= within[1])))
+    wrong = np.flatnonzero(~((numbers >= within[0] - ROUNDING) & (numbers <= within[1] + ROUNDING)))
     if len(wrong):
         pair = wrong[0]
         raise _error(
@@ -121,7 +127,7 @@ def _numbers(
             (gold[pair], predicted[pair]),
             "0 means equal, 1 means completely different; the range is declared in its Facts.",
         )
-    return numbers.astype(np.float64, copy=False)
+    return np.clip(numbers.astype(np.float64, copy=False), *within)
 
 
 def _shown(gold: Json, predicted: Json) -> str:

@@ -186,6 +186,7 @@ def evaluate(
     lenient: bool = False,
     exact_match: Denominator = "all",
     out: str | Path | None = None,
+    force: bool = False,
 ) -> EntityEvaluation:
     """Compare predicted entities with gold entities, sentence by sentence.
 
@@ -199,6 +200,7 @@ def evaluate(
             Predicted tags are always read this way; `irregular` counts them.
         exact_match: Sentences that count in the rate of exact matches: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
+        force: Whether to write to a folder that contains other files, beside them.
 
     Returns:
         The counts and scores of all entities and of each label.
@@ -223,7 +225,7 @@ def evaluate(
     notation = tags if left.notation is None else left.notation
     right = from_python(predicted, notation=notation, lenient=True)
     left.check_same(right)
-    evaluation, pairs = _compared(left, right, scheme, out)
+    evaluation, pairs = _compared(left, right, scheme, out, force=force)
     labels = sorted({span["label"] for side in (left, right) for span in side.distinct})
     matched, own = pairs.columns(labels), IN_CLASS[scheme]
     in_class = matched if own == scheme else _compared(left, right, own, None)[1].columns(labels)
@@ -241,17 +243,18 @@ def evaluate(
 
 
 def _compared(
-    gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None
+    gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None, *, force: bool = False
 ) -> tuple[Evaluation, EntityPairs]:
     """Compare the entities with the ordinary comparator; return the evaluation and the matching."""
     ids = gold.source.ids or [str(number) for number in range(1, len(gold) + 1)]
     pairs = EntityPairs()
     provenance = None if gold.source.file is None else Provenance.read(gold.source.file)
     options = EvaluationOptions(
-        out=None if out is None else Path(out), workers=1, no_chance=True, provenance=provenance
+        out=None if out is None else Path(out), workers=1, no_chance=True, provenance=provenance, force=force
     )
     triples = list(zip(ids, gold.spans, predicted.spans, strict=True))
-    job = EvaluationJob(comparator(scheme).plan, triples, options, observers={"entities": pairs})
+    inputs = [side.source.file for side in (gold, predicted) if side.source.file is not None]
+    job = EvaluationJob(comparator(scheme).plan, triples, options, inputs=inputs, observers={"entities": pairs})
     evaluation, files = job()
     return extend(evaluation, files=files), pairs
 

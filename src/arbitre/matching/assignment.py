@@ -12,12 +12,24 @@ import numpy as np
 import scipy
 
 from arbitre.matching.coupling import Coupling
+from arbitre.threads import call_interruptibly
 
 if TYPE_CHECKING:
-    from arbitre.arrays import Floats, Mask
+    from arbitre.arrays import Floats, Indices, Mask
 
 TIE: Final = 1e-9
 """Difference in quality mass below which two matchings are tied; the matching with more pairs wins."""
+
+
+INTERRUPTIBLE_CELLS: Final = 1 << 20
+"""Number of pairs from which a matching can be interrupted with Ctrl-C before it is solved."""
+
+
+def solve_assignment(table: Floats) -> tuple[Indices, Indices]:
+    """Return the rows, increasing, and the columns of the min(n, m) pairs of a table with the greatest sum."""
+    if table.size < INTERRUPTIBLE_CELLS:
+        return scipy.optimize.linear_sum_assignment(table, maximize=True)
+    return call_interruptibly(lambda: scipy.optimize.linear_sum_assignment(table, maximize=True))
 
 
 def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | None = None) -> Coupling:
@@ -33,10 +45,10 @@ def hungarian(quality: Floats, allowed: Mask | None = None, *, gate: float | Non
         above = quality >= gate
         allowed = above if allowed is None else allowed & above
     if allowed is None or allowed.all():
-        rows, columns = scipy.optimize.linear_sum_assignment(quality, maximize=True)  # sorted by row
+        rows, columns = solve_assignment(quality)
         return Coupling(rows, columns, quality.shape, np.ones(len(rows)))
     bonus = TIE / max(min(quality.shape), 1)
-    rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + bonus, 0.0), maximize=True)
+    rows, columns = solve_assignment(np.where(allowed, quality + bonus, 0.0))
     permitted = allowed[rows, columns]
     return Coupling.of(rows[permitted], columns[permitted], quality.shape)
 
@@ -45,7 +57,7 @@ def keyed(quality: Floats, allowed: Mask | None = None) -> Coupling:
     """Return the matching with the most allowed pairs; ties go to the greatest sum of qualities."""
     if allowed is None:
         return hungarian(quality)
-    rows, columns = scipy.optimize.linear_sum_assignment(np.where(allowed, quality + 2.0, 0.0), maximize=True)
+    rows, columns = solve_assignment(np.where(allowed, quality + 2.0, 0.0))
     permitted = allowed[rows, columns]
     return Coupling.of(rows[permitted], columns[permitted], quality.shape)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import scipy
 
-from arbitre.matching.assignment import TIE
+from arbitre.matching.assignment import TIE, solve_assignment
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
@@ -86,7 +85,7 @@ def _solved(
     """Solve these problems one by one; return cells and problems like `assign_all`. Tables start at `starts`."""
     shapes = zip(starts.tolist(), heights.tolist(), widths.tolist(), strict=True)
     tables = [quality[start : start + height * width].reshape(height, width) for start, height, width in shapes]
-    assignments = [scipy.optimize.linear_sum_assignment(table, maximize=True) for table in tables]
+    assignments = [solve_assignment(table) for table in tables]
     rows, columns = (np.concatenate(side) for side in zip(*assignments, strict=True))
     pairs = np.minimum(heights, widths)
     return starts.repeat(pairs) + rows * widths.repeat(pairs) + columns, problems.repeat(pairs)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from arbitre.matching.transport_options import (
     SolverOptions,
     UnbalancedSolver,
 )
+from arbitre.threads import call_interruptibly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats
 
+INTERRUPTIBLE_CELLS: Final = 1 << 18
+"""Number of pairs from which a transport can be interrupted with Ctrl-C before it is solved."""
 _CENTRED: Final = 1e-10
 """Squared Newton decrement, per unit of mass, below which a smoothed problem counts as solved."""
 _DAMPING: Final = 1e-3
@@ -221,7 +225,11 @@ def solve_exactly(
     rows: Floats, columns: Floats, cost: Floats, max_iterations: int = 1_000_000
 ) -> tuple[Floats, Floats, Floats]:
     """Return the balanced plan with the least cost and its potentials (network simplex, Bonneel et al., 2011)."""
-    plan, log = import_pot().emd(rows, columns, cost, numItermax=max_iterations, log=True, check_marginals=False)
+    emd = partial(import_pot().emd, numItermax=max_iterations, log=True, check_marginals=False)
+    if cost.size < INTERRUPTIBLE_CELLS:
+        plan, log = emd(rows, columns, cost)
+    else:
+        plan, log = call_interruptibly(lambda: emd(rows, columns, cost))
     if log["warning"] is not None:
         raise ArithmeticError(log["warning"])
     return plan, log["u"], log["v"]

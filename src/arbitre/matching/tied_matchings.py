@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import scipy
 
-from arbitre.matching.assignment import TIE
+from arbitre.matching.assignment import TIE, solve_assignment
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
@@ -78,8 +77,6 @@ class Ties:
             return self.gold, self.predicted
         pairs = min(n, m)
         gain = (value - least) / (most - least) + (pairs + 1) * (self.required if n <= m else self.required[:, None])
-        rows, columns = scipy.optimize.linear_sum_assignment(
-            np.where(self.tied, gain, -float((pairs + 1) * (pairs + 2))), maximize=True
-        )
+        rows, columns = solve_assignment(np.where(self.tied, gain, -float((pairs + 1) * (pairs + 2))))
         kept = self.allowed[rows, columns]
         return rows[kept], columns[kept]

@@ -6,6 +6,7 @@ item.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -167,7 +168,7 @@ def transport(
 class Gromov:
     """Result of `gromov`. The objective is not convex: a smaller value may exist."""
 
-    distance: float
+    objective: float
     """Smallest objective found."""
     coupling: Floats
     """Its coupling; shape (n, m)."""
@@ -177,6 +178,11 @@ class Gromov:
     """Number of steps of the best descent."""
     converged: bool
     """Whether the best descent ended before the maximum number of steps."""
+
+    @property
+    def distance(self) -> float:
+        """The square root of the objective. Its minimum is a metric up to isometry, without `cost` (Mémoli, 2011)."""
+        return math.sqrt(self.objective)
 
 
 def gromov(
@@ -193,9 +199,9 @@ def gromov(
     """Compute the Gromov-Wasserstein discrepancy between two lists from the distances within each list.
 
     Minimises the sum of |gold_costs[i, k] - predicted_costs[j, l]|² T[i, j] T[k, l] over the couplings T whose
-    marginals are the shares of the masses; its square root is a metric up to isometry (Mémoli, 2011). With `cost`,
-    minimises the fused objective (Vayer et al., 2020): (1 - alpha) times the cost of T plus alpha times that sum. The
-    minimum is in [0, 1] for distances in [0, 1].
+    marginals are the shares of the masses; its square root, `distance`, is a metric up to isometry (Mémoli, 2011). With
+    `cost`, minimises the fused objective (Vayer et al., 2020): (1 - alpha) times the cost of T plus alpha times that
+    sum. The minimum is in [0, 1] for distances in [0, 1].
 
     This is a diagnostic, not a score: the result is the best of several descents, not a proven minimum. They start
     from the product of the masses, from the coupling of similar eccentricities, and from random couplings.
@@ -250,4 +256,4 @@ def gromov(
             checked_plan(plan, rows, columns, NEGLIGIBLE)
             steps = len(log["loss"]) - 1
             results.append(Gromov(max(float(log["loss"][-1]), 0.0), plan, share, steps, steps < _MAX_DESCENT_STEPS))
-    return min(results, key=lambda result: result.distance)
+    return min(results, key=lambda result: result.objective)

@@ -13,7 +13,7 @@ from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.data_table import DataTable
 from arbitre.corpus.results.gates import gate, require
-from arbitre.corpus.storage.files import atomic_file
+from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.corpus.storage.temporary import TemporaryFolder
 from arbitre.errors import DataError, did_you_mean
 from arbitre.report.documents.worst_documents import ALIGNMENTS
@@ -161,7 +161,8 @@ class Evaluation(corpus.Evaluation):
         """
         from arbitre.comparison.value_classes import classify  # noqa: PLC0415  (most evaluations do not need it)
 
-        return classify(self._value_source.rows(path), path, self.by_path, labels)
+        rows, matched_by = self._value_source.rows(path)
+        return classify(rows, path, self.by_path, labels, matched_by)
 
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
         """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
@@ -216,7 +217,7 @@ class Evaluation(corpus.Evaluation):
         """Write the report as one HTML page.
 
         Args:
-            path: File of the page.
+            path: File of the page. An existing file is replaced only if arbitre wrote it.
             language: "en" or "fr".
 
         Raises:
@@ -226,29 +227,27 @@ class Evaluation(corpus.Evaluation):
         from arbitre.report.report_files import read_view, write_page  # noqa: PLC0415  (loads the HTML report)
 
         chosen = Language.named(language)
-        write_page(Path(path), read_view([self.details / result_files.EVALUATION]), chosen)
+        write_page(Path(path), read_view([self.details / result_files.EVALUATION]), chosen, single=True)
 
-    def save(self, folder: str | Path) -> tuple[str, ...]:
+    def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
 
         Args:
-            folder: Folder of the results.
+            folder: Folder of the results: new, empty, or with earlier results.
+            force: Whether to write to a folder that contains other files, beside them.
 
         Returns:
             The names of the files.
 
         Raises:
-            DataError: The documents are no longer available, or a file cannot be written.
+            DataError: The documents are no longer available, a file cannot be written, or the folder contains files
+                that arbitre did not write.
         """
-        source, target = self.details, Path(folder)
-        names = tuple(name for name in FILES if (source / name).exists())
-        if target.resolve() != source.resolve():
-            for name in names:
-                with atomic_file(target / name) as part:
-                    shutil.copyfile(source / name, part)
-            for name in {*FILES} - {*names}:  # of an earlier evaluation
-                (target / name).unlink(missing_ok=True)
-        return names
+        target = Path(folder)
+        if target.resolve() == self.details.resolve():
+            return tuple(name for name in FILES if (target / name).exists())
+        with output_folder(target, FILES, inputs=[self.details], force=force) as staging:
+            return copy_results(self, staging)
 
     def assert_at_least(
         self, *, paths: Mapping[str, float | Mapping[str, float]] | None = None, **scores: float
@@ -311,6 +310,15 @@ class Evaluation(corpus.Evaluation):
         folder = TemporaryFolder()
         self.writer(self, folder.path, diagnose)
         return folder
+
+
+def copy_results(evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
+    """Copy the files of the results to a folder (see `output_folder`) and return their names."""
+    names = tuple(name for name in FILES if (evaluation.details / name).exists())
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shutil.copyfile(evaluation.details / name, folder / name)
+    return names
 
 
 def _unavailable() -> DataError:

@@ -20,12 +20,12 @@ from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluat
 from arbitre.corpus.running.executors import processes_of, running
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
+from arbitre.corpus.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
 from arbitre.errors import DataError
 from arbitre.paths import parse
 from arbitre.report.documents.worst_documents import WorstDocuments
-from arbitre.report.evaluation import extend
+from arbitre.report.evaluation import FILES, extend
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.file_names import remove_report
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files, summaries
 from arbitre.report.tables.exports import write
@@ -89,6 +89,7 @@ class EvaluationJob:
         options: Executor, output folder and other options.
         reading: How ids are found in the names of source texts.
         given: The evaluation of the pairs, if it is known and only its files are to be written.
+        inputs: Files and folders that are read, which the output folder must not contain.
         on_progress: Called when documents have been compared, and when the next phase begins.
         observers: Collect further values about documents.
         violations: Schema violations of the predictions, after the evaluation, if `validate` is set.
@@ -101,6 +102,7 @@ class EvaluationJob:
     options: EvaluationOptions = field(default_factory=EvaluationOptions)
     reading: ReadOptions = field(default_factory=ReadOptions)
     given: corpus.Evaluation | None = None
+    inputs: Sequence[str | Path] = ()
     on_progress: OnProgress = ignore_progress
     observers: Observers = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
@@ -135,13 +137,22 @@ class EvaluationJob:
         *,
         executor: Executor | None = None,
     ) -> Self:
-        """Read the documents of a corpus. Raises DataError if a source cannot be read."""
+        """Read the documents of a corpus.
+
+        Raises DataError if a source cannot be read, or if the results must not be written to the output folder.
+        """
         reading, executor = reading.for_plan(plan), executor or options.executor
+        inputs: list[str | Path] = []
+        if options.out is not None:
+            inputs = input_files(plan, sources, reading, options)
+            check_output_folder(options.out, inputs=inputs, force=options.force)
         with ExitStack() as stack:
             stack.enter_context(running(executor))
             joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
             stack.pop_all()
-        return cls(reading.signed(plan), joined, options, reading, on_progress=on_progress, executor=executor)
+        return cls(
+            reading.signed(plan), joined, options, reading, inputs=inputs, on_progress=on_progress, executor=executor
+        )
 
     @property
     def size(self) -> int | None:
@@ -166,7 +177,7 @@ class EvaluationJob:
     def __call__(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
     ) -> tuple[Evaluation, tuple[str, ...]]:
-        """Evaluate the corpus and write all files.
+        """Evaluate the corpus and write all files: all or none.
 
         Args:
             on_results: Called with the results of each work unit.
@@ -175,8 +186,23 @@ class EvaluationJob:
             The evaluation and the names of the files written.
 
         Raises:
-            DataError: A document failed and `strict` is set, or a file cannot be written.
+            DataError: A document failed and `strict` is set, a file cannot be written, or the output folder contains
+                files that arbitre did not write.
         """
+        options = self.options
+        if options.out is None:
+            return self.run(on_results)
+        names, force, resume = result_names(options), options.force, options.resume
+        with output_folder(options.out, names, inputs=self.inputs, resume=resume, force=force) as staging:
+            self.options = replace(options, out=staging)
+            try:
+                evaluation, files = self.run(on_results)
+            finally:
+                self.options = options
+        return extend(evaluation, folder=options.out), files
+
+    def run(self, on_results: Callable[[DocumentResults], None] = lambda _: None) -> tuple[Evaluation, tuple[str, ...]]:
+        """Evaluate the corpus and write all files directly to `options.out`; arguments and errors as for the call."""
         with running(self._executor):
             evaluation, files = self.compare(on_results)
             files = (*files, *self.write_report(evaluation), *self._export(evaluation))
@@ -315,7 +341,7 @@ class EvaluationJob:
         options = replace(
             self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
         )
-        return EvaluationJob(self.plan, self.joined, options, self.reading, evaluation)()[1]
+        return EvaluationJob(self.plan, self.joined, options, self.reading, evaluation).run()[1]
 
     def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:
         tables = found.document_table, given.document_table
@@ -349,17 +375,23 @@ class EvaluationJob:
             noted = {"repaired": repaired, "in_text": in_text, "violations": len(self.violations)}
             lang = Language.named(self.options.lang)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]
-        else:
-            remove_report(out)
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
                 repairs = result_files.without_file_folders(evaluation.repaired)
                 result_files.write_rows(file, _REPAIR_COLUMNS, repairs, dialect)
             files = (*files, result_files.REPAIRED)
-        else:
-            (out / result_files.REPAIRED).unlink(missing_ok=True)  # from an earlier evaluation
         if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
                 result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations, dialect)
             files = (*files, result_files.VIOLATIONS)
         return files
+
+
+def result_names(options: EvaluationOptions) -> tuple[str, ...]:
+    """Return the names of all files that an evaluation may write."""
+    return *FILES, *(export.name for export in options.exports), CHECKPOINT
+
+
+def input_files(plan: Plan, sources: Sources, reading: ReadOptions, options: EvaluationOptions) -> list[str | Path]:
+    """Return the files and folders that an evaluation reads."""
+    return [*sources.files(reading), *paths_among([options.source, options.provenance, plan.root.file])]

@@ -29,6 +29,7 @@ class EvaluationOptions:
     Attributes:
         out: Folder of the results; None writes no files.
         resume: Whether to continue an interrupted evaluation in the same folder.
+        force: Whether to write to a folder that contains other files, beside them.
         strict: Whether to stop at the first failed document.
         validate: Whether to list the schema violations of predictions.
         flat: Whether to match the leaves of each path regardless of entries, and to compute the solidarity of the
@@ -58,6 +59,7 @@ class EvaluationOptions:
 
     out: Path | None = None
     resume: bool = False
+    force: bool = False
     strict: bool = False
     validate: bool = False
     diagnose: bool = False

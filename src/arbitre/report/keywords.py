@@ -70,6 +70,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     lang: str
     provenance: Provenance | str | Path | None
     csv_dialect: CsvDialectName
+    force: bool
 
 
 class CorpusKeywords(SharedKeywords, total=False):

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.results import evaluation as corpus
 from arbitre.corpus.results.gates import gate, parse_gates, require
+from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.errors import OptionError
 from arbitre.refused_coefficients import check_not_agreement
+from arbitre.report.evaluation import FILES, copy_results
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import SharedKeywords, option_sets
-from arbitre.report.ranking_job import RankingJob, ranked, write_comparison
-from arbitre.report.report_files import write_ranking
-from arbitre.report.tables.exports import parse_exports
+from arbitre.report.ranking_job import RankingJob, comparison_names, ranked, write_comparison
+from arbitre.report.report_files import read_view, write_page, write_ranking
 from arbitre.report.tables.ranking_files import RankingResults
+from arbitre.report.tables.result_files import EVALUATION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,24 +42,27 @@ def rank_evaluations(
     statistics: StatisticsOptions,
     options: Mapping[str, Any],
 ) -> Ranking:
-    """Rank evaluations; see `arbitre.rank`. `options` may set `out`, `table`, `lang`, `fail_under` and `fail_over`."""
+    """Rank evaluations; see `arbitre.rank`, whose options except those for paths `options` may set."""
     given = dict(options)
     gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
     lang, out, table = Language.named(given.pop("lang", "en")), given.pop("out", None), given.pop("table", ())
+    force = given.pop("force", False)
     evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
     for name in given:
         check_not_agreement(name, OptionError)
     if len(evaluations) < len(systems) or given:
         raise OptionError.of(EITHER)
-    parse_exports(table, RankingResults.rows, out)
+    names = comparison_names(RankingResults, table, None if out is None else Path(out))
     ranking = ranked(evaluations, scores, statistics)
     if out is not None:
-        folder = Path(out)
-        for name, evaluation in evaluations.items():
-            evaluation.save(folder / name)
-            evaluation.report(folder / name / REPORT, language=lang)
-        write_ranking(folder, ranking, lang)
-        write_comparison(EvaluationOptions(out=folder), RankingResults(ranking), table)
+        inputs = [evaluation.folder for evaluation in evaluations.values() if evaluation.folder is not None]
+        parts = dict.fromkeys(evaluations, FILES)
+        with output_folder(Path(out), names, inputs=inputs, parts=parts, force=force) as folder:
+            for name, evaluation in evaluations.items():
+                copy_results(evaluation, folder / name)
+                write_page(folder / name / REPORT, read_view([evaluation.details / EVALUATION]), lang)
+            write_ranking(folder, ranking, lang)
+            write_comparison(EvaluationOptions(out=folder), RankingResults(ranking), table)
     require(gate(evaluations, fail_under=gates))
     return ranking
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.running.executors import running
+from arbitre.corpus.storage.output_folder import check_output_folder, output_folder
 from arbitre.corpus.systems.factors import check_factor, factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
-from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.file_names import REPORT
 from arbitre.report.html.build_view import build_factors
 from arbitre.report.html.language import Language
@@ -24,7 +26,7 @@ from arbitre.report.tables.result_files import EVALUATION
 from arbitre.report.text_files import CsvDialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
@@ -73,14 +75,18 @@ class RankingJob:
             The ranking and the names of the files written.
 
         Raises:
-            DataError: A source cannot be read, or a table is unknown.
+            DataError: A source cannot be read, a table is unknown, or the folder contains files that arbitre did not
+                write.
             OptionError: There are tables, but no folder.
         """
-        parse_exports(self.table, RankingResults.rows, self.evaluation.out)
+        names = comparison_names(RankingResults, self.table, self.evaluation.out)
+        sources = {name: Sources(gold=gold, predicted=paths) for name, paths in systems.items()}
+        with self._staged(sources, names) as job:
+            return job._systems(sources)  # noqa: SLF001  (the same class)
+
+    def _systems(self, sources: Mapping[str, Sources]) -> tuple[Ranking, tuple[str, ...]]:
         with running(self.evaluation.executor) as executor:
-            jobs = {
-                name: self._job(Sources(gold=gold, predicted=paths), name, executor) for name, paths in systems.items()
-            }
+            jobs = {name: self._job(one, name, executor) for name, one in sources.items()}
             evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
             ranking = ranked(evaluations, self.scores, self.statistics)
             if self._folder is not None:
@@ -98,13 +104,18 @@ class RankingJob:
             The comparisons and the names of the files written.
 
         Raises:
-            DataError: The manifest cannot be read, a factor is not one of its columns, or a table is unknown.
+            DataError: The manifest cannot be read, a factor is not one of its columns, a table is unknown, or the
+                folder contains files that arbitre did not write.
             OptionError: There are tables, but no folder.
         """
-        parse_exports(self.table, FactorsResults.rows, self.evaluation.out)
+        files = comparison_names(FactorsResults, self.table, self.evaluation.out)
         columns = Manifest(manifest, self.reading).factors
         for name in names:
             check_factor(name, columns)
+        with self._staged({WHOLE_CORPUS: Sources(manifest=manifest)}, files) as job:
+            return job._factors(manifest, names)  # noqa: SLF001  (the same class)
+
+    def _factors(self, manifest: str | Path, names: Sequence[str]) -> tuple[FactorsResults, tuple[str, ...]]:
         with running(self.evaluation.executor) as executor:
             job = self._job(Sources(manifest=manifest), WHOLE_CORPUS, executor)
             evaluation = self.compare(job, Path(manifest).name)
@@ -120,6 +131,19 @@ class RankingJob:
             view = replace(view, factors=build_factors(results.to_dict()))
             write_page(folder / REPORT, view, Language.named(self.evaluation.lang))
         return results, write_comparison(self.evaluation, results, self.table)
+
+    @contextmanager
+    def _staged(self, sources: Mapping[str, Sources], names: Iterable[str]) -> Iterator[RankingJob]:
+        """Yield a job that writes to a folder for new results, which are moved to `out` when the block ends."""
+        chosen, plan = self.evaluation, self.plan
+        if chosen.out is None:
+            yield self
+            return
+        inputs = [path for one in sources.values() for path in input_files(plan, one, self.reading, chosen)]
+        parts = {} if chosen.no_report else dict.fromkeys(sources, result_names(chosen))
+        check_output_folder(chosen.out, inputs=inputs, parts=parts, force=chosen.force)
+        with output_folder(chosen.out, [*names], inputs=inputs, parts=parts, force=chosen.force) as staging:
+            yield replace(self, evaluation=replace(chosen, out=staging))
 
     @property
     def _folder(self) -> Path | None:
@@ -147,6 +171,20 @@ def ranked(
     return replace(ranking, notes=(*ranking.notes, *notes), stability=stability)
 
 
+def comparison_names(
+    results: type[RankingResults | FactorsResults], table: Sequence[str], out: Path | None
+) -> tuple[str, ...]:
+    """Return the names of all files that `write_comparison` and the report may write.
+
+    Raises:
+        DataError: A table is unknown.
+        OptionError: There are tables, but no folder.
+    """
+    exports = parse_exports(table, results.rows, out)
+    texts = (f"{results.name}{end}" for end in (".json", ".md", ".tex"))
+    return *texts, *(f"{rows}.csv" for rows in results.rows), *(export.name for export in exports), REPORT
+
+
 def write_comparison(
     options: EvaluationOptions, results: RankingResults | FactorsResults, table: Sequence[str] = ()
 ) -> tuple[str, ...]:
@@ -154,7 +192,5 @@ def write_comparison(
     out = options.out
     if out is None:
         return ()
-    if options.no_report:
-        (out / REPORT).unlink(missing_ok=True)  # of an earlier ranking
     exports, dialect = parse_exports(table, results.rows, out), CsvDialect.named(options.csv_dialect)
     return (*write_results(out, results, exports, dialect), *([] if options.no_report else [REPORT]))

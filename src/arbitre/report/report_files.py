@@ -33,7 +33,7 @@ from arbitre.report.html.render import render_page
 from arbitre.report.html.standalone import embedded
 from arbitre.report.html.view import Subject, TrustView, View
 from arbitre.report.tables.result_files import EVALUATION, without_folders
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.text_files import atomic_text_file, json_text, output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -226,9 +226,12 @@ def _score(row: DocumentResult, name: str) -> float | None:
     return score
 
 
-def write_page(file: Path, view: View, lang: Language = Language.EN) -> None:
-    """Write the page of a view. Raises DataError if it cannot be written."""
-    with atomic_text_file(file) as opened:
+def write_page(file: Path, view: View, lang: Language = Language.EN, *, single: bool = False) -> None:
+    """Write the page of a view; `single` if it is not part of an `output_folder`.
+
+    Raises DataError if it cannot be written.
+    """
+    with (output_text_file if single else atomic_text_file)(file) as opened:
         opened.write(render_page(view, lang))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.results.archive import RESULTS, read_archive
 from arbitre.corpus.storage.files import unreadable
+from arbitre.corpus.storage.output_folder import check_output_folder, destination
 from arbitre.corpus.systems.ranking import Ranking
 from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.worst_documents import ALIGNMENTS
@@ -75,7 +76,12 @@ class WrittenReport:
 
 
 def write_report(
-    results: Results, out: str | Path | None = None, *, lang: str = "en", keep: int | None = None
+    results: Results,
+    out: str | Path | None = None,
+    *,
+    lang: str = "en",
+    keep: int | None = None,
+    force: bool = False,
 ) -> WrittenReport:
     """Write the HTML report of results, as `arbitre report` does.
 
@@ -85,13 +91,15 @@ def write_report(
         out: File of the report; by default `report.html` beside the results.
         lang: "en" or "fr".
         keep: Maximum number of documents to show entry by entry, for each system; None for all that were kept.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
 
     Returns:
         The file, with notes if fewer documents than `keep` are available.
 
     Raises:
         OptionError: `out` is missing, or the language is unknown.
-        DataError: Results cannot be read or do not belong together, or the file cannot be written.
+        DataError: Results cannot be read or do not belong together, or the file cannot be written or is not one that
+            arbitre wrote.
     """
     language, sources = Language.named(lang), _sources(results)
     if out is None:
@@ -99,41 +107,47 @@ def write_report(
             raise OptionError.of("`out` is required for the report of several evaluations, or of one in memory.")
         first = Path(sources[0])
         out = first / REPORT if first.is_dir() else first.with_name(REPORT)
-    view = read_view([_path(source) for source in sources], keep=keep)
+    paths = [_path(source) for source in sources]
+    target = destination(out, inputs=paths, force=force) or Path(out)
+    view = read_view(paths, keep=keep)
     if not view.subjects:
         raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
-    write_page(Path(out), view, language)
+    write_page(target, view, language, single=True)
     short = (
         ()
         if keep is None
         else [subject for subject in view.subjects if len(subject.explorer) < min(keep, subject.documents)]
     )
     notes = (
-        f"{subject.name or Path(out).name}: {ALIGNMENTS} has only {len(subject.explorer)} of {subject.documents} "
+        f"{subject.name or target.name}: {ALIGNMENTS} has only {len(subject.explorer)} of {subject.documents} "
         f"document{'s' * (subject.documents > 1)}. Evaluate again with `keep` {keep} to show more."
         for subject in short
     )
-    return WrittenReport(Path(out), tuple(notes))
+    return WrittenReport(target, tuple(notes))
 
 
-def write_figures(results: Results, out: str | Path, *, lang: str = "en") -> tuple[str, ...]:
+def write_figures(results: Results, out: str | Path, *, lang: str = "en", force: bool = False) -> tuple[str, ...]:
     """Draw the figures of results as SVG, PDF and PNG, as `arbitre figures` does. Requires the extra `report`.
 
     Args:
         results: As for `write_report`; also a `factors.json` alone.
-        out: Folder of the figures.
+        out: Folder of the figures: new, empty, or with earlier figures.
         lang: "en" or "fr".
+        force: Whether to write to a folder that contains other files, beside them.
 
     Returns:
         The names of the files.
 
     Raises:
         OptionError: The language is unknown.
-        DataError: Results cannot be read or do not belong together, or a file cannot be written.
+        DataError: Results cannot be read or do not belong together, a file cannot be written, or the folder contains
+            files that arbitre did not write.
         ArbitreError: The extra `report` is not installed.
     """
     language = Language.named(lang)
-    return tuple(write_view_figures(Path(out), read_view([_path(source) for source in _sources(results)]), language))
+    paths = [_path(source) for source in _sources(results)]
+    check_output_folder(Path(out), inputs=paths, force=force)
+    return write_view_figures(Path(out), read_view(paths), language, inputs=paths, force=force)
 
 
 def _sources(results: Results) -> Sequence[str | Path | Evaluation]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
 
 from arbitre.corpus.storage.files import atomic_file
+from arbitre.corpus.storage.output_folder import output_file
 from arbitre.errors import DataError, OptionError
 from arbitre.parsing.fast_json import encode_like_json
 from arbitre.values import ABSENT, Json
@@ -26,12 +27,26 @@ _NEAR: Final = 20
 def atomic_text_file(path: Path) -> Iterator[TextIO]:
     """Open a text file that replaces `path` when the block ends, or is discarded if the block raises.
 
+    For the files of an `output_folder`.
+
     Raises DataError if it cannot be written, or if a text for it has a lone surrogate, such as a file name that is not
     Unicode.
     """
+    with _unicode_only(path), atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def output_text_file(path: Path) -> Iterator[TextIO]:
+    """Open a single text file like `atomic_text_file`. It replaces only a file that arbitre wrote (`output_file`)."""
+    with _unicode_only(path), output_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def _unicode_only(path: Path) -> Iterator[None]:
     try:
-        with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-            yield file
+        yield
     except UnicodeEncodeError as error:
         near = error.object[max(error.start - _NEAR, 0) : error.end + _NEAR]
         raise DataError.of(

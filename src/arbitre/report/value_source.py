@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.value_classes import Row
     from arbitre.corpus.reading.records import Pair
     from arbitre.corpus.running.evaluate import Triple
+    from arbitre.engine.independent_matching import IndependentLevels
     from arbitre.schema import Plan
     from arbitre.values import Json
 
@@ -37,11 +38,27 @@ class ValueSource:
         pairs = self.joined.pairs if isinstance(self.joined, Join) else self.joined
         return isinstance(pairs, (list, tuple))
 
-    def rows(self, path: str) -> list[Row]:
-        """Return the single values at a path, each with the value that it is matched with."""
-        from arbitre.comparison.value_classes import value_rows  # noqa: PLC0415  (only used here)
+    def rows(self, path: str) -> tuple[list[Row], str | None]:
+        """Return the single values at a path, each with the value it is matched with, and what items are matched by.
 
-        return self._collected(lambda _, levels: value_rows(levels, path))
+        Items of lists are matched without looking at the values of the path; see `Comparison.classification`. Whether
+        other fields identify the items depends on all documents.
+        """
+        from arbitre.comparison.value_classes import value_rows  # noqa: PLC0415  (only used here)
+        from arbitre.engine.independent_matching import independent_levels, matched_by  # noqa: PLC0415
+
+        def read(_: Sequence[Pair], levels: Sequence[Level]) -> list[tuple[IndependentLevels, list[Row], list[Row]]]:
+            independent = independent_levels(tuple(levels), path)
+            rows = value_rows(levels, path)
+            return [(independent, rows, value_rows(independent.levels, path) if independent.again else rows)]
+
+        parts = self._collected(read)
+        found = [independent.identification for independent, _, _ in parts if independent.identification.in_list]
+        if not found:
+            return [row for _, rows, _ in parts for row in rows], None
+        items, twins = sum(each.items for each in found), sum(each.twins for each in found)
+        how = matched_by(found[0].fixed, items, twins)
+        return [row for _, rows, again in parts for row in (again if how == "other fields" else rows)], how
 
     def leaf_pairs(self, path: str) -> list[LeafPair]:
         """Return the pairs of leaves at a wildcard path, document by document.

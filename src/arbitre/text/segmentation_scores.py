@@ -21,7 +21,7 @@ def window_diff(gold: Json, predicted: Json, k: int | None = None) -> float:
         gold: A list of spans, `[start, end]` or `{"start": ..., "end": ...}`; a list of the positions where segments
             end; or a text of 0 and 1, with 1 for a boundary between two units.
         predicted: The same for the prediction.
-        k: Number of positions of a window; by default half of the mean length of the gold segments.
+        k: Number of positions of a window; by default half of the mean length of the gold segments, at least 2.
 
     Raises:
         DataError: A value is not a segmentation.

@@ -13,6 +13,7 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.comparator.suggestions import write_overlay
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
+from arbitre.corpus.storage.output_folder import destination
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.schema.loading.overlay import Overlay
 from arbitre.values import canonical
@@ -104,6 +105,7 @@ def suggest_category_distances(
     resamples: int = RESAMPLES,
     seed: int = 0,
     out: str | Path | None = None,
+    force: bool = False,
     **options: Unpack[AgreeKeywords],
 ) -> CategoryDistances:
     """Suggest distances between categories, as `arbitre agree --suggest-category-distances` does.
@@ -124,6 +126,7 @@ def suggest_category_distances(
         resamples: See `agree`.
         seed: See `agree`.
         out: File for the overlay; None writes none.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: See `agree`.
 
     Returns:
@@ -134,12 +137,13 @@ def suggest_category_distances(
         DataError: As for `agree`, or the file cannot be written.
         OptionError: An option is unknown.
     """
+    target = destination(out, force=force)
     given: dict[str, Any] = dict(options)
     settings = {name: given.pop(name) for name in ComparatorKeywords.__annotations__.keys() & given.keys()}
     reading, _ = option_sets(given, ReadingKeywords)
     measured = Measured(difference=difference, level=level, resamples=resamples, seed=seed)
     suggested = suggest_distances_on(schema_of(schema, annotators), settings, annotators, reading, measured)
-    write_overlay(suggested.overlay, out)
+    write_overlay(suggested.overlay, target)
     return suggested
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.agreement.aligning.problem import NONE
+from arbitre.agreement.aligning.problem import NONE, Problem
 from arbitre.agreement.alignment import Alignment, align
-from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
 from arbitre.engine.columns.row_codes import row_codes
@@ -18,6 +17,7 @@ from arbitre.engine.solve.lazy_matching import solve_lazily
 from arbitre.engine.solve.limits import DEFAULT_LIMITS
 from arbitre.engine.solve.matching_problems import MatchingProblems
 from arbitre.engine.solve.solver import QualitySolver
+from arbitre.matching import Candidates
 from arbitre.matching.assignment import hungarian
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Column, ListColumn
     from arbitre.engine.solve.limits import CellLimits
+    from arbitre.matching.builtin_matchers import CouplingFunction
 
     Pair = tuple[int, int]
     Tables = Mapping[Pair, Floats]
@@ -41,19 +42,6 @@ LAZY_BLOCK_CELLS: Final = 1 << 26
 
 _MARGIN: Final = 1e-6
 
-LEAST_PAIRS: Final = 20
-"""Minimum number of pairs of different items for an estimate of their similarity."""
-
-MOST_PAIRS: Final = 5_000
-"""Maximum number of these pairs that are compared, and about that of pairs that are matched."""
-
-SAME: Final = 0.4
-"""Position of the least quality of items that stand for the same thing: 0 is that of different items, 1 that of matched
-items."""
-
-USUAL_QUALITY: Final = 0.5
-"""Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
-
 MAX_KNOWN_CELLS: Final = 256
 """Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
 
@@ -63,21 +51,27 @@ def align_lists(
     lists: Indices,
     *,
     search: bool = True,
-    identify: bool = False,
+    gate: float = 0.0,
+    complete: bool = False,
     limits: CellLimits = DEFAULT_LIMITS,
 ) -> list[Alignment]:
     """Align the items of lists.
 
-    For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
-    schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
-    (see `least_quality`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
-    such as lists whose items lack their key.
+    The matching of the schema is honoured: items with the same key, at the same position or with the same value are
+    aligned and no others, if the list is matched by a key, by position or as a set; items below the gate of the list
+    stay apart unless an item of another annotator is similar to both. Other matchings align in their way. Transport,
+    which may split items, is replaced with the optimal alignment.
+
+    With the argument `gate`, lists without a gate have this one, and equal items have distance 0, even if the schema
+    gives them a lower quality, such as lists whose items lack their key. Order does not matter then, and items without
+    key are aligned if they are similar.
 
     Args:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         search: See `align`.
-        identify: Whether to align only items that stand for the same thing.
+        gate: Minimum quality of items that may be aligned if the schema gives none; 0 for none.
+        complete: Whether to align items at distance 1 too; by default, they stay alone.
         limits: Sizes at which the method changes.
 
     Returns:
@@ -89,7 +83,11 @@ def align_lists(
     lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
     lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
-    identity = Identity.of_lists(column, column.items, lists) if identify else None
+    gated, matcher = _Gate.of_matching(column, column.items, lists, gate, complete=complete), column.matcher
+    couple: CouplingFunction = hungarian
+    own = matcher.candidates is Candidates.ALL and not (matcher.full_matching or matcher.gate or matcher.transport)
+    if own and not gate:
+        couple, lazy = matcher.couple, np.zeros_like(lazy)
     known: dict[tuple[Hashable, ...], Alignment] = {}
     alignments: list[Alignment | None] = [None] * len(lists)
     for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
@@ -97,10 +95,10 @@ def align_lists(
             units = which[block]
             if limit == BLOCK_CELLS:
                 aligned = _aligned(
-                    column, column.items, lists[units], known, identity and identity.of(units), search=search
+                    column, column.items, lists[units], known, gated and gated.of(units), search=search, couple=couple
                 )
             else:
-                aligned = _LongLists(column, column.items, lists[units], identity and identity.of(units)).aligned(
+                aligned = _LongLists(column, column.items, lists[units], gated and gated.of(units)).aligned(
                     search=search
                 )
             for unit, alignment in zip(units.tolist(), aligned, strict=True):
@@ -113,96 +111,60 @@ def item_codes(column: ListColumn, items: Column) -> Indices:
     return row_codes(items)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
 
 
-def least_quality(column: ListColumn, items: Column, lists: Indices, codes: Indices) -> float:
-    """Return the least quality at which two items stand for the same thing, estimated from the lists.
-
-    Two items in one list of one annotator stand for different things. Their mean quality is measured on neighbours,
-    without equal items. Most items that are matched between the lists of two annotators stand for the same thing. Their
-    median quality is measured on some of the lists. The result is halfway between the two, or `USUAL_QUALITY` if there
-    are few pairs.
-
-    Args:
-        column: The column of the lists.
-        items: The column of their items.
-        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
-        codes: Code of each item, the same for equal items.
-    """
-    lengths = np.diff(column.starts)
-    left = np.arange(column.starts[-1], dtype=np.intp)
-    right = left + 1
-    right[column.starts[1:][lengths > 0] - 1] = column.starts[:-1][lengths > 0]  # the last item is next to the first
-    pairs = _thinned((codes[left] != codes[right]).nonzero()[0], MOST_PAIRS)
-    matched = _matched_qualities(column, items, lists)
-    if len(pairs) < LEAST_PAIRS or len(matched) < LEAST_PAIRS:
-        return USUAL_QUALITY - _MARGIN
-    different = float(pair_qualities(items, column.rows(left[pairs]), column.rows(right[pairs])).mean())
-    return different + SAME * max(float(np.median(matched)) - different, 0.0)
-
-
-def _matched_qualities(column: ListColumn, items: Column, lists: Indices) -> Floats:
-    """Return the qualities of the items that are matched between the lists of two annotators, for some lists."""
-    pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
-    lengths = np.append(column.lengths, 0)[pairs]
-    pairs = pairs[lengths.min(axis=1) > 0]
-    pairs = _thinned(pairs, max(1, int(MOST_PAIRS * len(pairs) / max(1, lengths.prod(axis=1).sum()))))
-    lengths, starts = column.lengths[pairs], column.starts[pairs]
-    owner, rows, columns = cross_slices(lengths[:, 0], lengths[:, 1])
-    if len(owner) == 0:
-        return np.empty(0)
-    left, right = column.rows(starts[owner, 0] + rows), column.rows(starts[owner, 1] + columns)
-    tables = np.split(pair_qualities(items, left, right), starts_of(lengths.prod(axis=1))[1:-1])
-    found = []
-    for shape, quality in zip(lengths.tolist(), tables, strict=True):
-        table = quality.reshape(shape)
-        matching = hungarian(table)
-        found.append(table[matching.gold, matching.predicted])
-    return np.concatenate(found)
-
-
-def _thinned(rows: Indices, most: int) -> Indices:
-    """Return at most this number of rows, evenly spaced."""
-    return rows[:: max(1, -(-len(rows) // most))]
-
-
 @dataclass(frozen=True, eq=False, slots=True)
-class Identity:
-    """Which items of the lists of several annotators may stand for the same thing.
+class _Gate:
+    """Raises the distances of items that must not be aligned, so that the items cost less alone.
 
     Attributes:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
-        limit: Distance from which two items stand for different things.
-        codes: Code of each item of the column, the same for equal items; see `item_codes`.
+        least: Minimum quality of items that may be aligned.
+        keys: Code of the key or the position of each item of the column; -1 for an item without key. None if all items
+            may be aligned.
+        codes: Code of each item of the column, the same for equal items, which have distance 0; see `item_codes`. None
+            if equal items have the distance of the schema.
+        largest: Factor of the distances; below 1, items at distance 1 may be aligned.
     """
 
     column: ListColumn
     lists: Indices
-    limit: float
-    codes: Indices
+    least: float
+    keys: Indices | None
+    codes: Indices | None
+    largest: float = 1.0
 
     @classmethod
-    def of_lists(cls, column: ListColumn, items: Column, lists: Indices) -> Identity:
-        """Return the identity of the items of a column: by its gate, or by the similarity of different items."""
-        codes, gate = item_codes(column, items), column.matcher.gate
-        least = gate - _MARGIN if gate else least_quality(column, items, lists, codes)
-        return cls(column, lists, 1.0 - least, codes)
+    def of_matching(
+        cls, column: ListColumn, items: Column, lists: Indices, gate: float, *, complete: bool
+    ) -> _Gate | None:
+        """Return the gate of a list, or None if the distances decide alone; see `align_lists`."""
+        least, keys = column.matcher.gate or gate, column.match_keys
+        if gate:
+            return cls(column, lists, least, keys, item_codes(column, items))
+        if column.matcher.candidates is Candidates.DIAGONAL:
+            keys = np.arange(column.starts[-1], dtype=np.intp) - column.starts[:-1].repeat(column.lengths)
+        elif column.matcher.candidates is Candidates.ALL and not (column.matcher.gate or complete):
+            return None
+        return cls(column, lists, least, keys, None, largest=1.0 - _MARGIN if complete else 1.0)
 
-    def of(self, units: Indices) -> Identity:
-        """Return the identity of the items of some of the units."""
+    def of(self, units: Indices) -> _Gate:
+        """Return the gate of some of the units."""
         return replace(self, lists=self.lists[units])
 
     def applied(self, unit: int, tables: Tables) -> Tables:
         """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
-        apart = (len(tables) + 1) * self.limit
+        apart = (len(tables) + 1) * UNMATCHED + _MARGIN
         rows = self.lists[unit].tolist()
-        keys = [self._of_items(self.column.match_keys, row) for row in rows]
+        keys = [self._of_items(self.keys, row) for row in rows]
         codes = [self._of_items(self.codes, row) for row in rows]
-        found = {}
+        gated = {}
         for (i, j), distances in tables.items():
-            table = np.where(codes[i][:, None] == codes[j], 0.0, distances)
+            table = distances if self.codes is None else np.where(codes[i][:, None] == codes[j], 0.0, distances)
+            near = np.where(1.0 - table < self.least, apart, table * self.largest)
             same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
-            found[i, j] = np.where(unkeyed, table, np.where(same, table * self.limit / 2.0, apart))
-        return found
+            alone = near if self.keys is None or self.codes is not None else apart
+            gated[i, j] = np.where(unkeyed, alone, np.where(same, table / 2.0, apart))
+        return gated
 
     def _of_items(self, codes: Indices | None, row: int) -> Indices:
         """Return the code of each item of a list; -1 for all if there are no codes."""
@@ -212,19 +174,15 @@ class Identity:
         return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
 
 
-def _costs(identity: Identity | None) -> tuple[float, float]:
-    """Return the distance of a missing item, and that of two annotators who both miss an item."""
-    return (UNMATCHED, UNMATCHED) if identity is None else (identity.limit / 2.0, 0.0)
-
-
 def _aligned(
     column: ListColumn,
     items: Column,
     lists: Indices,
     known: dict[tuple[Hashable, ...], Alignment],
-    identity: Identity | None,
+    gate: _Gate | None,
     *,
     search: bool,
+    couple: CouplingFunction,
 ) -> list[Alignment]:
     """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time."""
     lengths = np.append(column.lengths, 0)[lists]
@@ -237,16 +195,22 @@ def _aligned(
         tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
     aligned = []
     for unit, sizes in enumerate(lengths.tolist()):
-        cut: Tables = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
-        cut = cut if identity is None else identity.applied(unit, cut)
+        plain: Tables = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
+        cut = plain if gate is None else gate.applied(unit, plain)
         key = (*sizes, *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
         if alignment is None:
-            alignment = align(cut, sizes, *_costs(identity), search=search)
+            alignment = align(cut, sizes, UNMATCHED, search=search, couple=couple)
             if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
                 known[key] = alignment
-        aligned.append(alignment)
+        aligned.append(alignment if gate is None else _ungated(alignment, plain, sizes))
     return aligned
+
+
+def _ungated(alignment: Alignment, tables: Tables, sizes: Sequence[int]) -> Alignment:
+    """Return the alignment with the disorder of the distances without the gate."""
+    disorder = float(Problem.of(tables, sizes, UNMATCHED).disorders(alignment.unitary).sum())
+    return replace(alignment, disorder=disorder)
 
 
 class _LongLists:
@@ -258,8 +222,8 @@ class _LongLists:
     bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
     """
 
-    def __init__(self, column: ListColumn, items: Column, lists: Indices, identity: Identity | None) -> None:
-        self._items, self._lengths, self._identity = items, np.append(column.lengths, 0)[lists], identity
+    def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | None) -> None:
+        self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
         for i, j in combinations(range(lists.shape[1]), 2):
@@ -281,22 +245,25 @@ class _LongLists:
             )
             while len(active):
                 for unit in active.tolist():
-                    aligned[unit] = align(
-                        self._tables(unit), self._lengths[unit].tolist(), *_costs(self._identity), search=exactly
-                    )
+                    aligned[unit] = align(self._tables(unit), self._lengths[unit].tolist(), UNMATCHED, search=exactly)
                 active = self._compare(active, aligned)
-        return [aligned[unit] for unit in range(len(self._lengths))]
+        if self._gate is None:
+            return [aligned[unit] for unit in range(len(self._lengths))]
+        return [_ungated(aligned[unit], self._plain(unit), sizes) for unit, sizes in enumerate(self._lengths.tolist())]
 
     def _tables(self, unit: int) -> Tables:
+        """Return the distances of the items of a unit, or lower bounds of them, with the gate."""
+        return self._plain(unit) if self._gate is None else self._gate.applied(unit, self._plain(unit))
+
+    def _plain(self, unit: int) -> Tables:
         """Return the distances of the items of a unit, or lower bounds of them."""
         lengths = self._lengths[unit]
-        tables: Tables = {
+        return {
             (i, j): np.empty((lengths[i], lengths[j]))
             if self._places[i, j][unit] == NONE
             else 1.0 - problems.table(int(self._places[i, j][unit]))
             for (i, j), problems in self._problems.items()
         }
-        return tables if self._identity is None else self._identity.applied(unit, tables)
 
     def _compare(self, units: Indices, aligned: Mapping[int, Alignment]) -> Indices:
         """Compare aligned items of these units; return the units with items that are more distant than their bounds."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
+    from arbitre.matching.builtin_matchers import CouplingFunction
 
     Distances = Mapping[tuple[int, int], Floats]
     """Distances between the units of annotators i < j; each of shape (units of i, units of j)."""
@@ -49,27 +50,25 @@ class Problem:
             unit, so that the position `NONE` gives its distance.
         sizes: Number of units of each annotator.
         unmatched: Distance assigned to a missing unit.
-        both_missing: Distance of two annotators who both miss a unit.
+        couple: Matches the units of two annotators.
     """
 
     tables: Distances
     sizes: tuple[int, ...]
     unmatched: float
-    both_missing: float
+    couple: CouplingFunction = hungarian
 
     @classmethod
     def of(
-        cls, distances: Distances, sizes: Sequence[int], unmatched: float, both_missing: float | None = None
+        cls, distances: Distances, sizes: Sequence[int], unmatched: float, couple: CouplingFunction = hungarian
     ) -> Problem:
-        """Add the distance of a missing unit to the tables; `both_missing` is `unmatched` if it is None."""
+        """Add the distance of a missing unit to the tables."""
         tables = {}
-        both_missing = unmatched if both_missing is None else both_missing
         for pair in combinations(range(len(sizes)), 2):
             table = np.full((sizes[pair[0]] + 1, sizes[pair[1]] + 1), unmatched)
             table[:-1, :-1] = distances[pair]
-            table[-1, -1] = both_missing
             tables[pair] = table
-        return cls(tables, tuple(sizes), unmatched, both_missing)
+        return cls(tables, tuple(sizes), unmatched, couple)
 
     def table(self, first: int, second: int) -> Floats:
         """Return the distances of the units of two annotators; shape (units of the first + 1, of the second + 1)."""
@@ -84,7 +83,7 @@ class Problem:
     def match(self, pair: tuple[int, int], first: Indices, second: Indices) -> Matched:
         """Match these units of two annotators. Units at twice `unmatched` stay alone."""
         gains = np.minimum(self.tables[pair][first][:, second] - 2.0 * self.unmatched, 0.0)
-        coupling = hungarian(-gains)
+        coupling = self.couple(-gains)
         rows, columns = coupling.gold, coupling.predicted
         values = gains[rows, columns]
         kept = values < 0.0

@@ -2,63 +2,53 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
-from arbitre.agreement.consensus.dawid_skene import LEAST_ANNOTATORS, Estimates, estimate
+from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
-from arbitre.agreement.consensus.disagreement import Consensus, SystemScores
+from arbitre.agreement.consensus.disagreement import Consensus, SystemScores, check_consensus_path
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue_files import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
-from arbitre.agreement.consensus.risk import least_risk, standing_of
 from arbitre.agreement.consensus.systems import read_predictions, score_apart
-from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy, vote
+from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import DisagreementCounts, MeasuredAgreement, Provenance
-from arbitre.corpus.reading.document_ids import normalized_id
-from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.corpus.reading.reader import LINES
+from arbitre.corpus.reading.sources import expand_globs
+from arbitre.corpus.storage.output_folder import check_output_folder, destination, paths_among
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
-from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.agreement.consensus.places import Places
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.schema import SchemaSource
-    from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-MIN_ANNOTATORS: Final = 2
-"""Default minimum number of annotators of a document."""
-
-MAX_NAMED: Final = 3
-"""Maximum number of documents that a note names."""
 
 
 def consensus(
     schema: SchemaSource | Comparator,
     annotators: Mapping[str, Paths],
     *,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
-    min_annotators: int = MIN_ANNOTATORS,
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
     decisions: str | Path | None = None,
     lang: str = "en",
+    force: bool = False,
     **options: Unpack[AgreeKeywords],
 ) -> Consensus:
     """Build gold documents from the documents of several annotators, as `arbitre consensus` does.
@@ -66,20 +56,20 @@ def consensus(
     Args:
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
-        strategy: `minimum-risk` keeps what has the best expected score, given how often annotators omit and invent
-            items. `majority` keeps what most annotators have, `unanimity` what all of them share. `collegial` proposes
+        strategy: `majority` keeps what most annotators have, `unanimity` what all of them share. `collegial` proposes
             the majority, and replaces it with the decisions of people on the disagreements. `dawid-skene` uses the
             majority for texts, numbers and the presence of items, and weights votes on categories by the estimated
             error rates of the annotators.
         weak_margin: Minimum lead of the winning reading over the next one, as a share of the votes; a majority with a
             smaller lead is flagged as weak.
-        min_annotators: Minimum number of annotators of a document; documents with fewer are left out.
         systems: Sources of the predictions of systems, which are scored on unanimous and on contested values
             separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
         queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
         decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
         lang: Language of the page of disagreements.
+        force: Whether to write beside files that arbitre did not write: to a folder that contains some, or to a new
+            file beside one.
         **options: Options of the comparator, and for reading documents.
 
     Returns:
@@ -88,7 +78,7 @@ def consensus(
     Raises:
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, no document has two
-            annotators, or a file cannot be written.
+            annotators, or a file cannot be written or is not one that arbitre wrote.
         OptionError: An option is unknown or out of range.
     """
     given: dict[str, Any] = dict(options)
@@ -100,12 +90,12 @@ def consensus(
         reading,
         strategy=strategy,
         weak_margin=weak_margin,
-        min_annotators=min_annotators,
         systems=systems,
         out=out,
         queue=queue,
         decisions=decisions,
         lang=lang,
+        force=force,
     )
 
 
@@ -114,17 +104,21 @@ def consensus_on(
     annotators: Mapping[str, Paths],
     reading: ReadOptions,
     *,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
-    min_annotators: int = MIN_ANNOTATORS,
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
     decisions: str | Path | None = None,
     lang: str = "en",
+    force: bool = False,
 ) -> Consensus:
     """Read the documents of annotators and build gold documents from them; see `consensus`."""
-    language, files = Language.named(lang), None if queue is None else queue_files(queue)
+    language = Language.named(lang)
+    sources = [*annotators.values(), *(systems or {}).values()]
+    inputs = [path for source in sources for path in expand_globs(source)]
+    inputs += map(str, paths_among([decisions, comparator.plan.root.file]))
+    target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
     options = reading.for_plan(comparator.plan)
     annotations = read_annotations(annotators, options)
     predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
@@ -134,26 +128,47 @@ def consensus_on(
         annotations,
         strategy=strategy,
         weak_margin=weak_margin,
-        min_annotators=min_annotators,
         predictions=predictions,
         decisions=decided,
     )
-    if files is not None:
+    if target is not None:
+        built.save(target, id_key=reading.id_key, inputs=inputs, force=force)
+    if queue is not None:
         by_id = {} if decided is None else decided.by_id
         version = comparator.plan.signature.version
-        Queue(built.provenance.annotators, built.disagreements, by_id, version).write(files, language)
-    if out is not None:
-        built.save(out, id_key=reading.id_key)
+        written = Queue(built.provenance.annotators, built.disagreements, by_id, version)
+        written.write(queue, language, inputs=inputs, force=force)
     return built
+
+
+def consensus_outputs(
+    out: str | Path | None, queue: str | Path | None, *, inputs: Sequence[str] = (), force: bool = False
+) -> tuple[Path | None, Path | None]:
+    """Return the paths that the documents and the disagreements are written to; see `consensus`.
+
+    Raises:
+        DataError: One of them must not be written to.
+        OptionError: The queue has an unknown format, or both have the same path.
+    """
+    if out is not None and queue is not None and Path(out).resolve() == Path(queue).resolve():
+        raise OptionError.of("Expected different paths for `out` and `queue`.")
+    if out is not None:
+        out = destination(out, inputs=inputs, force=force) if Path(out).suffix.lower() in LINES else Path(out)
+        check_consensus_path(Path(out or ""), inputs=inputs, force=force)
+    if queue is not None:
+        if queue_files(queue) == [Path(queue)]:
+            queue = destination(queue, inputs=inputs, force=force)
+        else:
+            check_output_folder(Path(queue), inputs=inputs, force=force)
+    return None if out is None else Path(out), None if queue is None else Path(queue)
 
 
 def build_consensus(
     comparator: Comparator,
     annotations: Mapping[str, Mapping[str, Json]],
     *,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    strategy: Strategy = "majority",
     weak_margin: float = WEAK_MARGIN,
-    min_annotators: int = MIN_ANNOTATORS,
     predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
     decisions: Decisions | None = None,
 ) -> Consensus:
@@ -164,7 +179,6 @@ def build_consensus(
         annotations: Documents of each annotator, by id. An annotator may lack documents.
         strategy: See `consensus`.
         weak_margin: See `consensus`.
-        min_annotators: See `consensus`.
         predictions: Predictions of each system to score, with the ids of their documents.
         decisions: Decisions on the disagreements, as `Decisions.read` returns them.
 
@@ -173,84 +187,12 @@ def build_consensus(
             a decision does not belong to a disagreement or violates the schema.
         OptionError: An option is unknown or out of range.
     """
-    if min_annotators < 1:
-        raise OptionError.of(f"Expected `min_annotators` to be at least 1, got {min_annotators}.")
-    shared, notes = documents_of_several(annotations, min_annotators)
-    built = build_gold(
-        comparator, shared, strategy=strategy, weak_margin=weak_margin, decisions=decisions, predictions=predictions
-    )
-    standing = None
-    if strategy != "dawid-skene" or len(shared) > LEAST_ANNOTATORS:
-        proposed: Strategy = "majority" if strategy == "collegial" else strategy
-        standing = standing_of(
-            comparator.plan,
-            shared,
-            lambda others: _assembled(comparator.plan, find_places(comparator.plan, others), proposed, weak_margin)[
-                0
-            ].documents(),
-        )
-    return replace(built, notes=(*notes, *built.notes), standing=standing)
-
-
-def documents_of_several(
-    annotations: Mapping[str, Mapping[str, Json]], least: int
-) -> tuple[dict[str, dict[str, Json]], list[str]]:
-    """Return the documents that have at least this number of annotators, and notes on the others.
-
-    Raises:
-        DataError: There are none.
-    """
-    owners: dict[str, list[str]] = defaultdict(list)
-    for name, documents in annotations.items():
-        for key, document in documents.items():
-            if document is not ABSENT:
-                owners[key].append(name)
-    few = {key: sorted(names) for key, names in sorted(owners.items()) if len(names) < least}
-    notes = []
-    if few:
-        alone = ", ".join(f"{key!a} ({', '.join(names)})" for key, names in islice(few.items(), MAX_NAMED))
-        notes.append(
-            f"{len(few)} of {len(owners)} documents {'has' if len(few) == 1 else 'have'} fewer than {least} annotators "
-            f"and {'is' if len(few) == 1 else 'are'} left out: {alone}{', …' * (len(few) > MAX_NAMED)}. "
-            "Use --min-annotators to keep them."
-        )
-        forms: dict[str, list[str]] = defaultdict(list)
-        for key in owners:
-            forms[normalized_id(key)].append(key)
-        close = sorted(keys for keys in forms.values() if len(keys) > 1 and any(key in few for key in keys))
-        if close:
-            names = ", ".join(f"{key!a}" for key in sorted(close[0]))
-            notes.append(
-                f"{len(close)} document{'s' * (len(close) > 1)} {'have' if len(close) > 1 else 'has'} ids that differ "
-                f"only in case, Unicode form or file extension, such as {names}. Use --normalize-ids to join them."
-            )
-    if few and len(few) == len(owners) and len(annotations) > 1:
-        raise DataError.of(
-            f"No document was annotated by at least {least} annotators",
-            hint=" ".join(["Documents are joined by their ids.", *notes[1:]]),
-        )
-    kept = {
-        name: {key: document for key, document in documents.items() if key not in few}
-        for name, documents in annotations.items()
-    }
-    return kept, notes
-
-
-def build_gold(
-    comparator: Comparator,
-    annotations: Mapping[str, Mapping[str, Json]],
-    *,
-    strategy: Strategy = DEFAULT_STRATEGY,
-    weak_margin: float = WEAK_MARGIN,
-    predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
-    decisions: Decisions | None = None,
-) -> Consensus:
-    """Build gold documents from all documents, without comparing them with single annotators; see `build_consensus`."""
     check_options(strategy, weak_margin)
     if decisions is not None and strategy != "collegial":
         raise OptionError.of("`decisions` requires `strategy` collegial.")
     places = find_places(comparator.plan, annotations)
-    assembly, estimates = _assembled(comparator.plan, places, strategy, weak_margin)
+    estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
+    assembly = _assemble(places, strategy, weak_margin, estimates)
     draft = assembly.draft()
     notes = tuple(notes_of(places, draft, strategy, estimates))
     decided, undecided = 0, tuple[str, ...]()
@@ -261,7 +203,7 @@ def build_gold(
     flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
     alpha = alpha_of_documents(comparator.plan, places.aligned)
     provenance = Provenance(
-        tuple(sorted(places.annotators)),
+        places.annotators,
         strategy,
         MeasuredAgreement(alpha.name, alpha.value, alpha.items),
         len(draft.documents),
@@ -271,7 +213,7 @@ def build_gold(
     scores: dict[str, SystemScores] = {}
     if predictions:
         unanimous = strategy == "unanimity"
-        gold = _assembled(comparator.plan, places, "majority", weak_margin)[0].draft() if unanimous else draft
+        gold = _assemble(places, "majority", weak_margin, estimates).draft() if unanimous else draft
         scores = {name: score_apart(comparator.plan, gold, answers) for name, answers in predictions.items()}
     return Consensus(
         draft.documents,
@@ -297,12 +239,6 @@ def check_options(strategy: Strategy, weak_margin: float) -> None:
         raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
 
 
-def _assembled(plan: Plan, places: Places, strategy: Strategy, weak_margin: float) -> tuple[Assembly, Estimates]:
-    """Return the documents of a strategy, and the estimates of `dawid-skene`."""
-    if strategy == "minimum-risk":
-        return least_risk(plan, places, weak_margin)[0], Estimates({}, {})
-    estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
-    votes = {
-        place: vote(place, strategy, weak_margin, estimated=estimates.winners.get(place)) for place in places.every
-    }
-    return Assembly.of(places, votes, strategy), estimates
+def _assemble(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Assembly:
+    votes = {place: vote(place, strategy, weak_margin, estimates.winners.get(place)) for place in places.every}
+    return Assembly.of(places, votes, strategy)

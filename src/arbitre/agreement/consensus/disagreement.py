@@ -8,10 +8,12 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from arbitre.corpus.joining.provenance import sidecar
 from arbitre.corpus.reading.document_ids import RUN
 from arbitre.corpus.reading.reader import LINES
+from arbitre.corpus.storage.output_folder import check_output_folder, output_folder, output_path
 from arbitre.errors import DataError
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.text_files import atomic_text_file, json_text, output_text_file
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ class PathCounts:
     Attributes:
         unanimous: Kept; all annotators have it.
         majority: Kept, with a clear majority.
-        flagged: Kept, but tied, with a weak majority, or in a document of a single annotator.
+        flagged: Kept, but tied or with a weak majority.
         left_out: Not in the consensus.
     """
 
@@ -180,32 +182,6 @@ class SystemScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How well a consensus predicts an annotator who took no part in it, next to single annotators.
-
-    Each annotator is left out in turn. The consensus of the others is compared with the documents of that annotator,
-    and so are the documents of each other annotator and the medoid: for each document, that of the other annotator who
-    agrees best with the rest. The scores are means of the pooled f1q. They are agreement, not performance.
-
-    Attributes:
-        consensus: Mean f1q of the consensus of the others.
-        medoid: Mean f1q of the medoid of the others.
-        annotators: Mean f1q of each annotator against the others.
-        documents: Number of documents that were compared.
-    """
-
-    consensus: float
-    medoid: float
-    annotators: Mapping[str, float]
-    documents: int
-
-    @property
-    def best(self) -> str:
-        """Name of the annotator with the greatest mean f1q."""
-        return max(sorted(self.annotators), key=lambda name: self.annotators[name])
-
-
-@dataclass(frozen=True, slots=True)
 class Consensus:
     """Gold documents built from the documents of several annotators.
 
@@ -220,7 +196,6 @@ class Consensus:
             it is the majority.
         undecided: For `collegial`, the ids of the disagreements that nobody has decided on. `by_path` and `values` are
             those of the proposal.
-        standing: Comparison with single annotators and the medoid; None for fewer than three annotators.
     """
 
     documents: Mapping[str, Json]
@@ -231,37 +206,43 @@ class Consensus:
     values: PathCounts = PathCounts()
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
     undecided: tuple[str, ...] = ()
-    standing: Standing | None = None
 
-    def save(self, path: str | Path, *, id_key: str = "id") -> tuple[Path, Path]:
+    def save(
+        self,
+        path: str | Path,
+        *,
+        id_key: str = "id",
+        inputs: Iterable[str | Path] = (),
+        force: bool = False,
+    ) -> tuple[Path, Path]:
         """Write the documents and their sidecar, as `arbitre evaluate --gold` reads them.
 
         Args:
             path: A file (.jsonl or .ndjson) for objects, one per line; or a folder for documents of any kind, one
-                `<id>.json` each. Existing files are replaced.
+                `<id>.json` each. Only files that arbitre wrote are replaced.
             id_key: Key of the id in a file.
+            inputs: Files and folders that were read, which the folder must not contain.
+            force: Whether to write to a folder that contains other files, beside them.
 
         Returns:
             The path of the documents, and that of the sidecar.
 
         Raises:
-            DataError: A document cannot be a record, an id cannot be used as a file name, the folder contains other
-                documents, or a file cannot be written.
+            DataError: A document cannot be a record, an id cannot be used as a file name, the folder contains files
+                that arbitre did not write, or a file cannot be written.
         """
-        path = Path(path)
+        path, inputs = Path(path), [*inputs]
+        check_consensus_path(path, inputs=inputs, force=force)
         if path.suffix.lower() in LINES:
             texts = [_line(name, document, id_key) for name, document in self.documents.items()]
-            with atomic_text_file(path) as file:
+            with output_text_file(path) as file:
                 file.writelines(texts)
-        elif path.suffix and not path.is_dir():
-            raise DataError.of(
-                "Expected a .jsonl file or a folder for the consensus", file=str(path), hint="Choose another name."
-            )
         else:
-            names = _file_names(self.documents, path)
-            for name, document in self.documents.items():
-                with atomic_text_file(path / names[name]) as file:
-                    file.write(json_text(document))
+            names = _file_names(self.documents)
+            with output_folder(path, names.values(), inputs=inputs, force=force) as staging:
+                for name, document in self.documents.items():
+                    with atomic_text_file(staging / names[name]) as file:
+                        file.write(json_text(document))
         return path, self.provenance.write(path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -272,11 +253,23 @@ class Consensus:
             "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
             "undecided": list(self.undecided),
-            "standing": None if self.standing is None else asdict(self.standing) | {"best": self.standing.best},
             "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
             "documents": dict(self.documents),
             "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],
         }
+
+
+def check_consensus_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = False) -> None:
+    """Raise DataError if a consensus must not be written to a path; arguments as for `Consensus.save`."""
+    if path.suffix.lower() in LINES:
+        output_path(path, inputs=inputs)
+    elif path.suffix and not path.is_dir():
+        raise DataError.of(
+            "Expected a .jsonl file or a folder for the consensus", file=str(path), hint="Choose another name."
+        )
+    else:
+        check_output_folder(path, inputs=inputs, force=force)
+    output_path(sidecar(path))
 
 
 def _value_or_absent(key: str, value: Json) -> dict[str, Json]:
@@ -297,17 +290,11 @@ def _line(name: str, document: Json, id_key: str) -> str:
     )
 
 
-def _file_names(documents: Iterable[str], folder: Path) -> dict[str, str]:
-    """Return the file name of each document. Raises DataError if there are other documents in the folder."""
+def _file_names(documents: Iterable[str]) -> dict[str, str]:
+    """Return the file name of each document. Raises DataError if there is none."""
     names = {name: f"{name}.json" for name in documents}
     if wrong := [name for name, file in names.items() if Path(file).name != file]:
         raise DataError.of(
             f"The id {wrong[0]!r} cannot be used as a file name", hint="Write the documents to a .jsonl file instead."
-        )
-    if folder.is_dir() and (others := sorted({file.name for file in folder.glob("*.json")} - {*names.values()})):
-        raise DataError.of(
-            f"The folder contains other documents, such as {others[0]}",
-            file=str(folder),
-            hint="Choose another folder, or delete them.",
         )
     return names

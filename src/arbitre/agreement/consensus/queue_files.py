@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.agreement.consensus.decisions import cell_text, fingerprint
 from arbitre.agreement.consensus.queue_view import queue_view
+from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
 from arbitre.report.html.queue_page import render_queue
-from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer
+from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, output_text_file
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -38,16 +39,35 @@ class Queue(NamedTuple):
     decisions: Mapping[str, Decision]
     version: str
 
-    def write(self, paths: Iterable[Path], language: Language = Language.EN) -> None:
-        """Write the queue to files, each in the format of its suffix. Raises DataError if one cannot be written."""
-        for each in paths:
-            with atomic_text_file(each) as file:
-                if each.suffix == ".html":
-                    file.write(self._page(language))
-                elif each.suffix == ".csv":
-                    self._table(file)
-                else:
-                    file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
+    def write(
+        self,
+        path: Path,
+        language: Language = Language.EN,
+        *,
+        inputs: Iterable[str | Path] = (),
+        force: bool = False,
+    ) -> None:
+        """Write the queue to a file in the format of its suffix, or to a folder in all formats.
+
+        Raises DataError if a file cannot be written or is not one that arbitre wrote.
+        """
+        files = queue_files(path)
+        if files == [path]:
+            with output_text_file(path) as file:
+                self._write(file, path.suffix, language)
+            return
+        with output_folder(path, [each.name for each in files], inputs=inputs, force=force) as staging:
+            for each in files:
+                with atomic_text_file(staging / each.name) as file:
+                    self._write(file, each.suffix, language)
+
+    def _write(self, file: TextIO, suffix: str, language: Language) -> None:
+        if suffix == ".html":
+            file.write(self._page(language))
+        elif suffix == ".csv":
+            self._table(file)
+        else:
+            file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
 
     def _page(self, language: Language) -> str:
         view = queue_view(self.annotators, self.disagreements, self.decisions.values())

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.agreement.aligned_rows import AlignedRows
 from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.sums.pair_sums import PairSums, pair_table, pairs_within
+from arbitre.agreement.sums.pair_sums import FixedChance, PairSums, pair_table, pairs_within
 from arbitre.arrays import exact_dot, exact_sum
 from arbitre.engine.columns.item_weights import leaf_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from arbitre.agreement.advice.by_document import ByDocument
-    from arbitre.agreement.aligned_rows import AlignedRows
+    from arbitre.agreement.independent_rows import ExchangedChance
     from arbitre.agreement.structures.differences import Differences
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Column
@@ -74,11 +77,18 @@ class AlphaParts:
 
 
 def alpha_of_rows(
-    differences: Differences, part: AlignedRows, by_document: ByDocument | None, *, seed: int, most: int = MAX_PAIRS
+    differences: Differences,
+    part: AlignedRows,
+    by_document: ByDocument | None,
+    *,
+    seed: int,
+    most: int = MAX_PAIRS,
+    chance: ExchangedChance | None = None,
 ) -> Coefficient:
     """Return alpha with the distance of the schema; for the other arguments, see `alpha_parts`.
 
-    `by_document` adds the interval and the local expected agreement; None adds nothing.
+    `by_document` adds the interval and the local expected agreement; None adds nothing. `chance` is the expected
+    agreement, instead of that of pooled values; there is no local one then.
     """
     parts = alpha_parts(differences, part, seed=seed, most=most)
     number = float(parts.ratings.sum())
@@ -95,6 +105,7 @@ def alpha_of_rows(
         annotators=part.rows.shape[1],
         standard_error=parts.standard_error,
     )
+    coefficient = coefficient if chance is None else chance.applied(coefficient)
     if not number or by_document is None:
         return coefficient
     raters = (part.rows != NONE).sum(axis=1)
@@ -113,7 +124,24 @@ def alpha_of_rows(
         within=position[owner[first]],
         differences_within=differences.between(part.column, pooled[first], pooled[second]),
     )
+    if chance is not None:
+        return by_document.with_interval(coefficient, FixedChance(sums, chance.expected), len(used))
     return by_document.added(coefficient, sums, document, raters)
+
+
+def observed_agreement(differences: Differences, part: AlignedRows) -> float | None:
+    """Return 1 minus the mean difference of values of the same unit; None without units of two values."""
+    raters = (part.rows != NONE).sum(axis=1)
+    weighted = [2.0 * within / (raters[units] - 1.0) for units, within in _within_units(differences, part)]
+    number = int(raters[raters > 1].sum())
+    return 1.0 - math.fsum(np.concatenate([np.empty(0), *weighted]).tolist()) / number if number else None
+
+
+def _within_units(differences: Differences, part: AlignedRows) -> Iterator[tuple[Indices, Floats]]:
+    """Yield the units that each pair of annotators has in common, and the differences of their values."""
+    for i, j in combinations(range(part.rows.shape[1]), 2):
+        both = ((part.rows[:, i] != NONE) & (part.rows[:, j] != NONE)).nonzero()[0]
+        yield both, differences.between(part.column, part.rows[both, i], part.rows[both, j])
 
 
 def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most: int = MAX_PAIRS) -> AlphaParts:
@@ -130,10 +158,9 @@ def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most:
     rows, raters, document = part.rows[several], raters[several], part.document[several]
     documents = int(part.document.max(initial=-1)) + 1
     within, owners, weighted = [np.empty(0)], [document[:0]], [np.empty(0)]
-    for i, j in combinations(range(rows.shape[1]), 2):
-        both = ((rows[:, i] != NONE) & (rows[:, j] != NONE)).nonzero()[0]
-        within.append(differences.between(part.column, rows[both, i], rows[both, j]))
-        weighted.append(2.0 * within[-1] / (raters[both] - 1.0))
+    for both, each in _within_units(differences, AlignedRows(part.column, rows, document)):
+        within.append(each)
+        weighted.append(2.0 * each / (raters[both] - 1.0))
         owners.append(document[both])
     owner = np.concatenate(owners)
     unit, at = (rows != NONE).nonzero()

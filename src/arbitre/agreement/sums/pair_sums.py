@@ -11,6 +11,7 @@ from scipy import sparse
 from arbitre.arrays import weighted_sums
 
 if TYPE_CHECKING:
+    from arbitre.agreement.sums.alpha_sums import AlphaSums
     from arbitre.arrays import Floats, Indices
 
 
@@ -57,6 +58,29 @@ class PairSums:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = summed(self.within, self.differences_within, size) / np.bincount(self.within, minlength=size)
             return 1.0 - self.disagreed / self.values, 1.0 - mean
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FixedChance:
+    """A coefficient whose expected agreement does not depend on the documents that are drawn.
+
+    Attributes:
+        sums: Gives the observed agreement.
+        expected: The expected agreement.
+    """
+
+    sums: AlphaSums | PairSums
+    expected: float
+
+    @property
+    def width(self) -> int:
+        """See `DocumentSums`."""
+        return self.sums.width
+
+    def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
+        """See `DocumentSums`."""
+        observed, _ = self.sums.weighted(weights)
+        return observed, np.full_like(observed, self.expected)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,13 +13,14 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
-from arbitre.cli.shared_options import Lang, NoReport, TerminalOptions
+from arbitre.cli.shared_options import Force, Lang, NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
+from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
-from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.file_names import REPORT, remove_report
+from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import write_ranking
 from arbitre.report.text_files import atomic_text_file
@@ -44,28 +46,31 @@ def demo(
     out: Out = Path("arbitre-demo"),
     lang: Lang = Language.EN,
     no_report: NoReport = False,
+    force: Force = False,
     output: TerminalOptions,
 ) -> None:
     """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
     screen = output.terminal()
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
-    for source in (*sources, bundled.schemas() / "examples" / SCHEMA):
-        with atomic_text_file(out / source.name) as file:
-            file.write(source.read_text(encoding="utf-8"))
-    comparator = arbitre.Comparator(out / SCHEMA)
-    entries = EntryLayout.of(comparator.plan)
+    sources.append(bundled.schemas() / "examples" / SCHEMA)
+    options = EvaluationOptions(workers=1, lang=lang, no_report=no_report)
+    parts = dict.fromkeys(SYSTEMS, result_names(options))
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
-    for system in SYSTEMS:
-        joined = Sources(gold=out / GOLD, predicted=out / f"{system}.jsonl").joined()
-        options = EvaluationOptions(out=out / system, workers=1, lang=lang, no_report=no_report)
-        evaluations[system], _ = EvaluationJob(comparator.plan, joined, options)()
-        compared_again = compare_pairs(comparator.plan, list(joined))
-        found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
-    if no_report:
-        remove_report(out)
-    else:
-        write_ranking(out, arbitre.rank(evaluations), lang)
+    with output_folder(out, [*(file.name for file in sources), REPORT], parts=parts, force=force) as folder:
+        for source in sources:
+            with atomic_text_file(folder / source.name) as file:
+                file.write(source.read_text(encoding="utf-8"))
+        comparator = arbitre.Comparator(folder / SCHEMA)
+        entries = EntryLayout.of(comparator.plan)
+        for system in SYSTEMS:
+            joined = Sources(gold=folder / GOLD, predicted=folder / f"{system}.jsonl").joined()
+            job = EvaluationJob(comparator.plan, joined, replace(options, out=folder / system))
+            evaluations[system], _ = job.run()
+            compared_again = compare_pairs(comparator.plan, list(joined))
+            found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
+        if not no_report:
+            write_ranking(folder, arbitre.rank(evaluations), lang)
     screen.show(_leaderboard_and_entries(evaluations, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -17,6 +16,7 @@ from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.overrides import OverrideOptions
 from arbitre.cli.shared_options import (
     CsvDialectOption,
+    FolderOptions,
     IdKey,
     MaxDepth,
     OutputOptions,
@@ -48,10 +48,6 @@ _LEGEND: Final = (
 _SOURCE: Final = "a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id."
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
 Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Folder for the distance matrices (.npy, .csv) and metricity.json."),
-]
 Sample = Annotated[
     int | None,
     typer.Option(
@@ -68,7 +64,7 @@ def metricity(
     schema: Schema,
     options: SchemaOptions,
     overrides: OverrideOptions,
-    out: Out = None,
+    folder: FolderOptions,
     sample: Sample = None,
     seed: Seed = 0,
     id_key: IdKey = "id",
@@ -87,7 +83,8 @@ def metricity(
         predicted=predicted,
         match=[choice.choice for choice in overrides.match or ()],
         distance=overrides.distances(options.functions),
-        out=out,
+        out=folder.out,
+        force=folder.force,
         sample=sample,
         seed=seed,
         id_key=id_key,
@@ -96,8 +93,8 @@ def metricity(
         **options.keywords(),
     )
     screen.result(result.to_dict, partial(_blocks, result))
-    if out is not None:
-        screen.wrote(result.files, out)
+    if folder.out is not None:
+        screen.wrote(result.files, folder.out)
 
 
 def _cells(row: MetricityRow) -> dict[str, str]:

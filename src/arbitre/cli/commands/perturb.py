@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from arbitre.cli.output.console import counted
-from arbitre.cli.shared_options import IdKey, TerminalOptions
+from arbitre.cli.shared_options import Force, IdKey, TerminalOptions
 from arbitre.comparator.suggestions import perturb_gold
 from arbitre.diagnosis.perturbation import RATES, FaultKind
 
@@ -62,6 +62,7 @@ def perturb(
     seed: Seed = 0,
     out: Out = None,
     id_key: IdKey = "id",
+    force: Force = False,
     output: TerminalOptions,
 ) -> None:
     """Plant faults in copies of gold documents, to see how the scores react.
@@ -70,6 +71,7 @@ def perturb(
     and the planted faults.
     """
     screen, planted = output.terminal(), Counter[str]()
+    out = screen.destination(out, force=force)
     copies = perturb_gold(gold, dict(rates) if rates else RATES, at=at, seed=seed, out=out, id_key=id_key)
     if out is None:
         for copy in copies:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arbitre.cli.shared_options import Keep, Lang, TerminalOptions
+from arbitre.cli.shared_options import Force, Keep, Lang, TerminalOptions
 from arbitre.report.html.language import Language
 from arbitre.report.saved_results import write_report
 
@@ -30,14 +30,15 @@ def report(
     out: Out = None,
     lang: Lang = Language.EN,
     keep: Keep = None,
+    force: Force = False,
     output: TerminalOptions,
 ) -> None:
     """Regenerate the HTML report of an evaluation or a ranking, in English or French.
 
     The report is one self-contained HTML page.
     """
-    written = write_report(evaluations, out, lang=lang, keep=keep)
     screen = output.terminal()
+    written = write_report(evaluations, screen.destination(out, force=force), lang=lang, keep=keep)
     screen.note(f"Wrote {written.file.as_posix()}")
     for note in written.notes:
         screen.note(note.replace("`keep`", "--keep"))

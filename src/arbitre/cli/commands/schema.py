@@ -15,6 +15,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.cli.shared_options import (
+    Force,
     FormatAssertion,
     IdKey,
     OutputOptions,
@@ -70,9 +71,12 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the sch
 
 @app.command()
 @with_option_sets
-def infer(gold: Sources, *, out: Out = None, id_key: IdKey = "id", output: TerminalOptions) -> None:
+def infer(
+    gold: Sources, *, out: Out = None, id_key: IdKey = "id", force: Force = False, output: TerminalOptions
+) -> None:
     """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
     screen = output.terminal()
+    out = screen.destination(out, force=force)
     inferred = infer_schema(gold, out=out, id_key=id_key)
     if inferred.skipped:
         screen.note("\n".join([f"Skipped {counted(len(inferred.skipped), 'file')}:", *inferred.skipped]))

@@ -10,6 +10,7 @@ import typer
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output.console import Terminal, counted
 from arbitre.cli.shared_options import (
+    Force,
     OutputOptions,
     ReadingOptions,
     SchemaArgument,
@@ -18,7 +19,7 @@ from arbitre.cli.shared_options import (
 )
 from arbitre.corpus.results.suggested_gate import suggest_gate as gate_for
 from arbitre.corpus.running.suggested_aliases import suggest_aliases as aliases_for
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.text_files import json_text, output_text_file
 
 if TYPE_CHECKING:
     from arbitre.corpus.joining.join import Join
@@ -38,6 +39,7 @@ def suggest_aliases(
     sources: SourceOptions,
     reading: ReadingOptions,
     out: Out = None,
+    force: Force = False,
     output: OutputOptions,
 ) -> None:
     """Suggest aliases for fields that predictions store under keys that the schema does not declare.
@@ -45,6 +47,7 @@ def suggest_aliases(
     Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
     """
     screen = output.terminal()
+    out = screen.destination(out, force=force)
     plan = options.comparator(schema).plan
     suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
     _print(screen, suggested, out)
@@ -63,6 +66,7 @@ def suggest_gate(
     reading: ReadingOptions,
     seed: Seed = 0,
     out: Out = None,
+    force: Force = False,
     output: OutputOptions,
 ) -> None:
     """Suggest a gate for the matching of the entries.
@@ -71,6 +75,7 @@ def suggest_gate(
     gold.
     """
     screen = output.terminal()
+    out = screen.destination(out, force=force)
     plan = options.comparator(schema).plan
     suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
     _print(screen, suggested, out)
@@ -93,7 +98,7 @@ def _pairs(screen: Terminal, plan: Plan, sources: SourceOptions, reading: Readin
 def _print(screen: Terminal, suggested: AliasSuggestions | SuggestedGate, out: Path | None) -> None:
     """Write or print the overlay; with `--format json`, print the evidence, too."""
     if out is not None:
-        with atomic_text_file(out) as file:
+        with output_text_file(out) as file:
             file.write(json_text(suggested.overlay))
     if screen.as_json:
         screen.json(suggested.to_dict())

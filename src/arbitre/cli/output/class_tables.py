@@ -31,6 +31,13 @@ _MEANINGS: Final = {
     "partial": "same boundaries, any label; overlapping entities count half",
     "type": "same label, and the entities overlap",
 }
+_MATCHED: Final = {
+    "key": "items matched by their key",
+    "position": "items matched by their position",
+    "other fields": "items matched by their other fields, without looking at these values",
+    "all fields": "items matched by all fields, because the others do not identify them: upper bounds",
+    "these values": "items matched by these values: upper bounds",
+}
 _SHOWN_CLASSES: Final = 12
 """Maximum number of classes of a confusion matrix in a terminal."""
 _WIDE: Final = 81
@@ -73,6 +80,8 @@ def classification(path: str, classes: Classification, evaluation: Evaluation, w
     grid = table("class", "tp", "fp", "fn", "support", *_SCORES)
     _add_classes(grid, classes, None)
     yield titled(f"Classes at {escape_hidden(path or '(the whole)')}: accuracy {number(classes.accuracy)}", grid)
+    if classes.matched_by is not None:
+        yield Text(_MATCHED[classes.matched_by], style="dim")
     yield confusion(classes.confusion, width)
     yield readings(classes)
     entries = evaluation.by_path.get(f"{evaluation.entries}/*")

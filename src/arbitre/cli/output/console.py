@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group
 from rich.text import Text
 
+from arbitre.corpus.storage.output_folder import output_path, renamed
 from arbitre.report.text_files import json_text
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ class Terminal:
             self.json(plain())
         else:
             self.show(blocks(self.width))
+
+    def destination(self, out: Path | None, *, force: bool) -> Path | None:
+        """Return the path that a single file is written to, and say so if it is not `out`; see `output_path`."""
+        path = out if out is None else output_path(out, force=force)
+        if out is not None and path is not None and path != out:
+            self.error(renamed(out, path), "note")
+        return path
 
     def wrote(self, files: Iterable[str], folder: Path) -> None:
         """Print a note with the names of the files written to a folder, and the path of the report among them."""

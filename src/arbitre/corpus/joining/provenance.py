@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from arbitre import bundled
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.sources import SIDECAR, STDIN
-from arbitre.corpus.storage.files import atomic_file
+from arbitre.corpus.storage.output_folder import output_file
 from arbitre.errors import DataError, Problem
 from arbitre.schema.loading.references import load
 from arbitre.schema.validation.validate import find_violations
@@ -66,13 +66,11 @@ class ValueOrigin:
         annotators: The annotators who have this value.
         by: The strategy, the name of the person who decided on the value, or "undecided".
         note: Note by the person who decided.
-        tie: Whether another reading has as many votes, and nobody decided.
     """
 
     annotators: tuple[str, ...]
     by: str
     note: str | None = None
-    tie: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,7 @@ class Provenance:
 
     Attributes:
         annotators: Names of the annotators; a single name for gold by one annotator.
-        strategy: How the annotations were combined: "minimum-risk", "majority", "unanimity", "collegial",
-            "dawid-skene", or any text.
+        strategy: How the annotations were combined: "majority", "unanimity", "collegial", "dawid-skene", or any text.
         agreement: Agreement of the annotators.
         documents: Number of gold documents.
         disagreements: Number of disagreements, and how many were flagged and decided.
@@ -144,9 +141,7 @@ class Provenance:
             disagreements and DisagreementCounts(**disagreements),
             {
                 document: {
-                    place: ValueOrigin(
-                        tuple(origin["from"]), origin["by"], origin.get("note"), origin.get("tie", False)
-                    )
+                    place: ValueOrigin(tuple(origin["from"]), origin["by"], origin.get("note"))
                     for place, origin in values.items()
                 }
                 for document, values in plain.get("values", {}).items()
@@ -157,11 +152,11 @@ class Provenance:
         """Write the sidecar of a gold source and return its path.
 
         Raises:
-            DataError: The file cannot be written, or a name is not Unicode text.
+            DataError: The file cannot be written or is not one that arbitre wrote, or a name is not Unicode text.
         """
         path, text = sidecar(source), json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
         try:
-            with atomic_file(path) as part:
+            with output_file(path) as part:
                 part.write_text(text, encoding="utf-8", newline="\n")
         except UnicodeEncodeError as error:
             raise DataError.of(
@@ -185,7 +180,6 @@ class Provenance:
                 document: {
                     place: {"from": list(origin.annotators), "by": origin.by}
                     | ({"note": origin.note} if origin.note else {})
-                    | ({"tie": True} if origin.tie else {})
                     for place, origin in values.items()
                 }
                 for document, values in self.values.items()
@@ -224,7 +218,6 @@ class Provenance:
 
 
 _STRATEGIES: Final = {
-    "minimum-risk": "minimum-risk consensus of ",
     "majority": "majority of ",
     "unanimity": "unanimity of ",
     "collegial": "collegially revised consensus of ",

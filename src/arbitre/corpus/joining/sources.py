@@ -93,6 +93,12 @@ class Sources:
         provenance = GoldProvenance.read(expand_globs(paths))
         return replace(self._joined(reading, on_read, processes), provenance=provenance)
 
+    def files(self, reading: ReadOptions | None = None) -> list[str | Path]:
+        """Return the files and folders that the documents are read from. Raises DataError if a glob matches none."""
+        if self.manifest is not None:
+            return [*Manifest(self.manifest, reading or ReadOptions()).files()]
+        return [*expand_globs([*_each(self.gold), *_each(self.predicted), *_each(self.pairs)])]
+
     def _joined(self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None) -> Join:
         reading, numbers = reading or ReadOptions(), count(1)
 

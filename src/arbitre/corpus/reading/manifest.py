@@ -56,6 +56,13 @@ class Manifest:
             )
             yield RecordPair(gold, predicted, tuple(row[name] for name in self.factors))
 
+    def files(self) -> Iterator[Path]:
+        """Yield the manifest and the files that it names."""
+        yield self.path
+        for _, row in self._table.rows():
+            if not isinstance(row, str):
+                yield from (self.path.parent / row[name] for name in self._known[1:] if row[name])
+
     def _missing(self, side: Side, labels: tuple[str, str | None], line: int) -> Record | Failure:
         reason = NO_PREDICTION if side == "predicted" else "Expected a file in the gold column, got an empty cell"
         return Failure(side, *labels, str(self.path), line, reason=reason)

@@ -63,8 +63,8 @@ class ReadOptions:
         id_key: Key or Parquet column of the id.
         id_pattern: Regular expression that finds the id in a file name.
         max_depth: Maximum number of nested containers.
-        gold_key: Key of the gold document in records with both sides, and its Parquet column.
-        predicted_key: Key of the prediction in records with both sides, and its Parquet column.
+        gold_key: Key of the gold document in records that contain it, and its Parquet column.
+        predicted_key: Key of the prediction in records that contain it, and its Parquet column.
         lenient: Whether to repair predictions that are not valid JSON.
         repair_structure: Whether lenient reading also accepts repairs that move keys or drop them.
         projection: JMESPath expressions that are applied to documents before comparison.
@@ -95,9 +95,11 @@ class ReadOptions:
 
         With `processes`, records that have a place may lack their value; see `Reader.source`.
         """
-        reader, names = self.reader(side), list(expand_globs(sources))
-        for name in names:
-            yield from reader.source(name, alone=len(names) == 1, processes=processes)
+        reader = self.reader(side)
+        given = [sources] if isinstance(sources, (str, Path)) else list(sources)
+        names = [(name, name != str(source)) for source in given for name in expand_globs(source)]
+        for name, matched in names:
+            yield from reader.source(name, alone=len(names) == 1, matched=matched, processes=processes)
 
     def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
         """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
@@ -108,6 +110,7 @@ class ReadOptions:
             DataError: A whole source cannot be read.
         """
         whole = replace(self, lenient=False, repair_structure=False, projection=None).reader("gold")
+        whole = replace(whole, wrapped=False)
         gold, predicted = self.reader("gold"), self.reader("predicted")
         if isinstance(sources, DataFrame):
             yield from _table_rows(FrameTable(sources), gold, predicted)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.reading import repaired_json, strict_json
-from arbitre.corpus.reading.csv_table import WORKBOOK, CsvTable, cell_value
+from arbitre.corpus.reading.csv_table import CsvTable, cell_value
 from arbitre.corpus.reading.document_ids import (
     RUN,
     FileNamePattern,
@@ -20,7 +20,7 @@ from arbitre.corpus.reading.document_ids import (
     quote_names,
     recover_label,
 )
-from arbitre.corpus.reading.records import IN_TEXT, ByteRange, Failure, Record, Side
+from arbitre.corpus.reading.records import IN_TEXT, SIDES, ByteRange, Failure, Record, Side
 from arbitre.corpus.reading.sources import (
     LARGE_FILE,
     SIDECAR,
@@ -51,12 +51,15 @@ if TYPE_CHECKING:
 LINES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE: Final = ".parquet"
 DOCUMENT: Final = ".json"
-CELLS: Final = frozenset({".csv", ".tsv", WORKBOOK})
+CELLS: Final = frozenset({".csv", ".tsv"})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
 
 MAX_HEAD: Final = 1 << 20
 """Size of the part of a damaged line that is searched for its id, in bytes."""
+
+_HEAD: Final = 4096
+"""Number of bytes in which the first bracket of a file is searched."""
 
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -74,6 +77,7 @@ class Reader:
         expression: Applied to each document, if any.
         lenient: Whether to repair invalid JSON.
         repair_structure: Whether lenient reading also accepts repairs that move keys or drop them.
+        wrapped: Whether a record may contain the document under `column`; see `unwrapped`.
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
         fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
         normalize_ids: Whether ids are compared without case, Unicode form and file extension.
@@ -94,14 +98,19 @@ class Reader:
     max_bytes: int = MAX_BYTES
     max_values: int = MAX_VALUES
     repair_structure: bool = False
+    wrapped: bool = True
 
-    def source(self, name: str, *, alone: bool, processes: Processes | None = None) -> Iterator[Record | Failure]:
+    def source(
+        self, name: str, *, alone: bool, matched: bool = False, processes: Processes | None = None
+    ) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
 
         Args:
             name: Path of the source, or "-" for standard input.
             alone: Whether this is the only source. If so, a `.json` file that cannot be read raises DataError;
                 otherwise it is a Failure.
+            matched: Whether the name matches a glob. If so, a `.json` file is a document as in a folder, unless it is a
+                list of records.
             processes: They parse large JSON lines files. The records have the value ABSENT if they have a place.
         """
         path = Path(name)
@@ -117,18 +126,26 @@ class Reader:
         elif suffix in CELLS:
             yield from self.cells(path)
         elif suffix == DOCUMENT:
-            try:
-                value, repair, excess = self.load(path)
-                place = None if is_compressed(path) else ByteRange(name)
-                yield from self.whole(value, repair, name, stem, place, excess=excess)
-            except DataError as error:
-                if alone:
-                    raise
-                yield self.failure(error.located(file=name), *self.guessed(stem))
+            yield from self.json_file(path, name, alone=alone, matched=matched)
         elif self.lenient and suffix in RAW:
             yield self.file(path, stem)
         else:
             raise unknown_format(name)
+
+    def json_file(self, path: Path, name: str, *, alone: bool, matched: bool) -> Iterator[Record | Failure]:
+        """Yield the documents of a `.json` file; see `source`."""
+        stem = split_name(path)[0]
+        if matched and not self.lists_records(path):
+            yield self.file(path, stem)
+            return
+        try:
+            value, repair, excess = self.load(path)
+            place = None if is_compressed(path) else ByteRange(name)
+            yield from self.whole(value, repair, name, stem, place, excess=excess)
+        except DataError as error:
+            if alone:
+                raise
+            yield self.failure(error.located(file=name), *self.guessed(stem))
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
         """Yield the documents of a folder, ordered by file name. Sidecars are not documents."""
@@ -158,7 +175,19 @@ class Reader:
         except DataError as error:
             return self.failure(error.located(file=str(path)), identity, run)
         place = None if is_compressed(path) else ByteRange(str(path))
-        return self.finished(Record(identity, run, value, str(path), place=place, repair=repair))
+        record = Record(identity, run, value, str(path), place=place, repair=repair)
+        return self.finished(record) if labels else self.unwrapped(record)  # a manifest has columns for both sides
+
+    def lists_records(self, path: Path) -> bool:
+        """Return whether a file contains a list of records."""
+        try:
+            with open_source(path) as file:
+                if not _is_list(file.read(_HEAD)):
+                    return False
+            value = self.load(path)[0]
+        except DataError:
+            return False
+        return isinstance(value, list) and bool(value) and self.labelled(value[0])
 
     def line_file(self, path: Path, name: str, processes: Processes | None = None) -> Iterator[Record | Failure]:
         """Yield one record per line of a file; see `source`."""
@@ -241,7 +270,7 @@ class Reader:
                 for name, text in row.items()
                 if text and name not in {self.id_key, RUN}
             }
-            yield self.finished(Record(*labels, value, str(path), line))
+            yield self.unwrapped(Record(*labels, value, str(path), line), cells=True)
 
     def whole(
         self,
@@ -328,7 +357,7 @@ class Reader:
         if isinstance(labels, Failure):
             return labels
         rest = {name: item for name, item in value.items() if name not in {key, RUN}}
-        return self.finished(Record(*labels, rest, file, line, place=place, repair=repair))
+        return self.unwrapped(Record(*labels, rest, file, line, place=place, repair=repair))
 
     def single(
         self, value: Json, file: str, stem: str, place: ByteRange | None, repair: str | None
@@ -341,7 +370,7 @@ class Reader:
         except DataError as error:
             return self.failure(error.located(file=file))
         known = own or self.names.pattern is not None
-        return self.finished(Record(identity, run, value, file, named=known, place=place, repair=repair))
+        return self.unwrapped(Record(identity, run, value, file, named=known, place=place, repair=repair))
 
     def cell(
         self, text: str | DataError | None, labels: tuple[str, str | None], path: Path, row: int
@@ -356,6 +385,31 @@ class Reader:
         except DataError as error:
             return self.failure(error, *labels)
         return self.finished(Record(*labels, value, str(path), row, repair=repair))
+
+    def unwrapped(self, record: Record, *, cells: bool = False) -> Record | Failure:
+        """Return the record as it will be compared, with the document that it contains under the key of the side.
+
+        A record contains its document under "gold" or "predicted" if it has no other keys than labels and these two,
+        and the schema does not declare the key. Under another key, which the user has set, it always does.
+
+        Args:
+            record: The record.
+            cells: Whether the value consists of the cells of a CSV file, where the document is a JSON text.
+        """
+        key, value = self.column, record.value
+        given = key not in SIDES
+        if not self.wrapped or not isinstance(value, dict) or (not given and (self.expression or key in self.fields)):
+            return self.finished(record)
+        if key in value and (given or not value.keys() - {self.id_key, RUN, *SIDES}):
+            if cells:
+                found = self.cell(value[key], (record.id, record.run), Path(record.file), record.line or 0)
+                return found or self.finished(record)
+            place = record.place and record.place._replace(member=key)
+            return self.finished(replace(record, value=value[key], place=place))
+        if given:
+            error = DataError.of(f"Expected a record with the key {key!r}, got the keys {quote_names(value)}")
+            return self.failure(error.located(file=record.file, line=record.line), record.id, record.run)
+        return self.finished(record)
 
     def finished(self, record: Record) -> Record | Failure:
         """Return the record as it will be compared: apply the expression and, if lenient, read the JSON in texts."""

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Side = Literal["gold", "predicted"]
 
+SIDES: Final = ("gold", "predicted")
+"""Keys of the documents in records that contain both."""
+
 IN_TEXT: Final = "JSON in a text"
 """How a prediction was read that is valid JSON in a text."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import deque
 from dataclasses import replace
 from functools import cache
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "documents"
 FORMAT: Final = "arbitre-documents/3"
+_NAME: Final = re.compile(r"\d{9}\..+")
 
 
 class Checkpoints:
@@ -38,10 +40,10 @@ class Checkpoints:
         """Prepare the folder.
 
         Args:
-            folder: The output folder.
+            folder: The folder that results are written to, before they are complete (see `output_folder`).
             signature: Signature of the plan.
             asked: Other settings that affect the results, besides the signature and the documents.
-            resume: Whether to keep existing checkpoint files. By default they are deleted.
+            resume: Whether to use existing checkpoints. By default they are written again.
 
         Raises:
             DataError: The folder cannot be written.
@@ -49,10 +51,9 @@ class Checkpoints:
         self._folder = folder / FOLDER
         self._identity = [FORMAT, signature.long, *asked]
         self._content = cache(_content_of)  # each file is read only once
+        self._resume = resume
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            for path in self._folder.glob("*.part" if resume else "*"):
-                path.unlink()
         except OSError as error:
             raise unwritable(self._folder, error) from error
 
@@ -60,6 +61,8 @@ class Checkpoints:
         self, parts: Iterable[WorkUnit], compare: Callable[[Iterable[WorkUnit]], Iterator[DocumentResults]]
     ) -> Iterator[DocumentResults]:
         """Yield the results of all work units, in order. Existing results are read from disk.
+
+        At the end, other checkpoint files in the folder are removed, such as those of work units that no longer exist.
 
         Args:
             parts: The work units.
@@ -69,22 +72,30 @@ class Checkpoints:
             DataError: A file cannot be written or read.
         """
         waiting: deque[tuple[Path, bool]] = deque()
+        used: set[Path] = set()
 
         def missing() -> Iterator[WorkUnit]:
             for part in parts:
                 checkpoint = Checkpoint(self._folder / f"{part.start:09}.jsonl", self._digest(part))
-                known = _header(checkpoint.file) == _header_of(checkpoint)
+                known = self._resume and _header(checkpoint.file) == _header_of(checkpoint)
                 waiting.append((checkpoint.file, known))
                 if not known:
                     yield replace(part, checkpoint=checkpoint)
 
+        def noted(path: Path, outcomes: DocumentResults) -> DocumentResults:
+            used.update((path, *(_table(path, name) for name in outcomes.tables)))
+            return outcomes
+
         for outcomes in compare(missing()):
             while waiting[0][1]:
-                yield _read_all(waiting.popleft()[0])
-            waiting.popleft()
-            yield outcomes
+                path = waiting.popleft()[0]
+                yield noted(path, _read_all(path))
+            yield noted(waiting.popleft()[0], outcomes)
         for path, _ in waiting:
-            yield _read_all(path)
+            yield noted(path, _read_all(path))
+        for path in [*self._folder.iterdir()]:
+            if _NAME.fullmatch(path.name) and path not in used:
+                path.unlink()
 
     def _digest(self, part: WorkUnit) -> str:
         """Return a digest of everything that affects the results of a work unit: signature, documents and files."""

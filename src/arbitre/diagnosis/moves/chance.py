@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,13 +26,14 @@ NEAR: Final = 0.5
 def base_chance(value: Json, *, near: bool = False) -> float:
     """Return the probability that an unrelated value equals this one, or is nearly equal, from its length.
 
-    >>> base_chance("Jean"), base_chance("Marie"), base_chance(True)
-    (0.00390625, 0.0009765625, 0.5)
+    >>> base_chance("Jean"), base_chance("Marie"), base_chance(True), base_chance(1e16)
+    (0.00390625, 0.0009765625, 0.5, 0.1)
     """
     if isinstance(value, bool) or value is None:
         return OTHER
     if isinstance(value, (int, float)):
-        return float(DIGIT ** len(str(abs(value)).replace(".", "").strip("0")))
+        digits = "".join(map(str, Decimal(str(value)).as_tuple().digits)).strip("0")
+        return float(DIGIT ** len(digits))
     return float(LETTER ** (len(value if isinstance(value, str) else str(value)) * (NEAR if near else 1.0)))
 
 

@@ -27,6 +27,7 @@ from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler
 
 from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.pool_helpers import check_distances, ratio_or_zero
+from arbitre.threads import call_interruptibly
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ WORD_BITS: Final = 64
 
 BOUND_MIN_PAIRS: Final = 2048
 """Number of pairs of items from which the comparison of long texts is deferred (see `Distance.expensive_above`)."""
+
+
+INTERRUPTIBLE_CHARACTERS: Final = 1 << 30
+"""Number of pairs of characters from which a comparison can be interrupted with Ctrl-C before it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,10 @@ class _EditPool(Pool):
     def _raw(self, compare: Scorer, scorer: Scorer, left: Indices, right: Indices) -> Raw:
         """Compare pairs (`process.cpdist`) or all combinations (`process.cdist`) of texts."""
         texts = self.texts[left].tolist(), self.texts[right].tolist()
-        raw: Raw = compare(*texts, scorer=scorer, dtype=self.measure.dtype)
+        compared = partial(compare, *texts, scorer=scorer, dtype=self.measure.dtype)
+        sizes = self.lengths[left], self.lengths[right]
+        pairs = sizes[0].sum() * sizes[1].sum() if compare is process.cdist else np.dot(*sizes)
+        raw: Raw = call_interruptibly(compared) if pairs > INTERRUPTIBLE_CHARACTERS else compared()
         return raw
 
     def _distances(self, raw: Raw, left: Integers, right: Integers, shape: tuple[int, ...]) -> Floats:

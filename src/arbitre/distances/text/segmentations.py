@@ -97,9 +97,13 @@ def _is_position(value: Json) -> bool:
 
 
 def half_segment(gold: Segmentation) -> int:
-    """Return half of the mean length of the segments of gold, rounded, at least 1: the usual size of a window."""
+    """Return half of the mean length of the segments of gold, rounded, at least 2: the usual size of a window.
+
+    A window of one position would not be blurred at all, and misplacing a boundary by one would cost as much as missing
+    it.
+    """
     segments = len([end for end in gold.ends if end < gold.length]) + 1
-    return max(1, int(gold.length / segments / 2 + 0.5))
+    return max(2, int(gold.length / segments / 2 + 0.5))
 
 
 def count_windows(weigh: Weigh, k: int | None, gold: Segmentation, predicted: Segmentation) -> tuple[float, float]:
@@ -216,7 +220,7 @@ def window_diff(k: int | None = None) -> Distance:
     Source: Pevzner and Hearst, 2002.
 
     Args:
-        k: Number of positions of a window; by default half of the mean length of the gold segments.
+        k: Number of positions of a window; by default half of the mean length of the gold segments, at least 2.
 
     >>> window_diff(k=3)("000100000010", "000010000100")
     0.3

@@ -38,14 +38,14 @@ def _object(column: ObjectColumn, site: Site) -> None:
         entries.starts = starts_of(counts)
         entries.width = int(entries.codes.max(initial=-1)) + 1
         entries.table = child.origin[rows] * entries.width + entries.codes
-    _link_fields(column)
+    link_fields(column)
     if site.absent.object:
         column.present = _nonempty(column)
 
 
 @link_children.register(MixedColumn)
 def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (its child columns know what is absent)
-    _link_fields(column)
+    link_fields(column)
     column.present = _nonempty(column)
 
 
@@ -62,14 +62,14 @@ def _list(column: ListColumn, site: Site) -> None:
             if column.match_keys is not None:
                 column.match_keys = column.match_keys[matched_rows]
     column.lengths = counts_of(column.starts)
-    _link_fields(column)
+    link_fields(column)
     column.sizes += column.lengths
     column.multiset_keys = multiset_keys(column)
     if site.absent.array:
         column.present = _nonempty(column)
 
 
-def _link_fields(column: Column) -> None:
+def link_fields(column: Column) -> None:
     """Index the links and set `sizes` to the total weight of each row's fields, added in the order of the columns."""
     column.sizes = np.zeros(column.size)
     maps = column.maps if isinstance(column, ObjectColumn) else ()

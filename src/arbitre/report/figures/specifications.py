@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from arbitre.corpus.storage.files import atomic_file
+from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.errors import ArbitreError, clipped, show_hidden
 from arbitre.report.documents.quality_matrix import axes_of, shares_of
 from arbitre.report.figures.comparisons import (
@@ -25,7 +25,7 @@ from arbitre.report.figures.comparisons import (
 from arbitre.report.html.language import Language, Translator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -79,8 +79,15 @@ def _fit(name: str) -> str:
     return re.sub(r"[^\w .()+=-]", lambda found: quote(found[0], safe="", errors="replace"), name)
 
 
-def write_figures(folder: Path, view: View, language: Language = Language.EN) -> tuple[str, ...]:
-    """Write the figures of a view to a folder, each with its specification (`.vl.json`).
+def write_figures(
+    folder: Path,
+    view: View,
+    language: Language = Language.EN,
+    *,
+    inputs: Iterable[str | Path] = (),
+    force: bool = False,
+) -> tuple[str, ...]:
+    """Write the figures of a view to a folder, each with its specification (`.vl.json`); see `output_folder`.
 
     Returns:
         The names of the files.
@@ -90,7 +97,7 @@ def write_figures(folder: Path, view: View, language: Language = Language.EN) ->
         DataError: If a file cannot be written.
     """
     draw = _drawing()
-    names: list[str] = []
+    files: dict[str, bytes] = {}
     locale = _LOCALES[language]
     asked: dict[str, Any] = {"vl_version": VEGA_LITE, "allowed_base_urls": [], "format_locale": locale}
     for name, spec in specifications(view, language).items():
@@ -101,9 +108,11 @@ def write_figures(folder: Path, view: View, language: Language = Language.EN) ->
             ".png": draw.vegalite_to_png(spec, scale=SCALE, **asked),
         }
         for end, content in made.items():
-            _write(folder / f"{name}{end}", content)
-            names.append(f"{name}{end}")
-    return tuple(names)
+            files[f"{name}{end}"] = content.encode() if isinstance(content, str) else content
+    with output_folder(folder, files, inputs=inputs, force=force) as staging:
+        for name, data in files.items():
+            (staging / name).write_bytes(data)
+    return tuple(files)
 
 
 def _drawing() -> ModuleType:
@@ -114,11 +123,6 @@ def _drawing() -> ModuleType:
             "Figures need the package vl-convert-python, which is not installed",
             hint="pip install 'arbitre[report]'",
         ) from error
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    with atomic_file(path) as part:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def _survival(subjects: Sequence[Subject], say: Translator) -> Spec:

@@ -85,10 +85,10 @@ def evaluate_into(
 
     Writes `evaluation.json`, `documents.csv` (one row per document), `paths.csv` (one row per path), `matches.csv` (one
     row per entry), `faults.csv` (one row per fault) if the faults are observed, and, if there are failures,
-    `failures.csv` and `failures.jsonl`. Existing files are replaced at the end, all or none.
+    `failures.csv` and `failures.jsonl`.
 
     Args:
-        folder: Folder of the results.
+        folder: Folder of the results (see `output_folder`).
         plan: Compiled schema.
         pairs: Pairs to compare.
         how: Executor, observers and other options.
@@ -131,8 +131,6 @@ def evaluate_into(
             write_rows(files[FAILURES], _FAILURE, failures, dialect)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
-    for name in {FAULTS, FAILURES, FAILURE_LINES, VIOLATIONS} - files.keys():  # of an earlier evaluation
-        (folder / name).unlink(missing_ok=True)
     return evaluation, (*files, RESULTS)
 
 

@@ -16,7 +16,7 @@ from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[im
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
-from arbitre import deep_stack
+from arbitre import threads
 from arbitre.errors import DataError, Problem, SchemaError, clipped, did_you_mean, shown
 from arbitre.paths import escape, order, pointer
 from arbitre.schema.loading.source_file import MAX_VALUES, read_file, too_many_values
@@ -164,7 +164,7 @@ class SchemaStore:
 
     def _validate(self, schema: Json, draft: type[Validator], file: str | None, place: str) -> None:
         validator = draft(draft.META_SCHEMA)
-        errors = deep_stack.call_with_deep_stack(lambda: list(validator.iter_errors(schema)))
+        errors = threads.call_with_deep_stack(lambda: list(validator.iter_errors(schema)))
         problems = dict.fromkeys(_problem(error, draft, file, place) for error in errors)
         if problems:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre import deep_stack
+from arbitre import threads
 from arbitre.errors import SchemaError
 from arbitre.paths import order, pointer
 from arbitre.schema.validation.safe_validator import SafeValidator, TooManyStepsError
@@ -63,7 +63,7 @@ def find_violations(root: Subschema, document: Json, *, format_assertion: bool =
             raise
 
     try:
-        violated = deep_stack.call_with_deep_stack(validate_document)
+        violated = threads.call_with_deep_stack(validate_document)
     except (TooManyStepsError, RecursionError) as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."

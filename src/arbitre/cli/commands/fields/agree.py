@@ -71,6 +71,16 @@ Seed = Annotated[
 PATH_WIDTH: Final = 20
 """Minimum width of a column of long paths."""
 
+_ALIGNED: Final = {
+    None: NONE,
+    "key": "key",
+    "position": "position",
+    "other fields": "others",
+    "all fields": "all fields",
+    "these values": "values",
+}
+"""What items are aligned by, in a few letters."""
+
 GAP: Final = 3
 """Number of spaces between two columns."""
 
@@ -154,11 +164,13 @@ def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableTy
 
 
 def _values(coefficients: Mapping[str, Coefficient], width: int) -> RenderableType:
-    names = ("coefficient", "value", _heading(coefficients), "items")
-    rows = (
-        (path, (each.name, result_tables.number(each.value), _interval(each), str(each.items)))
-        for path, each in coefficients.items()
-    )
+    names: tuple[str, ...] = ("coefficient", "value", _heading(coefficients), "items")
+    if any(each.aligned_by is not None for each in coefficients.values()):
+        names += ("aligned by",)
+    rows = []
+    for path, each in coefficients.items():
+        value, items = result_tables.number(each.value), str(each.items)
+        rows.append((path, (each.name, value, _interval(each), items, _ALIGNED[each.aligned_by])[: len(names)]))
     return _table(names, rows, width, left=2)
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from arbitre.agreement.consensus.build import MIN_ANNOTATORS, consensus_on
+from arbitre.agreement.consensus.build import consensus_on
 from arbitre.agreement.consensus.queue_files import queue_files
-from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy
+from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
-from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.shared_options import ComparatorOptions, Force, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
 from arbitre.errors import shown
 from arbitre.report.html.language import Language
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.agreement import Consensus, Disagreement
-    from arbitre.agreement.consensus.disagreement import Standing
 
 MAX_SHOWN: Final = 10
 """Maximum number of disagreements to show."""
@@ -39,10 +38,9 @@ _ROOM: Final = 40
 How = Annotated[
     Strategy,
     typer.Option(
-        help="How to combine the annotations: keep what has the best expected score (minimum-risk), what most "
-        "annotators have (majority) or what all of them have (unanimity), let people decide on the disagreements "
-        "(collegial, with --queue and --decisions), or estimate categories from the error rates of the annotators "
-        "(dawid-skene)."
+        help="How to combine the annotations: keep what most annotators have (majority) or what all of them have "
+        "(unanimity), let people decide on the disagreements (collegial, with --queue and --decisions), or estimate "
+        "categories from the error rates of the annotators (dawid-skene)."
     ),
 ]
 WeakMargin = Annotated[
@@ -53,10 +51,6 @@ WeakMargin = Annotated[
         max=1.0,
         help="Flag a majority as weak if it leads by less than this share of the votes.",
     ),
-]
-MinAnnotators = Annotated[
-    int,
-    typer.Option(metavar="N", min=1, help="Leave out documents that fewer annotators have."),
 ]
 Systems = Annotated[
     list[str] | None,
@@ -99,14 +93,14 @@ def consensus(
     schema: Schema,
     options: ComparatorOptions,
     reading: ReadingOptions,
-    strategy: How = DEFAULT_STRATEGY,
+    strategy: How = "majority",
     weak_margin: WeakMargin = WEAK_MARGIN,
-    min_annotators: MinAnnotators = MIN_ANNOTATORS,
     systems: Systems = None,
     out: Out = None,
     queue: QueueFiles = None,
     decisions: DecisionsFile = None,
     lang: PageLanguage = Language.EN,
+    force: Force = False,
     output: OutputOptions,
 ) -> None:
     """Build gold documents from the documents of several annotators.
@@ -114,18 +108,22 @@ def consensus(
     The documents are joined by id and aligned at every level. Ties and weak majorities are flagged.
     """
     screen = output.terminal()
+    out, queue = (
+        screen.destination(path, force=force) if path is not None and path.suffix and not path.is_dir() else path
+        for path in (out, queue)
+    )
     built = consensus_on(
         options.comparator(schema),
         named_sources(annotators),
         reading,
         strategy=strategy,
         weak_margin=weak_margin,
-        min_annotators=min_annotators,
         systems=named_sources(systems or []),
         out=out,
         queue=queue,
         decisions=decisions,
         lang=lang,
+        force=force,
     )
     screen.result(built.to_dict, lambda width: _blocks(built, width))
     if out is not None:
@@ -145,7 +143,7 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}"
         f"{' proposed' * collegial}: "
         f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
-        f"{values.flagged} uncertain), {values.left_out} left out",
+        f"{values.flagged} flagged), {values.left_out} left out",
     )
     yield titled("Values and list items by path" + " in the proposal" * collegial, _counts(built, width))
     if built.disagreements:
@@ -156,8 +154,6 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         more = len(listed) - MAX_SHOWN
         if more > 0:
             yield Text(f"{more} more with lower weight: use --queue or --format json to see them.", style="dim")
-    if built.standing is not None:
-        yield titled("Agreement with an annotator who is left out", _standing(built.standing))
     if built.systems:
         yield titled("Systems on unanimous and on contested values", _systems(built))
     if built.notes:
@@ -165,19 +161,10 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
 
 
 def _counts(built: Consensus, width: int) -> RenderableType:
-    grid = result_tables.table("path", "total", "unanimous", "majority", "uncertain", "left out")
+    grid = result_tables.table("path", "total", "unanimous", "majority", "flagged", "left out")
     labels = nested_labels(built.by_path, max(20, width - 50))
     for label, own in zip(labels, built.by_path.values(), strict=True):
         grid.add_row(label, *map(str, (own.total, own.unanimous, own.majority, own.flagged, own.left_out)))
-    return grid
-
-
-def _standing(standing: Standing) -> RenderableType:
-    grid = result_tables.table("compared with that annotator", "mean f1q")
-    grid.add_row("consensus of the others", Text(result_tables.number(standing.consensus), style="bold"))
-    grid.add_row("medoid of the others", result_tables.number(standing.medoid))
-    best = standing.annotators[standing.best]
-    grid.add_row(f"best single annotator ({escape_hidden(standing.best)})", result_tables.number(best))
     return grid
 
 

@@ -10,7 +10,7 @@ import typer
 
 from arbitre.cli.entity_options import EntityReading
 from arbitre.cli.output import class_tables
-from arbitre.cli.shared_options import OutputOptions
+from arbitre.cli.shared_options import Force, OutputOptions
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.results.gates import gate
 from arbitre.entities.evaluation import Denominator, evaluate
@@ -60,13 +60,14 @@ def entities(
     exact_match: ExactMatch = "all",
     reading: EntityReading,
     out: Out = None,
+    force: Force = False,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Compare predicted entities with gold entities, sentence by sentence."""
     screen = output.terminal()
     left, right = reading.sides(gold, predicted)
-    evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out)
+    evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out, force=force)
     screen.result(evaluation.summary, partial(_blocks, evaluation, level, average))
     if evaluation.irregular:
         notation = str(left.notation).upper()

@@ -1,0 +1,79 @@
+"""Calls in threads: of recursive code with a large stack, and of long native code so that Ctrl-C takes effect."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+_CHECK_SECONDS: Final = 0.1
+"""Interval at which Ctrl-C is checked, on systems where it does not end waiting."""
+
+_LOCK: Final = threading.Lock()
+_FRAMES: Final = 200_000
+"""Recursion limit during the second call, in frames."""
+_STACK: Final = 256 * 1024 * 1024
+"""Size of the stack, in bytes."""
+
+
+def call_with_deep_stack(function: Callable[[], T]) -> T:
+    """Call a function, and call it again with a large stack if it raises RecursionError.
+
+    `jsonschema` and `genson` recurse over schemas and documents with several frames per level. The second call runs
+    in a thread with its own large stack, one at a time, and raises the interpreter's recursion limit while it runs.
+
+    Args:
+        function: The function; it must not keep state from the first call.
+
+    Returns:
+        The result of the function; its exceptions propagate.
+    """
+    try:
+        return function()
+    except RecursionError:
+        return _with_deep_stack(function)
+
+
+def call_interruptibly(function: Callable[[], T]) -> T:
+    """Call a function that spends a long time in native code; Ctrl-C ends the call at once.
+
+    Python handles signals between bytecodes of the main thread, so native code delays them. The function runs in a
+    thread that is abandoned on Ctrl-C; it must release the interpreter lock and have no side effects. The thread costs
+    about 0.1 ms. Outside the main thread, where no signal is handled, the function is called directly.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    future: Future[T] = Future()
+    threading.Thread(target=_call_and_store, args=(function, future), daemon=True).start()
+    while True:
+        with suppress(TimeoutError):
+            return future.result(_CHECK_SECONDS)
+
+
+def _call_and_store(function: Callable[[], T], future: Future[T]) -> None:
+    try:
+        future.set_result(function())
+    except BaseException as error:  # noqa: BLE001  (re-raised in the caller)
+        future.set_exception(error)
+
+
+def _with_deep_stack(function: Callable[[], T]) -> T:
+    future: Future[T] = Future()
+    with _LOCK:
+        limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK)
+        sys.setrecursionlimit(max(limit, _FRAMES))
+        try:
+            thread = threading.Thread(target=_call_and_store, args=(function, future))
+            thread.start()
+            thread.join()
+        finally:
+            sys.setrecursionlimit(limit)
+            threading.stack_size(stack)
+    return future.result()

@@ -1,0 +1,162 @@
+"""Folders and files of `--out`: what is refused, what is replaced, and what is said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import agreement, bundled
+from arbitre.cli import app
+from arbitre.corpus.storage.output_folder import LOCK, MARKER, STAGING, output_folder
+from arbitre.errors import DataError, OptionError
+
+SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
+GOLD, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty"))
+EVALUATE = ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--workers", "1")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return result.stderr
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_with_other_files_is_refused_and_left_as_it_is(here):
+    (here / "documents").mkdir()
+    (here / "documents" / "thesis.tex").write_text("thesis")
+    before = contents(here)
+    for command in (EVALUATE, ("demo",), ("rank", "--schema", SCHEMA, "--gold", GOLD, f"documents={HASTY}")):
+        said = run(*command, "--out", ".", code=2)
+        assert "The output folder contains files that arbitre did not write, such as documents\n" in said
+        assert "such as --out arbitre-results. With --force, the results are written beside" in said
+    assert contents(here) == before
+    assert "documents/thesis.tex: arbitre did not write this file" in run(*EVALUATE, "--out", ".", "--force", code=2)
+    assert contents(here) == before
+
+
+def test_with_force_results_are_written_beside_other_files(here):
+    (here / "notes.txt").write_text("mine")
+    run(*EVALUATE, "--out", ".", "--force", "--quiet")
+    assert (here / "evaluation.json").exists()
+    run(*EVALUATE, "--out", ".", "--quiet")  # now it carries the list
+    assert (here / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_that_is_empty_or_has_earlier_results_is_used(here):
+    (here / "out").mkdir()
+    (here / "out" / ".DS_Store").write_text("of the desktop")
+    run(*EVALUATE, "--out", "out", "--table", "paths.md", "--quiet")
+    run("report", "out", "--lang", "fr")
+    (here / "out" / "notes.txt").write_text("mine")
+    run(*EVALUATE, "--out", "out", "--quiet")
+    assert {"notes.txt", "report.html"} <= contents(here / "out").keys()
+    assert "paths.md" not in contents(here / "out")
+
+
+def test_a_result_that_was_changed_is_named_and_kept(here):
+    run(*EVALUATE, "--out", "out", "--quiet")
+    with (here / "out" / "matches.csv").open("a") as file:
+        file.write("a note\n")
+    before = contents(here / "out")
+    said = run(*EVALUATE, "--out", "out", code=2)
+    assert "out/matches.csv: This file has been changed since arbitre wrote it: it is not replaced" in said
+    assert contents(here / "out") == before
+
+
+@pytest.mark.parametrize("name", ["documents", "report.html", STAGING, MARKER, LOCK])
+def test_links_are_not_followed(here, name):
+    (here / "elsewhere").mkdir()
+    (here / "elsewhere" / "secret").write_text("secret")
+    (here / "out").mkdir()
+    (here / "out" / name).symlink_to(here / "elsewhere" / ("secret" if "." in name else ""))
+    assert f"out/{name}" in run(*EVALUATE, "--out", "out", "--force", code=2)
+    assert contents(here / "elsewhere") == {"secret": b"secret"}
+    assert [path.name for path in (here / "out").iterdir()] == [name]
+
+
+def test_a_folder_that_holds_an_input_is_refused(here):
+    run("demo", "--out", "demo", "--quiet")
+    before = contents(here / "demo")
+    sources = ("--schema", SCHEMA, "--gold", "demo/gold.jsonl", "--predicted", "demo/hasty.jsonl")
+    assert "The output folder contains an input: demo/gold.jsonl" in run("evaluate", *sources, "--out", "demo", code=2)
+    assert "contains an input" in run("rank", *sources[:4], "a=demo/hasty.jsonl", "--out", "demo", "--force", code=2)
+    assert "The output folder is an input" in run("figures", "demo/hasty", "--out", "demo/hasty", code=2)
+    with pytest.raises(DataError, match="The output file is an input"):
+        arbitre.write_report("demo/hasty/evaluation.json", "demo/hasty/evaluation.json")
+    assert contents(here / "demo") == before
+    with pytest.raises(OptionError, match="different paths"):
+        agreement.consensus(SCHEMA, {"a": GOLD, "b": HASTY}, out="gold", queue="gold")
+
+
+def test_a_run_that_fails_keeps_the_earlier_results(here):
+    run(*EVALUATE, "--out", "out", "--quiet")
+    before = contents(here / "out")
+    run(*EVALUATE, "--out", "out", "--strict", code=2)
+    assert {name: content for name, content in contents(here / "out").items() if STAGING not in name} == before
+    run(*EVALUATE, "--out", "new", "--cluster-by", "/none", code=2)
+    assert not (here / "new").exists()
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from arbitre.corpus.storage.output_folder import output_folder
+with output_folder(Path("out"), ["evaluation.json"]):
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_says_that_the_folder_is_in_use(here):
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", WRITING], stdin=pipe, stdout=pipe, text=True) as first:
+        assert first.stdout.readline() == "writing\n"
+        said = run(*EVALUATE, "--out", "out", code=2)
+        assert "out: Another process is writing to the output folder\n" in said
+        assert "Wait until it has finished, or choose another folder, such as --out out-2." in said
+        first.kill()
+    run(*EVALUATE, "--out", "out", "--quiet")  # the lock of a killed process is released
+    assert not (here / "out" / LOCK).exists()
+
+
+def test_a_single_file_is_replaced_only_if_arbitre_wrote_it(here):
+    gold = here / "gold.jsonl"
+    gold.write_text('{"id": "a", "name": "Ada"}\n')
+    arbitre.infer_schema(gold, out="schema.json")
+    gold.write_text('{"id": "a", "name": 1}\n')
+    arbitre.infer_schema(gold, out="schema.json")
+    assert json.loads(Path("schema.json").read_text())["properties"]["name"] == {"type": "integer"}
+    Path("schema.json").write_text("{}")
+    with pytest.raises(DataError, match=r"schema\.json: The file has been changed since arbitre wrote it"):
+        arbitre.infer_schema(gold, out="schema.json")
+    with pytest.warns(UserWarning, match=r"Writing schema-2\.json instead"):
+        arbitre.infer_schema(gold, out="schema.json", force=True)
+    assert Path("schema.json").read_text() == "{}"
+    assert Path("schema-2.json").exists()
+    with pytest.raises(DataError, match="The output file is an input"):
+        arbitre.infer_schema(gold, out=gold)
+
+
+def test_folders_of_a_run_that_fails_are_removed(here):
+    with pytest.raises(DataError, match=r"disk"), output_folder(here / "new" / "out", ["a"]):
+        raise OSError(28, "disk")
+    for name in ("..", "../a", STAGING):
+        with pytest.raises(DataError, match="folder name"), output_folder(here / "out", ["a"], parts={name: ["b"]}):
+            pass
+    assert [*here.iterdir()] == []
