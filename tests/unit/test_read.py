@@ -272,7 +272,7 @@ def test_a_missing_source_is_refused(tmp_path, name):
 def test_an_unsupported_source_is_refused(tmp_path):
     path = write(tmp_path / "p.ods", "a,b")
     assert refusal(str(path)).message.startswith(
-        "Expected a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
+        "Expected a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst), .parquet or .xlsx file"
     )
 
 
