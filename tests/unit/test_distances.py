@@ -1,5 +1,6 @@
 import math
 import pickle
+import random
 import sys
 from itertools import groupby
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from tests.builders import crossed
 from arbitre.distances import catalogue
 from arbitre.distances.base import Blocks
 from arbitre.distances.discrete import SCALARS
-from arbitre.distances.text import ratcliff
+from arbitre.distances.text import edit, ratcliff
 from arbitre.distances.text.prose import words
 from arbitre.errors import SchemaError, SolverError
 from arbitre.values import Kind
@@ -277,6 +278,24 @@ def test_bounds_of_long_texts_use_common_characters():
     blocks = Blocks(np.array([0, 1]), np.array([0, 3]))
     bounds = pool.lower_bounds_blockwise(blocks, np.array([0]), np.array([1, 2, 3]))
     assert bounds.tolist() == [1 / 100, 50 / 100, 1]
+
+
+@pytest.mark.parametrize("name", ["yujian-bo", "levenshtein", "osa", "damerau-levenshtein"])
+def test_bounds_of_many_long_texts_use_the_numbers_of_their_characters(name, monkeypatch):
+    monkeypatch.setattr(edit, "BOUND_MIN_CELLS", 0)
+    monkeypatch.setattr(edit, "COUNTED_MIN_TEXTS", 0)
+    draw = random.Random(5)  # noqa: S311
+    texts = ["".join(draw.choices("abcé\ud800😀", k=draw.randrange(80, 120))) for _ in range(12)]
+    texts += [text[:20] + "z" + text[30:] for text in texts] + ["ab" * 50, "ba" * 50]
+    size = np.arange(len(texts))
+    pool, blocks = catalogue.build(name).pool(texts), Blocks(np.array([0, len(texts)]), np.array([0, len(texts)]))
+    exact = pool.distances(size.repeat(len(texts)), np.tile(size, len(texts)))
+    bounds = pool.lower_bounds_blockwise(blocks, size, size)
+    monkeypatch.setattr(edit, "MAX_COUNTED", 0)
+    from_lengths = pool.lower_bounds_blockwise(blocks, size, size)
+    assert (from_lengths <= bounds).all()
+    assert (bounds <= exact).all()
+    assert from_lengths.mean() < bounds.mean()
 
 
 def test_bounds_of_sacrebleu_scores_use_common_ngrams():

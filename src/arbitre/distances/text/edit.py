@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
 
@@ -64,6 +65,18 @@ def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
 
 BOUND_MIN_CELLS: Final = 1 << 16
 """Number of cells above which the bound of long texts uses their lengths only; saves 25 % on 300 nested entries."""
+
+COUNTED_MIN_TEXTS: Final = 1 << 10
+"""Number of texts on one side of such a table from which the bound uses the numbers of their characters, too.
+
+1,500 texts of 200 characters against noisy copies take a twentieth of the time.
+"""
+
+BUCKETS: Final = 32
+"""Number of groups in which characters are counted."""
+
+MAX_COUNTED: Final = 1 << 22
+"""Maximum number of characters of the texts whose characters are counted; limits memory."""
 
 WORD_BITS: Final = 64
 """Maximum length, in characters, for the fast algorithm in one machine word; longer texts are many times slower."""
@@ -138,7 +151,8 @@ class _EditPool(Pool):
 
         This equals (indel + difference in length) / 2, which one edit increases by at most 1: an insertion or deletion
         changes both terms by at most 1, a substitution or transposition changes indel by at most 2. Large tables use
-        the difference in length alone. The distances of short texts are exact.
+        the difference in length alone, or the characters that one text has more often than the other, whatever their
+        order. The distances of short texts are exact.
         """
         raw = np.empty(int(blocks.starts[-1]), dtype=self.measure.dtype)
         lengths_left, lengths_right = self.lengths[left], self.lengths[right]
@@ -156,7 +170,14 @@ class _EditPool(Pool):
             return self._raw(process.cdist, self.measure.scorer, left, right)
         if length > WORD_BITS and left.size * right.size > BOUND_MIN_CELLS:
             gap: Raw = np.abs(self.lengths[left][:, None] - self.lengths[right])
-            return gap
+            characters = int(self.lengths[left].sum() + self.lengths[right].sum())
+            if max(left.size, right.size) < COUNTED_MIN_TEXTS or characters > MAX_COUNTED:
+                return gap
+            gold, predicted = (
+                _character_counts(self.texts[side].tolist(), self.lengths[side]) for side in (left, right)
+            )
+            different: Raw = scipy.spatial.distance.cdist(gold, predicted, "cityblock").astype(np.int64)
+            return (different + gap) // 2
         return self._raw(process.cdist, LCSseq.distance, left, right)
 
     def _raw(self, compare: Scorer, scorer: Scorer, left: Indices, right: Indices) -> Raw:
@@ -172,6 +193,13 @@ class _EditPool(Pool):
         if raw.shape == shape:  # a wrong shape might broadcast; `check_distances` rejects it
             raw = self.measure.formula(raw, left, right)
         return check_distances(raw, shape, "rapidfuzz")
+
+
+def _character_counts(texts: Sequence[str], lengths: Integers) -> Floats:
+    """Return how often each text has the characters of each bucket; shape (texts, BUCKETS)."""
+    characters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32) % BUCKETS
+    buckets = np.arange(len(texts), dtype=np.int64).repeat(lengths) * BUCKETS + characters
+    return np.bincount(buckets, minlength=len(texts) * BUCKETS).reshape(-1, BUCKETS).astype(np.float64)
 
 
 def _pool(measure: str, values: Sequence[str]) -> _EditPool:
