@@ -180,7 +180,7 @@ def test_the_table_of_a_queue_has_no_formulas_and_its_decisions_are_read_back(tm
     own = [disagreement("Ada", "Ida", name=f"{name}#/name") for name in (formula, escaped)]
     made = [Decision(each.id, formula, f"+{each.document}", "@note") for each in own]
     path = tmp_path / "queue.csv"
-    Queue(["=ada", "-bob"], own, {each.id: each for each in made}, "0").write([path])
+    Queue(["=ada", "-bob"], own, {each.id: each for each in made}, "0").write(path)
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell.startswith(FORMULA)]
