@@ -1,13 +1,13 @@
-"""Simulate how often intervals hold the truth, and how often tests find a difference where there is none.
+"""Simulate how often intervals hold the truth, and how often tests find a difference.
 
-    python tests/bench/simulated_coverage.py                # every population, 2,000 corpora each (some 15 minutes)
+    python tests/bench/simulated_coverage.py                # every population (some ten minutes)
     python tests/bench/simulated_coverage.py --short        # few corpora and methods: a smoke test
     python tests/bench/simulated_coverage.py --json out.json --markdown table.md
 
 A corpus has units (documents, or clusters of documents) drawn from a population. Coverage is the share of corpora whose
-nominal 95 % interval holds the score of the population; the type-I error is the share of corpora in which two systems
-with exchangeable results are found to differ at 5 %. An eighth of the corpora is used for the bootstrap methods, a fifth
-for tests of two systems, a twentieth for tests of 15. The seed is fixed: the tables are the same every time.
+nominal 95 % interval holds the score of the population. For several systems, some of which differ, the error is the
+share of corpora in which any two equal systems are found to differ at 5 %, and the power is the share of the pairs that
+differ that are found. The seed is fixed: the tables are the same every time.
 """
 
 from __future__ import annotations
@@ -20,29 +20,32 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from scipy import stats
 
-from arbitre.corpus.statistics import Sample, contrasts, interval
+from arbitre.corpus.statistics import Sample, contrasts, interval, paired_difference
 
 SEED = 20_240_101
 LEVEL = 0.95
 SCORE = "irq"
-METHODS = ("adjusted-t", "t", "percentile", "bca")
-SIZES = (5, 10, 20, 30)
+CLOSED = ("clopper-pearson", "t")
+BOOTSTRAP = ("percentile", "bca")
+SIZES = (5, 10, 20, 50, 100, 200)
 ENTRIES = 20
 """Documents have 1 to this many entries, each as likely."""
 
 POPULATIONS = {
     "mild": ((8, 2), 0.0),
-    "skewed": ((9, 1), 0.0),
+    "skewed": ((2, 1), 0.0),
+    "5 % failures": ((8, 2), 0.05),
     "10 % failures": ((8, 2), 0.1),
-    "20 % failures": ((8, 2), 0.2),
+    "0/1, p = .5": (None, 0.5),
+    "0/1, p = .8": (None, 0.2),
+    "0/1, p = .9": (None, 0.1),
+    "0/1, p = .95": (None, 0.05),
 }
-"""Parameters of the beta distribution of qualities, and the share of documents that fail."""
+"""Parameters of the beta distribution of qualities (None: all are 1), and the share of documents that fail."""
 
 DESIGNS = ("documents", "clusters of 3", "clusters of 1 to 8")
-TRUTH = {name: a / (a + b) * (1 - failing) for name, ((a, b), failing) in POPULATIONS.items()}
 
 
 @dataclass
@@ -60,15 +63,23 @@ class Row:
 
 @dataclass
 class Rate:
-    """Share of corpora with any difference found among systems that do not differ."""
+    """Errors and power of a correction for several systems."""
 
     population: str
-    design: str
     units: int
     systems: int
+    better: int
+    """Number of systems with a higher quality; 0 if all are equal."""
+    correction: str
     error: float
+    power: float | None
     disagreeing: int
     """Pairs whose interval excludes 0 where the test finds nothing, or the reverse."""
+
+
+def truth(population):
+    shape, failing = POPULATIONS[population]
+    return (1.0 if shape is None else shape[0] / sum(shape)) * (1 - failing)
 
 
 def sizes(generator, design, units):
@@ -79,18 +90,25 @@ def sizes(generator, design, units):
 
 
 def qualities(generator, population, labels):
-    """Documents of one cluster are alike: half of what they are is that of the cluster."""
-    (a, b), failing = POPULATIONS[population]
-    own = generator.beta(a, b, len(labels))
-    if labels[-1] + 1 < len(labels):
-        own = 0.5 * own + 0.5 * generator.beta(a, b, labels[-1] + 1)[labels]
-    return np.where(generator.random(len(labels)) < failing, 0.0, own)
+    """Documents of one cluster are alike: half of their quality, or every other outcome, is that of the cluster."""
+    shape, failing = POPULATIONS[population]
+    clustered = labels[-1] + 1 < len(labels)
+    own = np.ones(len(labels)) if shape is None else generator.beta(*shape, len(labels))
+    fails = generator.random(len(labels)) < failing
+    if clustered and shape is None:
+        fails = np.where(
+            generator.random(len(labels)) < 0.5, (generator.random(labels[-1] + 1) < failing)[labels], fails
+        )
+    elif clustered:
+        own = 0.5 * own + 0.5 * generator.beta(*shape, labels[-1] + 1)[labels]
+    return np.where(fails, 0.0, own)
 
 
 def sample(gold, quality, labels):
     tallies = np.stack([gold, gold, gold, gold * quality, gold * quality**2], axis=1)
-    clusters = labels.tolist() if labels[-1] + 1 < len(labels) else None
-    return Sample.of([f"{number:04}" for number in range(len(gold))], tallies, None, clusters)
+    clustered = bool(labels[-1] + 1 < len(labels))
+    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    return Sample(range(len(gold)), tallies, np.zeros(len(gold), dtype=bool), starts, clustered)
 
 
 def corpus(generator, population, design, units, systems=1):
@@ -99,62 +117,155 @@ def corpus(generator, population, design, units, systems=1):
     return [sample(gold, qualities(generator, population, labels), labels) for _ in range(systems)]
 
 
-def coverage(population, design, units, *, methods, corpora):
+def coverage(population, design, units, *, methods, corpora, averages=("macro", "micro")):
     """A row for each average and method, all from the same corpora."""
     generator = np.random.default_rng((SEED, units, sum(map(ord, population + design))))
     made = [corpus(generator, population, design, units)[0] for _ in range(corpora)]
-    for average in ("macro", "micro"):
+    true = truth(population)
+    for average in averages:
         for method in methods:
-            some = made[: max(len(made) // 8, 1)] if method in {"percentile", "bca"} else made
-            found = [interval(one, SCORE, average=average, level=LEVEL, method=method, resamples=499) for one in some]
-            held = np.mean([one.low <= TRUTH[population] <= one.high for one in found])
+            found = [interval(one, SCORE, average=average, level=LEVEL, method=method, resamples=499) for one in made]
+            held = np.mean([one.low - 1e-9 <= true <= one.high + 1e-9 for one in found])
             width = np.mean([one.high - one.low for one in found])
             yield Row(population, design, average, units, method, float(held), float(width))
 
 
-def error(population, design, units, systems, corpora):
-    """How often any of several systems from one population is found to differ from another."""
-    generator = np.random.default_rng((SEED, units, systems, sum(map(ord, population + design))))
-    pairs = list(combinations(range(systems), 2))
-    wrong = disagreeing = 0
+@dataclass
+class Contrast:
+    """Coverage and mean width of the intervals of the difference of two systems, and the power of the test."""
+
+    population: str
+    gain: float
+    """Share of what the second system misses that the first one has right."""
+    units: int
+    method: str
+    coverage: float
+    width: float
+    power: float
+
+
+def family(generator, population, units, systems, better, gain):  # noqa: PLR0917
+    """Qualities of systems on the same documents, half of each that of the document; the first ones are better.
+
+    Returns the qualities, shape (units, systems), and the true mean of each system.
+    """
+    shape, failing = POPULATIONS[population]
+    if shape is None:
+        own = (generator.random((units, systems)) >= failing).astype(float)
+    else:
+        own = 0.5 * generator.beta(*shape, (units, 1)) + 0.5 * generator.beta(*shape, (units, systems))
+        own[generator.random((units, systems)) < failing] = 0.0
+    if shape is None:
+        own[:, :better] = np.maximum(own[:, :better], generator.random((units, better)) < gain)
+    else:
+        own[:, :better] += gain * (1.0 - own[:, :better])
+    mean = truth(population)
+    return own, np.where(np.arange(systems) < better, mean + gain * (1.0 - mean), mean)
+
+
+def samples_of(values):
+    gold, labels = np.full(len(values), 4.0), np.arange(len(values))
+    return [sample(gold, column, labels) for column in values.T]
+
+
+def difference(population, gain, units, corpora):
+    """A row for the interval of the test, Student's t of the differences (with SciPy), and the bootstrap."""
+    generator = np.random.default_rng((SEED, units, int(100 * gain), sum(map(ord, population))))
+    found = defaultdict(list)
     for _ in range(corpora):
-        samples = corpus(generator, population, design, units, systems)
-        found = contrasts([samples], [pairs], SCORE, average="macro", level=LEVEL)
-        wrong += any(one.significant for one in found)
-        disagreeing += sum(one.significant is not (one.low > 0 or one.high < 0) for one in found)
-    return Rate(population, design, units, systems, wrong / corpora, disagreeing)
-
-
-def markdown(rows, rates):
-    """Three tables: coverage, mean width and type-I error, each cell for every number of units."""
-    units = " / ".join(map(str, dict.fromkeys(row.units for row in rows)))
-    methods = list(dict.fromkeys(row.method for row in rows))
-    tables = []
-    for name in ("coverage", "width"):
-        cells = defaultdict(list)
-        for row in rows:
-            if name == "coverage" or (row.design, row.average) == (DESIGNS[0], "macro"):
-                cells[(row.population, row.design, row.average), row.method].append(getattr(row, name))
-        settings = dict.fromkeys(setting for setting, _ in cells)
-        tables.append(
-            grid(
-                ("population", "units", "score", *methods),
-                [(*one, *(cell(cells[one, method]) for method in methods)) for one in settings],
-                f"{name.capitalize()} with {units} units",
-            )
+        values, means = family(generator, population, units, 2, 1, gain)
+        true, pair = means[0] - means[1], samples_of(values)
+        apart = values[:, 0] - values[:, 1]
+        by_t = stats.ttest_1samp(apart, 0.0).confidence_interval(LEVEL) if np.ptp(apart) > 0 else (apart[0], apart[0])
+        found["Student’s t"].append((*by_t, true))
+        for method in ("swaps", "percentile"):
+            one = paired_difference(*pair, SCORE, average="macro", level=LEVEL, method=method, resamples=499)
+            found[method].append((one.low, one.high, true))
+    for method, ends in found.items():
+        low, high, true = np.array(ends).T
+        held = np.mean((low - 1e-9 <= true) & (true <= high + 1e-9))
+        width = np.mean(np.minimum(high, 1.0) - np.maximum(low, -1.0))
+        yield Contrast(
+            population, gain, units, method, float(held), float(width), float(np.mean((low > 0) | (high < 0)))
         )
-    errors = defaultdict(dict)
-    for one in rates:
-        errors[one.population, one.design, str(one.systems)][one.units] = one.error
-    numbers = sorted({one.units for one in rates})
-    found = [
-        (*setting, *(f"{shares[number]:.3f}" if number in shares else "" for number in numbers))
-        for setting, shares in errors.items()
+
+
+def rates(population, units, systems, better, corpora, *, gain=0.3, permutations=999):
+    """Errors and power of Holm's correction, the step-down max-T and the randomised Tukey HSD, on the same corpora."""
+    generator = np.random.default_rng((SEED, units, systems, better, sum(map(ord, population))))
+    pairs = list(combinations(range(systems), 2))
+    equal = np.array([(a < better) is (b < better) for a, b in pairs])
+    wrong, right, disagreeing = np.zeros(3), np.zeros(3), 0
+    for _ in range(corpora):
+        values, _ = family(generator, population, units, systems, better, gain)
+        found = contrasts([samples_of(values)], [pairs], SCORE, average="macro", level=LEVEL)
+        disagreeing += sum(one.significant is not (one.low > 0 or one.high < 0) for one in found)
+        shuffled = np.argsort(generator.random((permutations, units, systems)), axis=2)
+        ranges = np.ptp(np.take_along_axis(values[None], shuffled, axis=2).mean(axis=1), axis=1)
+        least = np.quantile(ranges, LEVEL, method="higher") + 1e-9
+        significant = np.array(
+            [(one.p_holm <= 0.05, one.p_adjusted <= 0.05, abs(one.estimate) > least) for one in found]
+        )
+        wrong += significant[equal].any(axis=0)
+        right += significant[~equal].mean(axis=0) if better else 0.0
+    for at, correction in enumerate(("Holm", "max-T", "Tukey HSD")):
+        power = float(right[at] / corpora) if better else None
+        error = float(wrong[at] / corpora)
+        yield Rate(
+            population, units, systems, better, correction, error, power, disagreeing if correction == "max-T" else 0
+        )
+
+
+def markdown(rows, differences, errors):
+    """Tables of coverage and width of scores and of differences, and of errors and power."""
+    tables = []
+    closed = [row for row in rows if row.method in CLOSED]
+    for name in ("coverage", "width"):
+        some = (
+            closed
+            if name == "coverage"
+            else [row for row in closed if (row.design, row.average) == (DESIGNS[0], "macro")]
+        )
+        tables.append(
+            by_size(some, name, ("population", "design", "average"), ("population", "units", "score"), CLOSED)
+        )
+    tables += [
+        by_size([row for row in rows if row.method in BOOTSTRAP], name, ("population",), ("population",), BOOTSTRAP)
+        for name in ("coverage", "width")
     ]
-    tables.append(
-        grid(("population", "units", "systems", *map(str, numbers)), found, "Type-I error, by number of units")
-    )
+    methods = tuple(dict.fromkeys(row.method for row in differences))
+    tables += [
+        by_size(differences, name, ("population", "gain"), ("population", "gain"), methods, "of differences")
+        for name in ("coverage", "width", "power")
+    ]
+    settings = defaultdict(dict)
+    for one in errors:
+        settings[one.population, str(one.units), str(one.systems), str(one.better)][one.correction] = one
+    corrections = list(dict.fromkeys(one.correction for one in errors))
+    lines = [
+        (
+            *setting,
+            *(cell([found[one].error]) for one in corrections),
+            *("–" if found[one].power is None else cell([found[one].power]) for one in corrections),
+        )
+        for setting, found in settings.items()
+    ]
+    head = ("population", "documents", "systems", "better", *(f"error, {one}" for one in corrections))
+    tables.append(grid((*head, *(f"power, {one}" for one in corrections)), lines, "Errors and power"))
     return "\n".join(tables)
+
+
+def by_size(rows, name, keys, head, methods, what=""):  # noqa: PLR0917
+    cells, sizes_of = defaultdict(list), dict.fromkeys(row.units for row in rows)
+    for row in rows:
+        cells[tuple(str(getattr(row, key)) for key in keys), row.method].append(getattr(row, name))
+    settings = dict.fromkeys(setting for setting, _ in cells)
+    lines = [(*one, *(cell(cells[one, method]) for method in methods)) for one in settings]
+    return grid(
+        (*head, *methods),
+        lines,
+        f"{name.capitalize()} {what} for {' / '.join(map(str, sizes_of))} units".replace("  ", " "),
+    )
 
 
 def cell(shares):
@@ -169,45 +280,57 @@ def grid(head, rows, title):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="few corpora: that everything runs")
-    parser.add_argument("--corpora", type=int, default=2000, help="number of simulated corpora for each row")
+    parser.add_argument("--corpora", type=int, default=1000, help="number of simulated corpora for each row")
     parser.add_argument("--json", type=Path, help="write the rows here")
     parser.add_argument("--markdown", type=Path, help="write the tables of the documentation here")
     options = parser.parse_args()
     short = options.short
-    corpora, units = (60, SIZES[:2]) if short else (options.corpora, SIZES)
-    populations = ("mild", "20 % failures") if short else tuple(POPULATIONS)
+    corpora, units = (100, (5, 10, 50)) if short else (options.corpora, SIZES)
+    populations = ("mild", "10 % failures", "0/1, p = .95") if short else tuple(POPULATIONS)
     designs = (DESIGNS[0], DESIGNS[2]) if short else DESIGNS
-    settings = [(population, design) for population in populations for design in designs]
     rows = [
         row
-        for population, design in settings
+        for population in populations
+        for design in designs
         for size in units
-        for row in coverage(population, design, size, methods=METHODS, corpora=corpora)
+        for row in coverage(population, design, size, methods=CLOSED, corpora=corpora)
     ]
-    rates = [
-        error(population, design, size, 2, corpora if short else max(corpora // 5, 1))
-        for population, design in settings
-        for size in units[:3]
+    rows += [
+        row
+        for population in (populations[:2] if short else populations)
+        for size in (units[:1] if short else SIZES[:4])
+        for row in coverage(
+            population, DESIGNS[0], size, methods=BOOTSTRAP, corpora=max(corpora // 8, 20), averages=("macro",)
+        )
     ]
+    differences = [
+        row
+        for population in ("mild", "10 % failures", "0/1, p = .9")
+        for gain in ((0.3,) if short else (0.0, 0.3, 0.7))
+        for size in ((20,) if short else (6, 10, 20, 50))
+        for row in difference(population, gain, size, max(corpora // 4, 50))
+    ]
+    settings = [("mild", 10, 4, 2)]
     if not short:
-        rates += [
-            error(population, "documents", size, 15, max(corpora // 20, 1))
-            for population in ("mild", "20 % failures")
-            for size in (10, 20)
-        ]
-    table = Table(title="Coverage of nominal 95 % intervals, and their mean width")
-    for name in ("population", "units", "score", "number", "method", "coverage", "width"):
-        table.add_column(name)
-    for row in rows:
-        figures = (f"{row.coverage:.3f}", f"{row.width:.3f}")
-        table.add_row(row.population, row.design, row.average, str(row.units), row.method, *figures)
-    Console().print(table)
-    print(markdown(rows, rates))
+        settings = [
+            (population, size, 6, better)
+            for population in ("mild", "10 % failures")
+            for size in (10, 20, 50)
+            for better in (0, 3)
+        ] + [("mild", 30, 15, 0), ("mild", 30, 15, 5)]
+    errors = [
+        row
+        for population, size, systems, better in settings
+        for row in rates(population, size, systems, better, max(corpora // (10 if systems < 10 else 40), 20))
+    ]
+    text = markdown(rows, differences, errors)
+    print(text)
     if options.json is not None:
-        plain = {"coverage": [asdict(row) for row in rows], "errors": [asdict(one) for one in rates]}
+        plain = {"coverage": rows, "differences": differences, "errors": errors}
+        plain = {name: [asdict(one) for one in found] for name, found in plain.items()}
         options.json.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
     if options.markdown is not None:
-        options.markdown.write_text(markdown(rows, rates), encoding="utf-8")
+        options.markdown.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,10 @@ def test_p_is_adjusted_and_the_smallest_possible_p_is_reported():
     assert [(one.p, one.p_holm) for one in found.pairs] == [(0.0625, 0.1875)] * 3  # 2 of the 32 ways to swap
     assert found.smallest_p == 0.0625
     assert found.groups == (("a", "b", "c"),)
-    assert "No p can be below 0.1875 here, adjusted for 3 pairs" in found.notes[-1]
+    assert found.to_best("a") is None
+    assert (found.to_best("c").a, found.to_best("c").difference) == ("c", -0.5)
+    assert [one.p_adjusted for one in found.pairs] == [0.0625] * 3  # all pairs share the swaps
+    assert "No p can be below 0.0625 here: more documents are needed" in found.notes[-1]
 
 
 def test_enough_documents_separate_systems_into_groups():
@@ -257,7 +260,17 @@ def run(*arguments, code=0):
 def test_the_json_has_the_keys_of_the_python_result():
     found = json.loads(run("--gold", GOLD, f"hasty={HASTY}", f"careful={CAREFUL}", "--format", "json").stdout)
     assert [one["name"] for one in found["systems"]] == ["careful", "hasty"]
-    assert found["pairs"][0].keys() >= {"a", "b", "difference", "low", "high", "p", "p_holm"}
+    assert found["pairs"][0].keys() >= {
+        "a",
+        "b",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_adjusted",
+        "p_holm",
+        "detectable",
+    }
     assert found["smallest_p"] == found["pairs"][0]["p"] == 1 / 32
     assert found["winners"]["/speakers/*/name"] == ["careful"]
     assert found["stability"] == {}
@@ -364,8 +377,8 @@ def test_columns_are_dropped_before_level_names_wrap(manifest, monkeypatch):
         assert lines[at + 3].split()[:3] == ["system", "careful", "hasty"]
         return lines[at + 1].split("   ")[-2:]
 
-    assert [text.strip() for text in head(100)] == ["p", "p (Holm)"]
-    assert [text.strip() for text in head(76)] == ["high", "p (Holm)"]
+    assert [text.strip() for text in head(100)] == ["p (adjusted)", "detectable"]
+    assert [text.strip() for text in head(76)] == ["high", "p (adjusted)"]
 
 
 def test_factors_without_documents_are_refused():

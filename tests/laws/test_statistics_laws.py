@@ -17,7 +17,7 @@ from arbitre.tally import NAMES
 
 FEW = 50
 """So many resamples: laws hold for any number of them."""
-METHODS = ["adjusted-t", "t", "percentile", "bca"]
+METHODS = ["clopper-pearson", "t", "percentile", "bca"]
 CONTRASTS = ["swaps", "percentile", "bca"]
 AVERAGES = ["micro", "macro"]
 

@@ -139,20 +139,35 @@ def test_the_t_interval_of_a_ratio_equals_the_jackknife():
     assert (found.low, found.high) == pytest.approx((center - half, min(center + half, 1)), abs=1e-12)
 
 
-def test_the_adjusted_interval_equals_that_of_weighted_units():
-    """Half a unit at 0 and half a unit at 1, beside units of weight 1."""
-    rows = corpus(14, 9)
-    values = np.array([*score(rows, "imq"), 0.0, 1.0])
-    weights = np.array([*[1.0] * 9, 0.5, 0.5])
-    mean = np.average(values, weights=weights)
-    error = np.sqrt((weights * (values - mean) ** 2).sum() / 9 / 10)
+@pytest.mark.parametrize(("right", "size"), [(0, 3), (3, 5), (19, 20), (170, 200)])
+def test_the_interval_of_scores_0_and_1_equals_scipy(right, size):
+    """Whether each document is one unit or three equal ones."""
+    rows = np.array([[4, 4, 4, 4 * (at < right), 4 * (at < right)] for at in range(size)], dtype=float)
+    expected = stats.binomtest(right, size).proportion_ci(0.95, "exact")
+    for average in ("micro", "macro"):
+        for found in (sample(rows), sample(np.repeat(rows, 3, axis=0), clusters=np.repeat(np.arange(size), 3))):
+            one = interval(found, "irq", average=average)
+            assert (one.low, one.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_the_interval_of_graded_scores_is_that_of_an_effective_number_of_units():
+    """The variance ratio, raised by (t / z)², averaged with 0.6 units of ratio 1."""
+    rows = np.vstack([corpus(14, 9), [[3, 3, 3, 3, 3]] * 2])
+    values = score(rows, "imq")
+    between = np.count_nonzero((values > 0) & (values < 1))
+    mean = values.mean()
+    ratio = values.var(ddof=1) / (mean * (1 - mean)) * (stats.t(10).ppf(0.975) / stats.norm.ppf(0.975)) ** 2
+    size = 11 * (between + 0.6) / (between * ratio + 0.6)
     found = interval(sample(rows), "imq", average="macro")
-    expected = mean + stats.t(8).ppf([0.025, 0.975]) * error
-    assert (found.low, found.high) == pytest.approx((max(expected[0], 0), min(expected[1], 1)), abs=1e-12)
+    ends = (
+        stats.beta(mean * size, (1 - mean) * size + 1).ppf(0.025),
+        stats.beta(mean * size + 1, (1 - mean) * size).ppf(0.975),
+    )
+    assert (found.low, found.high) == pytest.approx(ends, abs=1e-9)
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_adjusted_intervals_of_few_documents_have_their_nominal_coverage(average):
+def test_intervals_of_few_documents_have_their_nominal_coverage(average):
     """BCa covers .86 of the means of 10 such documents."""
     for size, least in ((5, 0.90), (10, 0.92), (20, 0.93)):
         assert coverage(lambda seed, size=size: documents(seed, size), truth=0.8, average=average) >= least

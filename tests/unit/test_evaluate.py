@@ -52,7 +52,7 @@ def test_micro_scores_pool_tallies_and_macro_scores_are_means():
     assert masses(evaluation.leaves) == (6, 3, 3, 3)
     assert evaluation.curve.area == 3.0
     assert [document.quality for document in evaluation.documents] == [1.0, 0.25]
-    assert repr(evaluation) == "Evaluation(2 documents, micro f1q=0.6667)"
+    assert repr(evaluation) == "Evaluation(2 documents, macro f1q=0.6667)"
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_an_empty_corpus_has_undefined_means():
     evaluation = NUMBERS.evaluate([])
     assert (evaluation.micro, evaluation.macro.f1q, evaluation.by_path) == (Scores(Tally()), None, {})
     assert json.loads(json.dumps(evaluation.to_dict()))["documents"] == 0
-    assert repr(evaluation) == "Evaluation(0 documents, micro f1q=none)"
+    assert repr(evaluation) == "Evaluation(0 documents, macro f1q=none)"
 
 
 def test_plain_json_holds_every_result():

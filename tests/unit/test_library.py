@@ -273,7 +273,7 @@ class TestFiles:
         assert json.dumps(loaded.to_dict()) == json.dumps(saved.to_dict())
         assert loaded.by_document == saved.by_document
         assert (loaded.micro.tally, loaded.leaves.tally) == (saved.micro.tally, saved.leaves.tally)
-        for method in ("adjusted-t", "bca", "percentile"):
+        for method in ("clopper-pearson", "bca", "percentile"):
             for path in (None, "/speakers/*/name"):
                 assert loaded.interval("irq", method=method, path=path) == saved.interval(
                     "irq", method=method, path=path

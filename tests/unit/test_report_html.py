@@ -208,7 +208,7 @@ def notes():
     for sizes in ([1], [1, 2], [*[0] * 12, 1], [*[4] * 49, 0]):
         one = comparator.evaluate((f"{at:02}", list("abcd"), list("abcd")[:size]) for at, size in enumerate(sizes))
         settings = itertools.product(
-            ("irq", "amq"), (0.95, 1 - 1e-10), (None, r"\d\d"), ("adjusted-t", "t", "bca"), ("macro", "micro")
+            ("irq", "amq"), (0.95, 1 - 1e-10), (None, r"\d\d"), ("clopper-pearson", "t", "bca"), ("macro", "micro")
         )
         for score, level, cluster, method, aggregate in settings:
             yield from one.interval(score, level=level, cluster=cluster, method=method, aggregate=aggregate).notes

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from arbitre.corpus.statistics import Sample, contrasts, groups, holm, interval, intervals, paired_difference, swaps
 from arbitre.corpus.statistics.bootstrap import _corrected, _left_out
@@ -140,9 +141,11 @@ def test_perfect_documents_have_a_lower_limit_below_one(average):
     found = {size: interval(sample([PERFECT] * size), "irq", average=average) for size in (5, 20, 100)}
     assert [one.high for one in found.values()] == [1.0] * 3
     assert found[5].low < found[20].low < found[100].low < 1.0
-    assert found[20].low == pytest.approx(0.904, abs=0.001)  # 3 / 20 of other documents may well fail: 0.85
-    assert found[20].notes[-1] == (
-        "All documents have the same score: the width of the interval comes only from the adjustment."
+    exact = {size: stats.binomtest(size, size).proportion_ci(0.95, "exact").low for size in found}
+    assert {size: one.low for size, one in found.items()} == pytest.approx(exact)  # 0.832 for 20 documents
+    assert (
+        found[20].notes[-1]
+        == "All documents have the same score: the interval is as wide as if all scores were 0 or 1."
     )
     plain = interval(sample([PERFECT] * 20), "irq", average=average, method="t")
     assert (plain.low, plain.high, plain.resamples) == (1.0, 1.0, 0)
@@ -217,7 +220,7 @@ def test_few_units_raise_a_note(size, noted):
     rows = [(4, 4, 4, mass, 1) for mass in range(size)]
     for clusters, what in ((None, "documents"), (range(size), "clusters")):
         for method, said in (
-            ("adjusted-t", "take the interval as a rough guide"),
+            ("clopper-pearson", "take the interval as a rough guide"),
             ("bca", "the interval is probably too narrow"),
         ):
             found = interval(sample(rows, clusters=clusters and list(clusters)), "irq", method=method)
@@ -251,8 +254,8 @@ def test_a_left_out_unit_contributes_no_mass():
 def test_five_documents_cannot_reach_significance():
     found = paired_difference(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
     assert (found.estimate, found.p, found.smallest_p, found.exact) == (pytest.approx(0.4), 2 / 2**5, 0.0625, True)
-    assert (found.low, found.high) == (0.0, pytest.approx(0.8))  # holds 0, as the test does not exclude it
-    assert not found.significant
+    assert (found.low, found.high) == (0.0, 1.0)  # holds 0, as the test does not exclude it
+    assert (found.significant, found.detectable) == (False, None)
 
 
 def test_an_exact_p_counts_swaps_at_least_as_extreme():
@@ -274,7 +277,7 @@ def test_clusters_are_swapped_as_units():
     rows = {mass: [(4, 4, 4, mass, 1)] * 20 for mass in (2, 3)}
     better, worse = (sample(rows[mass], clusters=[number % 4 for number in range(20)]) for mass in (3, 2))
     found = paired_difference(better, worse, "irq", average="macro")
-    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.0, 0.5)
+    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.0, 1.0)
 
 
 def test_an_undefined_difference_has_no_p():
@@ -343,10 +346,14 @@ def test_fifteen_systems_can_be_distinguished(average):
     assert {one.swaps for one in found} == {21_000}
     assert found[13].significant
     assert found[13].p_holm <= 0.05
-    assert 0 < sum(one.significant for one in found) < 105
-    assert all(one.significant is (one.p_holm <= 0.05) is (one.low > 0 or one.high < 0) for one in found)
+    assert sum(one.p_holm <= 0.05 for one in found) <= sum(one.significant for one in found) < 105
+    assert all(one.significant is (one.p_adjusted <= 0.05) is (one.low > 0 or one.high < 0) for one in found)
     assert all(one.low <= one.estimate <= one.high for one in found)
-    assert {round(one.level, 6) for one in found} >= {round(1 - 0.05 / 105, 6)}
+    assert all(one.p <= one.p_adjusted for one in found)
+    assert {(one.level, one.correction) for one in found} == {(0.95, "max-T")}
+    alone = paired_difference(samples[0], samples[1], "irq", average=average)
+    assert alone.p == alone.p_adjusted == pytest.approx(found[0].p, abs=0.002)  # of fewer swaps
+    assert alone.high - alone.low < found[0].high - found[0].low
 
 
 def test_only_documents_on_which_systems_differ_count():
@@ -391,12 +398,27 @@ def test_the_number_of_swaps_grows_with_comparisons_and_level():
     assert swaps.number(105, 0.01) == 105_000
 
 
-def test_holm_levels_follow_the_steps():
-    samples = [irq(*[4] * 8), irq(*[3] * 8), irq(*[2] * 8)]
-    found = contrasts([samples], [[(0, 1), (0, 2), (1, 2)]], "irq")
-    assert [one.p for one in found] == [1 / 128] * 3
-    assert [1 - one.level for one in found] == pytest.approx([0.05 / 3, 0.05 / 2, 0.05])
-    assert all(one.significant and one.low > 0 for one in found)
+def test_one_family_needs_fewer_documents_than_holm():
+    """All three p are 2 / 2^7 at best: the joint distribution of the pairs does not raise them, Holm's correction does."""
+    samples = [irq(*[4] * 7), irq(*[3] * 7), irq(*[1] * 7)]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    together = contrasts([samples], [pairs], "irq")
+    apart = contrasts([[samples[a], samples[b]] for a, b in pairs], [[(0, 1)]] * 3, "irq")
+    assert [one.p for one in (*together, *apart)] == [1 / 64] * 6
+    assert [(one.p_adjusted, one.correction) for one in together] == [(1 / 64, "max-T")] * 3
+    assert [(one.p_adjusted, one.correction) for one in apart] == [(3 / 64, "Holm")] * 3
+    assert [one.p_holm for one in together] == [3 / 64] * 3
+    assert all(one.significant and one.low > 0 for one in (*together, *apart))
+
+
+def test_a_difference_has_the_interval_of_a_t_test_if_the_swaps_are_normal():
+    """With many documents, the critical value of the swaps is that of Student's t."""
+    one, other = np.random.default_rng(3).normal((2.4, 1.6), 0.4, (200, 2)).T
+    found = paired_difference(irq(*one), irq(*other), "irq", average="macro")
+    expected = stats.ttest_rel(one / 4, other / 4).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.002)
+    error = stats.sem((one - other) / 4)
+    assert found.detectable == pytest.approx((1.96 + 0.84) * error, rel=0.05)  # at a power of 0.8
 
 
 def test_a_bootstrap_interval_of_a_difference_is_named():

@@ -98,15 +98,29 @@ def test_the_leaderboard_marks_groups_with_letters():
     ranking = rank(systems, "irq")
     found = summaries.leaderboard(ranking)
     assert [column.name for column in found.columns] == [
-        *("system", "irq", "low", "high", "alike", "chance", "failed", "document quality")
+        *(
+            "system",
+            "irq",
+            "score low",
+            "score high",
+            "to best",
+            "low",
+            "high",
+            "alike",
+            "chance",
+            "failed",
+            "document quality",
+        )
     ]
-    assert [row[0] + row[4] for row in found.rows] == ["aa", "bb"]
-    assert found.rows[0][5] == ranking.systems[0].floor == 1.0  # every page names the same people
+    assert [row[0] + row[7] for row in found.rows] == ["aa", "bb"]
+    assert found.rows[0][8] == ranking.systems[0].floor == 1.0  # every page names the same people
     assert summaries.side_by_side(ranking).texts == [
         ["a", "1.0000", "1.0000", "1.0000", "1.0000", "1.25"],
         ["b", "0.7500", "0.8571", "1.0000", "1.0000", "1.75"],
     ]
-    assert summaries.pairs(ranking.pairs).texts == [["a", "b", "+0.2500", "+0.0625", "+0.4375", "0.0078", "0.0078"]]
+    assert summaries.pairs(ranking.pairs).texts == [
+        ["a", "b", "+0.2500", "+0.1948", "+0.3489", "0.0078", "0.0078", "0.0078", "0.0907"]
+    ]
     assert summaries.winners(ranking).texts == [["/*", "1.0000", "0.7500", "a"]]
     assert summaries.lacking(ranking).rows == ()
 
@@ -128,7 +142,7 @@ def test_the_tables_of_levels_and_contrasts_have_a_row_for_each():
     assert summaries.levels(found).texts[0][:4] == ["ocr", "(empty)", "1", "0.0000"]
     assert summaries.levels(found).texts[2][:4] == ["ocr", "good", "2", "1.0000"]
     assert summaries.contrasts(found).texts[2][:5] == ["ocr", "bad", "good", "2", "-0.5000"]
-    assert summaries.contrasts(found).texts[2][7:] == ["0.5000", "1.0000"]
+    assert summaries.contrasts(found).texts[2][7:] == ["0.5000", "1.0000", "1.0000", "–"]
 
 
 def test_the_runs_table_shows_the_mean_spread_and_changes():

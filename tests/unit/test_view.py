@@ -249,7 +249,7 @@ def test_several_systems_are_ranked_and_their_differences_listed():
         build_subject(*observed(PEOPLE, better), name="better"),
     ]
     found = build_systems(subjects)
-    assert [(one.name, one.score) for one in found.board] == [("better", 1.0), ("worse", subjects[0].headline[3].micro)]
+    assert [(one.name, one.score) for one in found.board] == [("better", 1.0), ("worse", subjects[0].headline[3].macro)]
     assert [one.key for one in found.differing] == ["three", "two", "one"]
     assert found.differing[0].scores == [1.0, 0.0]
     assert found.tests is None

@@ -13,7 +13,7 @@ from arbitre.cli.output.rank_output import RankingOutput
 from arbitre.corpus.systems.ranking import rank
 from arbitre.report.html.build_view import ranked
 from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import lead, procedure, sampled
+from arbitre.report.html.wording import detectable, lead, procedure, sampled, to_best
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
 EN, FR = Translator(Language.EN), Translator(Language.FR)
@@ -68,17 +68,32 @@ def test_several_systems_are_summarised_in_two_sentences():
     found = systems(rank(evaluations, "irq"))
     assert lead(found, EN) == (
         "a (1.00) has the highest score. "
-        "a is better than c and d (p ≤ 0.0234, Holm over 6 pairs). "
-        "No difference shown between a and b (p = 0.5, Holm over 6 pairs; "
-        "with 2 differing documents no p below 0.5 is possible before adjustment). "
+        "a is better than c and d (p ≤ 0.00391, max-T over 6 pairs). "
+        "No difference shown between a and b (p = 0.5, max-T over 6 pairs; "
+        "with 2 differing documents no p below 0.5 is possible). "
         "5 of 6 pairs differ significantly."
     )
+
+
+def test_the_smallest_detectable_difference_to_the_best_is_stated():
+    names = ("a", "b", "c")
+    found = systems(
+        rank(dict(zip(names, (right(*[4] * 20), right(*[3, 4] * 10), right(*[2, 4] * 10)), strict=True)), "irq")
+    )
+    assert [one and one["difference"] for one in to_best(found)] == [None, -0.125, -0.25]
+    assert detectable(found, EN) == (
+        "Smallest true difference to the best system that would be detected (power 80%): 0.08 to 0.17, depending on the "
+        "system."
+    )
+    two = systems(rank({"a": right(*[4] * 20), "b": right(*[3, 4] * 10)}, "irq"))
+    assert detectable(two, FR).endswith("serait détecté (puissance 80\u00a0%)\u00a0: 0,08.")
+    assert detectable(systems(rank({"a": right(4, 4, 4), "b": right(2, 3, 1)}, "irq")), EN) == ""
 
 
 def test_long_lists_of_systems_are_cut_with_a_count():
     found = systems(rank({f"s{at:02}": right(4, 4, 4, at % 4) for at in range(15)}, "irq"))
     assert (
-        "No difference shown between s03 and any of s07, s11, s02, s06, s10 and 9 more (p ≥ 1, Holm over 105 pairs; "
+        "No difference shown between s03 and any of s07, s11, s02, s06, s10 and 9 more (p ≥ 1, max-T over 105 pairs; "
         in lead(found, EN)
     )
 
@@ -113,10 +128,10 @@ def test_the_methods_text_names_interval_test_correction_and_units():
     text = procedure(systems(rank(evaluations, "irq")), EN)
     for part in (
         "irq, as the mean over documents, on 18 documents in 9 clusters (runs of one document)",
-        "Intervals at 95%: Student’s t on jackknife pseudo-values, after adding half a unit that scores 0 and half a unit that scores 1",
+        "Intervals at 95%: Clopper-Pearson with an effective number of units (Korn and Graubard, 1998)",
         "paired approximate randomisation (Noreen, 1989), with all swaps enumerated",
         "the null hypothesis is that the results of both systems on a cluster are exchangeable",
-        "p was adjusted for 3 pairs (Holm, 1979)",
+        "p was adjusted for 3 pairs by the step-down max-T procedure (Westfall and Young, 1993)",
     ):
         assert part in text
     drawn = procedure(systems(rank({"a": right(*[4] * 20), "b": right(*[3] * 20)}, "irq")), FR)

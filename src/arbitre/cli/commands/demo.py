@@ -13,6 +13,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
+from arbitre.cli.output.result_tables import number
 from arbitre.cli.shared_options import Force, Lang, NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from arbitre.corpus.systems.ranking import Ranking
     from arbitre.report.evaluation import Evaluation
 
 SYSTEMS: Final = ("careful", "hasty")
 GOLD: Final = "gold.jsonl"
 SCHEMA: Final = "speakers.schema.json"
 SCORES: Final = ("f1q", "imq", "irq", "amq", "omq", "quality")
+HEADLINE: Final = "f1q"
+DIGITS: Final = 2
 WORST: Final = 3
 
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the corpus and the results.")]
@@ -69,49 +73,59 @@ def demo(
             evaluations[system], _ = job.run()
             compared_again = compare_pairs(comparator.plan, list(joined))
             found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
+        ranking = arbitre.rank(evaluations)
         if not no_report:
-            write_ranking(folder, arbitre.rank(evaluations), lang)
-    screen.show(_leaderboard_and_entries(evaluations, found))
+            write_ranking(folder, ranking, lang)
+    screen.show(_leaderboard_and_entries(evaluations, ranking, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 
 def _leaderboard_and_entries(
-    evaluations: Mapping[str, Evaluation], found: Mapping[str, Sequence[EntryRow]]
+    evaluations: Mapping[str, Evaluation], ranking: Ranking, found: Mapping[str, Sequence[EntryRow]]
 ) -> Iterator[RenderableType]:
     first = next(iter(evaluations.values()))
     yield Text.assemble(
         ("Two systems on the same pages", "bold"),
         f"\n{len(first.documents)} pages, {result_tables.count(first.micro.gold)} speakers in gold",
+        "\nScores: per-document mean (macro)",
     )
     yield _side_by_side(evaluations)
+    yield Text(_difference(ranking))
     for system, entries in found.items():
         yield titled(f"{system}: worst pairs", _worst(entries))
     yield result_tables.signature(first.signature)
 
 
 def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
-    names = {"micro": "pooled\n(micro)", "macro": "per-doc.\nmean\n(macro)"}
-    columns = {
-        f"{system}\n{names[kind]}": getattr(evaluation, kind)
-        for system, evaluation in evaluations.items()
-        for kind in names
-    }
-    grid = result_tables.table("score\n\n\n", *columns)
+    grid = result_tables.table("score", *evaluations)
     for name in SCORES:
-        values = [result_tables.number(getattr(column, name)) for column in columns.values()]
-        grid.add_row(name, *values, style="bold" if name == "f1q" else "")
-    qualities = (text for one in evaluations.values() for text in ("", result_tables.number(one.document_quality.mean)))
+        headline = name == HEADLINE
+        values = [number(getattr(one.macro, name), DIGITS) for one in evaluations.values()]
+        grid.add_row(name, *values, style="bold" if headline else "")
+        if headline:
+            found = [one.interval(name) for one in evaluations.values()]
+            ends = [f"{number(one.low, DIGITS)} to {number(one.high, DIGITS)}" for one in found]
+            grid.add_row(f"  {found[0].level:.0%} interval", *ends)
+    qualities = (number(one.document_quality.mean, DIGITS) for one in evaluations.values())
     grid.add_row("document quality", *qualities)
-    leaves = (text for one in evaluations.values() for text in (result_tables.number(one.leaves.f1q), ""))
-    grid.add_row("f1q of leaves", *leaves)
     for name in ("gold", "predicted", "matched"):
-        masses = (text for one in evaluations.values() for text in (result_tables.count(getattr(one.micro, name)), ""))
+        masses = (result_tables.count(getattr(one.micro, name)) for one in evaluations.values())
         grid.add_row(f"{name} entries", *masses, style="dim")
-    failed = (text for one in evaluations.values() for text in (str(one.macro.failed), ""))
+    failed = (str(one.macro.failed) for one in evaluations.values())
     grid.add_row("failed pages", *failed, style="dim")
     return grid
+
+
+def _difference(ranking: Ranking) -> str:
+    """State the difference of the two systems, with its interval and p."""
+    (test,) = ranking.pairs
+    difference, low, high = (number(value, DIGITS) for value in (test.difference, test.low, test.high))
+    return (
+        f"{test.a} - {test.b}: {difference}, {test.level:.0%} interval {low} to {high} "
+        f"(paired, on the same pages; p = {test.p:.2g})"
+    )
 
 
 def _worst(entries: Sequence[EntryRow]) -> RenderableType:

@@ -15,7 +15,7 @@ from arbitre.cli.output.path_labels import escape_hidden, longest_word, nested_l
 from arbitre.corpus.statistics import threshold
 from arbitre.report.html.build_view import ranked
 from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import lead, sampled
+from arbitre.report.html.wording import detectable, lead, sampled
 from arbitre.report.tables import summaries
 from arbitre.report.tables.ranking_files import FactorsResults, RankingResults
 from arbitre.signature import Signature
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 10
 """Maximum number of paths to show on which the best system loses; the file has all of them."""
 
-OPTIONAL_COLUMNS: Final = ("p", "shared", "chance", "failed", "document quality")
+OPTIONAL_COLUMNS: Final = ("p (Holm)", "p", "detectable", "shared", "chance", "failed", "document quality")
 """Columns omitted on narrow terminals, in this order; files have all of them."""
 
 LAST_COLUMNS: Final = ("documents", "low", "high")
@@ -40,7 +40,10 @@ LAST_COLUMNS: Final = ("documents", "low", "high")
 _GAP: Final = 3
 """Number of characters between two columns."""
 
-_DIFFERENCE: Final = "The interval of a difference comes from the test: it excludes 0 if the difference is significant."
+_DIFFERENCE: Final = (
+    "The interval of a difference comes from the test: it excludes 0 if the difference is significant. "
+    "detectable: smallest true difference that would be found with a probability of 80%."
+)
 
 _CHANCE: Final = (
     "chance: score of predictions compared with the gold of other documents; not subtracted from any score."
@@ -57,16 +60,22 @@ class RankingOutput(RankingResults):
         systems = asdict(ranked(ranking.to_dict()))
         yield Text.assemble(
             (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
-            f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}, {_interval(ranking.systems[0].score)}",
+            f"\n{summaries.AVERAGES[ranking.aggregate]} {ranking.score}; {100.0 * ranking.level:g}% intervals of the "
+            "differences to the best system",
             f"\n{escape_hidden(ranking.provenance.headline())}",
         )
-        yield _rendered(tables.pop("systems"), width)
-        if found := lead(systems, say):
-            yield Text(found)
+        board = tables.pop("systems")
+        for name in summaries.OWN_INTERVAL if ranking.pairs else ("to best", "low", "high"):
+            board = board.without(name)
+        yield _rendered(board, width)
+        for found in (lead(systems, say), detectable(systems, say)):
+            if found:
+                yield Text(found)
         legend = [_CHANCE]
         if ranking.pairs:
             letters = (
-                f"Systems that share a letter do not differ significantly (p > {threshold(ranking.level):g}, Holm)."
+                "Systems that share a letter do not differ significantly "
+                f"(p > {threshold(ranking.level):g}, adjusted by {ranking.pairs[0].correction})."
             )
             legend = [letters, *legend, _DIFFERENCE]
         yield Text("\n".join((*legend, *ranking.notes)), style="dim")

@@ -82,9 +82,9 @@ _WHOLE: Final = frozenset({*COUNTS, *OUTCOMES})
 """Columns of counts."""
 
 
-def number(value: float | None) -> str:
-    """Format a score with four decimals, or None as a dash."""
-    return NONE if value is None else f"{value:.4f}"
+def number(value: float | None, digits: int = 4) -> str:
+    """Format a score with four decimals, or fewer on a first screen, or None as a dash."""
+    return NONE if value is None else f"{value:.{digits}f}"
 
 
 def count(value: float | None) -> str:
@@ -127,8 +127,8 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
     level = f"{drawn['level']:.0%}"
     floor = (chance or {}).get("floor") or {}
     columns = {
-        f"Pooled\n(micro), {level}": [_bounds(drawn["micro"][name]) for name in TRUSTED],
         f"Per-document mean\n(macro), {level}": [_bounds(drawn["macro"][name]) for name in TRUSTED],
+        f"Pooled\n(micro), {level}": [_bounds(drawn["micro"][name]) for name in TRUSTED],
         "chance score,\npooled": [number(floor.get(name)) for name in TRUSTED],
     }
     columns = {title: cells for title, cells in columns.items() if set(cells) != {NONE}}
@@ -297,6 +297,16 @@ def headline(tally: Scores, entries: str, before: str) -> Text:
     return Text.assemble((before, "bold"), f"\nentries {entries or '(the whole)'}: {sizes}")
 
 
+def average(results: Evaluation) -> str:
+    """Return the headline score, the per-document mean of f1q, with its interval."""
+    drawn = results.trust["intervals"]
+    found = drawn["macro"]["f1q"]
+    text = f"f1q {number(results.macro.f1q, 2)}, per-document mean (macro)"
+    if found["low"] is None:
+        return text
+    return f"{text}, {drawn['level']:.0%} interval {number(found['low'], 2)} to {number(found['high'], 2)}"
+
+
 def outside(paths: Mapping[str, Scores], average: str = "") -> RenderableType:
     """Return the f1q of each path outside the entries, worst first."""
     ranked = sorted(paths.items(), key=lambda one: (-1.0 if one[1].f1q is None else one[1].f1q, order(one[0])))
@@ -360,9 +370,10 @@ def evaluation(
         "" if flat is None else solidarity(flat),
     )
     summary = "".join(f"\n{line}" for line in lines if line)
+    documents += f"\n{average(results)}"
     yield headline(results.micro, results.entries, documents).append(summary)
-    columns: dict[str, ScoreColumn] = {"Pooled\n(micro)": results.micro, "Per-document\nmean (macro)": macro}
-    yield scores(columns | {"docs in\nmean": macro.documents, "leaves,\npooled": results.leaves}, width)
+    columns: dict[str, ScoreColumn] = {"Per-document\nmean (macro)": macro, "docs in\nmean": macro.documents}
+    yield scores(columns | {"Pooled\n(micro)": results.micro, "leaves,\npooled": results.leaves}, width)
     if results.outside:
         yield outside(results.outside, ", pooled (micro)")
     yield intervals(results.trust)

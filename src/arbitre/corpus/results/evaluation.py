@@ -172,7 +172,7 @@ class Evaluation:
         Args:
             score: The score, one of `arbitre.tally.NAMES`.
             level: Confidence level.
-            method: `adjusted-t`, `t`, `percentile` or `bca` (see `arbitre.corpus.statistics.Method`).
+            method: `clopper-pearson`, `t`, `percentile` or `bca` (see `arbitre.corpus.statistics.Method`).
             cluster: Documents to resample together: a regular expression searched in their ids (the label is its first
                 group or, without groups, the match), a label for every id, or a label for every document in order. By
                 default `clusters`; if that is None, the runs of one document form a cluster.
@@ -262,9 +262,9 @@ class Evaluation:
         )
 
     def __repr__(self) -> str:
-        f1q = self.micro.f1q
+        f1q = self.macro.f1q
         score = "none" if f1q is None else f"{f1q:.4f}"
-        return f"Evaluation({_documents_text(len(self.document_table))}, micro f1q={score})"
+        return f"Evaluation({_documents_text(len(self.document_table))}, macro f1q={score})"
 
 
 def _known(chance: Chance | None) -> Chance | None:

@@ -7,6 +7,7 @@ from arbitre.corpus.statistics.document_intervals import document_intervals
 from arbitre.corpus.statistics.means import means
 from arbitre.corpus.statistics.paired_tests import (
     Contrasting,
+    Correction,
     Difference,
     contrasts,
     groups,
@@ -19,6 +20,7 @@ from arbitre.corpus.statistics.sample import Average, Sample, scored
 __all__ = [
     "Average",
     "Contrasting",
+    "Correction",
     "Difference",
     "Interval",
     "Method",

@@ -1,4 +1,4 @@
-"""Confidence intervals of corpus scores: Student's t (see `student`) or the bootstrap (Efron, 1979; 1987).
+"""Confidence intervals of corpus scores: in closed form (see `jackknife`) or the bootstrap (Efron, 1979; 1987).
 
 Tests check the bootstrap against `scipy.stats.bootstrap`, which draws the same resamples. SciPy's implementation is not
 used because its jackknife takes quadratic time, a single undefined resample invalidates the interval, and it draws new
@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 
 from arbitre.arrays import exact_dot, weighted_sums
+from arbitre.corpus.statistics.jackknife import TIE_TOLERANCE, binomial_ends, left_out, moments, t_ends
 from arbitre.corpus.statistics.sample import Statistic, check_option, chunks
-from arbitre.corpus.statistics.student import HALF, ends, left_out, moments
 from arbitre.errors import DataError
 from arbitre.tally import NAMES
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats
     from arbitre.corpus.statistics.sample import Average, Sample
 
-Method: TypeAlias = Literal["adjusted-t", "t", "percentile", "bca"]
+Method: TypeAlias = Literal["clopper-pearson", "t", "percentile", "bca"]
 """Method of a confidence interval.
 
-- `adjusted-t`: Student's t on jackknife pseudo-values, after adding half a unit with score 0 and half a perfect unit.
-- `t`: the same without the added units.
+- `clopper-pearson`: the exact interval of a share, for the number of scores 0 and 1 that have the same variance.
+- `t`: Student's t with the jackknife variance.
 - `percentile`: quantiles of the bootstrap distribution.
 - `bca`: quantiles of the bootstrap distribution, corrected for bias and skewness.
 """
@@ -37,7 +37,7 @@ Method: TypeAlias = Literal["adjusted-t", "t", "percentile", "bca"]
 LEVEL: Final = 0.95
 """Default confidence level."""
 
-METHOD: Final[Method] = "adjusted-t"
+METHOD: Final[Method] = "clopper-pearson"
 """Default method."""
 
 RESAMPLES: Final = 2000
@@ -45,9 +45,6 @@ RESAMPLES: Final = 2000
 
 FEW_UNITS: Final = 30
 """Minimum number of units for an interval without a warning."""
-
-TIE_TOLERANCE: Final = 1e-12
-"""Maximum difference of scores that count as equal."""
 
 CHUNK_CELLS: Final = 1 << 20
 """Maximum number of weights drawn at once, unless a single resample needs more."""
@@ -67,7 +64,7 @@ class Interval:
         high: Upper end, or None.
         level: Confidence level.
         method: Method that was used.
-        resamples: Number of bootstrap resamples; 0 for the t methods.
+        resamples: Number of bootstrap resamples; 0 without the bootstrap.
         seed: Random seed.
         documents: Number of documents.
         clusters: Number of clusters; None if each document is a unit.
@@ -123,8 +120,7 @@ def intervals(
 
     The units are documents or, if the sample has clusters, clusters. A single unit has no interval.
 
-    The t methods (see `student`) do not resample. Their degrees of freedom are the number of units with a defined
-    score, minus 1. Intervals are clipped to the range of the score.
+    `clopper-pearson` and `t` (see `jackknife`) do not resample. Intervals are clipped to the range of the score.
 
     The bootstrap draws as many units as there are, with replacement, and uses the same resamples for all scores. A
     resample in which a score is undefined is left out of the interval of that score. `percentile` follows Efron (1979).
@@ -187,7 +183,7 @@ def bounds(
     results = (
         _bootstrapped(statistic, estimates, sample, level=level, method=method, resamples=resamples, seed=seed)
         if resampled
-        else _student(statistic, estimates, names, sample, level=level, method=method)
+        else _closed_form(statistic, estimates, names, sample, level=level, method=method)
     )
     return [
         Interval(
@@ -220,13 +216,14 @@ def _few_units_notes(sample: Sample, method: Method) -> tuple[str, ...]:
 _EndsAndNotes: TypeAlias = tuple[float | None, float | None, Method, tuple[str, ...]]
 
 
-def _student(
+def _closed_form(
     statistic: Statistic, estimates: Floats, names: Sequence[str], sample: Sample, *, level: float, method: Method
 ) -> Iterator[_EndsAndNotes]:
-    score_moments = moments(statistic, estimates)
+    tops = [TOPS.get(name, 1.0) for name in names]
+    score_moments = moments(statistic, estimates, np.array(tops))
     what = "clusters" if sample.clustered else "documents"
-    for at, (name, estimate) in enumerate(zip(names, estimates.tolist(), strict=True)):
-        top, units = TOPS.get(name, 1.0), int(score_moments.units[at])
+    for at, (top, estimate) in enumerate(zip(tops, estimates.tolist(), strict=True)):
+        units = int(score_moments.units[at])
         if np.isnan(estimate) or units < 2:  # noqa: PLR2004
             lone = units == 1 < sample.units
             yield (
@@ -236,13 +233,13 @@ def _student(
                 (f"The score is defined for only one of the {what}: there is no interval.",) * lone,
             )
             continue
-        added = HALF if method == "adjusted-t" else 0.0
-        low, high = ends(estimate, score_moments, at, level, top=top, added=added)
-        notes: tuple[str, ...] = ()
-        if score_moments.largest[at] <= TIE_TOLERANCE:
-            seen = "the width of the interval comes only from the adjustment" if added else "the interval has no width"
-            low, high = (low, high) if added else (estimate, estimate)
-            notes = (f"All {what} have the same score: {seen}.",)
+        if method == "t":
+            low, high = t_ends(estimate, score_moments, at, level)
+            seen = "the interval has no width"
+        else:
+            low, high = binomial_ends(estimate, score_moments, at, level, top)
+            seen = "the interval is as wide as if all scores were 0 or 1"
+        notes = (f"All {what} have the same score: {seen}.",) if score_moments.tied[at] else ()
         yield max(low, 0.0), min(high, top), method, notes
 
 

@@ -23,8 +23,16 @@ if TYPE_CHECKING:
 Contrasting: TypeAlias = Literal["swaps", "percentile", "bca"]
 """Method of the interval of a difference.
 
-- `swaps`: the difference plus or minus the critical value of the test. The interval excludes 0 exactly if p <= alpha.
+- `swaps`: the differences that the test does not reject. The interval excludes 0 exactly if the adjusted p <= alpha.
 - `percentile`, `bca`: the bootstrap. If interval and test disagree, the test decides.
+"""
+
+Correction: TypeAlias = Literal["max-T", "Holm"]
+"""Method that adjusts p for the number of pairs.
+
+- `max-T`: step-down maximum of the standardised differences (Westfall and Young, 1993), if all systems have the same
+  documents.
+- `Holm`: step-down Bonferroni (Holm, 1979), if pairs have different documents.
 """
 
 ROUNDING: Final = 1e-12
@@ -39,13 +47,16 @@ class Difference:
         estimate: Score of the first system minus score of the second; None if undefined.
         low: Lower end of the interval.
         high: Upper end of the interval.
-        level: Confidence level of the interval. If several pairs were compared, that of the pair's step of Holm's
-            correction.
+        level: Confidence level of the interval. If several pairs were compared, the intervals of all pairs hold their
+            differences together with this probability.
         method: Method of the interval.
         clusters: Number of clusters; None if each document is a unit.
         p: Two-sided p; None if the difference is undefined.
-        p_holm: p adjusted for all pairs.
-        significant: Whether `p_holm` is at most alpha.
+        p_adjusted: p adjusted for all pairs, by `correction`.
+        p_holm: p adjusted for all pairs by Holm (1979).
+        correction: "max-T" or "Holm".
+        significant: Whether `p_adjusted` is at most alpha.
+        detectable: Smallest true difference that would be found significant with probability 0.8; None if none would.
         smallest_p: Smallest p that is possible with `differing` units.
         exact: Whether all swaps were enumerated.
         differing: Number of units (documents or clusters) on which the systems differ.
@@ -60,8 +71,11 @@ class Difference:
     method: Contrasting
     clusters: int | None
     p: float | None
+    p_adjusted: float | None
     p_holm: float | None
+    correction: Correction
     significant: bool
+    detectable: float | None
     smallest_p: float
     exact: bool
     differing: int
@@ -129,8 +143,11 @@ def contrasts(
     10,000 random swaps are drawn, and at least 10 x pairs / alpha; the observed difference is counted as one of them. A
     swap that makes the difference undefined counts as at least as large.
 
-    The interval is the difference plus or minus the largest difference that the test does not reject at the pair's step
-    of Holm's correction. It therefore excludes 0 exactly if the difference is `significant`.
+    Within one family, p is adjusted by the step-down max-T procedure, which uses the joint distribution of all pairs.
+    Several families have different documents; p is then adjusted by Holm's correction.
+
+    The interval contains the shifts of the first system's scores that the test does not reject at the critical value of
+    the pair's step (see `Spread.ends`). It therefore excludes 0 exactly if the difference is `significant`.
 
     Args:
         families: For each family, samples of systems on the same units.
@@ -156,38 +173,61 @@ def contrasts(
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)
             for (a, b), test in zip(chosen, results, strict=True)
         ]
-    adjusted, steps = _holm_with_levels([test.p for _, _, test in untested], alpha)
+    tests_of = [test for _, _, test in untested]
+    by_holm, steps = _holm_with_levels([test.p for test in tests_of], alpha)
+    correction: Correction = "max-T" if len(families) == 1 else "Holm"
+    adjusted = [test.p_max for test in tests_of] if correction == "max-T" else by_holm
+    critical = [
+        test.critical_max if correction == "max-T" else test.critical(step)
+        for test, step in zip(tests_of, steps, strict=True)
+    ]
     return [
-        _difference(*contrast, p_holm, step) for contrast, p_holm, step in zip(untested, adjusted, steps, strict=True)
+        _difference(contrast, (correction, p, p_holm), alpha, room, tests=1 if correction == "max-T" else tests)
+        for contrast, p, p_holm, room in zip(untested, adjusted, by_holm, critical, strict=True)
     ]
 
 
-def _difference(estimate: float, clusters: int | None, test: Swaps, p_holm: float | None, step: float) -> Difference:
-    low = high = None
-    significant = test.p is not None and test.p <= step + ROUNDING
+def _difference(
+    contrast: tuple[float, int | None, Swaps],
+    corrected: tuple[Correction, float | None, float | None],
+    alpha: float,
+    critical: float,
+    *,
+    tests: int,
+) -> Difference:
+    """Return the result of a test; p is at least its smallest p times the number of `tests`."""
+    estimate, clusters, test = contrast
+    correction, p_adjusted, p_holm = corrected
+    low = high = detectable = None
+    significant = p_adjusted is not None and p_adjusted <= alpha + ROUNDING
     notes: tuple[str, ...] = ()
     if test.p is not None:
-        room = test.critical(step)
-        low, high = max(-1.0, estimate - room), min(1.0, estimate + room)
+        low, high = test.spread.ends(estimate, critical)
         if not significant:  # rounding errors must not exclude 0
+            low, high = (0.0 if abs(end) <= ROUNDING else end for end in (low, high))
             low, high = min(low, 0.0), max(high, 0.0)
+        if test.differing and test.smallest_p * tests <= alpha + ROUNDING:
+            detectable = test.spread.detectable(estimate, critical)
     if not test.differing:
         notes = ("The systems have the same results on all documents.",)
     return Difference(
-        None if np.isnan(estimate) else estimate,
-        low,
-        high,
-        1.0 - step,
-        "swaps",
-        clusters,
-        test.p,
-        p_holm,
-        significant,
-        test.smallest_p,
-        test.exact,
-        test.differing,
-        test.tried,
-        notes,
+        estimate=None if np.isnan(estimate) else estimate,
+        low=low,
+        high=high,
+        level=1.0 - alpha,
+        method="swaps",
+        clusters=clusters,
+        p=test.p,
+        p_adjusted=p_adjusted,
+        p_holm=p_holm,
+        correction=correction,
+        significant=significant,
+        detectable=detectable,
+        smallest_p=test.smallest_p,
+        exact=test.exact,
+        differing=test.differing,
+        swaps=test.tried,
+        notes=notes,
     )
 
 

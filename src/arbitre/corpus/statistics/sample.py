@@ -158,6 +158,17 @@ _USED: Final = {
 }
 """Columns of a tally on which each score depends."""
 
+_MASS: Final = {
+    "precision": (0, 1, 0),
+    "recall": (1, 0, 0),
+    "imq": (0, 1, 0),
+    "irq": (1, 0, 0),
+    "amq": (0, 0, 1),
+    "quality": (1, 1, -1),
+    "variance": (0, 0, 1),
+}
+"""Weights of gold, predicted and matched in the mass of a unit in each score; (1, 1, 0) for other scores."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Statistic:
@@ -167,8 +178,7 @@ class Statistic:
         units: Contribution of each unit, shape (units, columns).
         total: Correctly rounded sum over all documents, shape (columns,).
         of: Converts sums, shape (..., columns), to scores, shape (..., names); NaN if undefined.
-        masses: Converts units, shape (units, columns), to their masses in each score, shape (units, names) or
-            (units, 1).
+        masses: Converts units, shape (units, columns), to their masses in each score, shape (units, names).
         used: Columns on which the scores depend.
     """
 
@@ -187,7 +197,12 @@ class Statistic:
         picked, width = [NAMES.index(name) for name in names], len(names)
         columns, used = sample.tallies, sorted({column for name in names for column in _USED[name]})
         of: Callable[[Floats], Floats] = lambda sums: scored(sums)[..., picked]  # noqa: E731
-        masses: Callable[[Floats], Floats] = lambda units: units[:, :1] + units[:, 1:2]  # noqa: E731
+        gold, predicted, matched = np.array([_MASS.get(name, (1, 1, 0)) for name in names], dtype=np.float64).T
+        masses: Callable[[Floats], Floats] = (
+            lambda units: (  # noqa: E731
+                units[:, :1] * gold + units[:, 1:2] * predicted + units[:, 2:3] * matched
+            )
+        )
         if average == "macro":
             columns, used = contributions(sample.tallies, sample.failed, picked), list(range(2 * width))
             of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731

@@ -2,25 +2,30 @@
 
 Null hypothesis: on every unit (document or cluster), the results of the two systems are exchangeable. Then swapping the
 two results on any set of units gives a difference that is as likely as the observed one.
+
+All pairs share the same swaps. The joint distribution of their differences therefore adjusts p for the number of pairs
+by the step-down max-T procedure (Westfall and Young, 1993; Romano and Wolf, 2005). Differences are divided by their
+spread over all swaps, so that a pair with a small spread is not hidden by a pair with a large one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import scipy
 
-from arbitre.arrays import weighted_sums
-from arbitre.corpus.statistics.bootstrap import CHUNK_CELLS, TIE_TOLERANCE
+from arbitre.arrays import exact_dot, weighted_sums
+from arbitre.corpus.statistics.bootstrap import CHUNK_CELLS
+from arbitre.corpus.statistics.jackknife import TIE_TOLERANCE
+from arbitre.corpus.statistics.sample import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
-    from arbitre.arrays import Floats
+    from arbitre.arrays import Floats, Mask
     from arbitre.corpus.statistics.sample import Statistic
 
 ENUMERATED: Final = 16
@@ -32,7 +37,73 @@ DRAWN: Final = 10_000
 BEYOND: Final = 10
 """Expected number of random swaps beyond the critical value at the strictest step of Holm's correction."""
 
+SPREAD_TOLERANCE: Final = 1e-9
+"""Maximum difference of standardised differences that count as equal."""
+
+POWER: Final = 0.8
+"""Probability with which a detectable difference is found significant."""
+
+EQUAL_UNITS: Final = 0.5
+"""Number of units without a difference that the interval of a difference adds to the observed ones."""
+
 _WORD: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Spread of a difference over the swaps, as a function of a shift of the first system's scores.
+
+    Unit i contributes d to the difference and has the share w of the mass of both systems. If the first system were
+    worse by s, the unit would contribute d - s w.
+
+    Attributes:
+        squares: Sum of d². Its root is the standard deviation of the difference over all swaps.
+        cross: Sum of d w.
+        shares: Sum of w².
+    """
+
+    squares: float = 1.0
+    cross: float = 0.0
+    shares: float = 0.0
+
+    def around(self, shift: float) -> float:
+        """Return the sum of (d - shift w)²."""
+        return max(0.0, self.squares - 2.0 * shift * self.cross + shift * shift * self.shares)
+
+    def ends(self, difference: float, critical: float) -> tuple[float, float]:
+        """Return the smallest and largest shift s that the test does not reject, in [-1, 1].
+
+        These are the solutions of (difference - s)² = critical² (sum of (d - s w)² + `EQUAL_UNITS` (s w)²). The added
+        units bound the interval if all units have the same difference; they do not change the test of s = 0.
+        """
+        if not np.isfinite(critical):
+            return -1.0, 1.0
+        sign = -1.0 if difference < 0.0 else 1.0
+        factor = critical * critical
+        square = 1.0 - factor * self.shares * (1.0 + EQUAL_UNITS * self.shares)
+        linear = difference - factor * self.cross
+        constant = difference * difference - factor * self.squares
+        root = sqrt(max(0.0, linear * linear - square * constant))
+        towards = linear + sign * root
+        bounded = square > TIE_TOLERANCE
+        far = towards / square if bounded else sign
+        near = -sign
+        if bounded or constant > -TIE_TOLERANCE:
+            near = constant / towards if towards else 0.0
+        low, high = sorted((near, far))
+        return max(-1.0, min(low, difference)), min(1.0, max(high, difference))
+
+    def detectable(self, difference: float, critical: float) -> float | None:
+        """Return the smallest true difference that is found significant with a probability of `POWER`.
+
+        Documents are assumed to be as many and as different as the observed ones. None if no difference can be found.
+        """
+        square = 1.0 - critical * critical * self.shares
+        if not square > TIE_TOLERANCE or not self.shares < 1.0:
+            return None
+        error = sqrt(self.around(difference) + EQUAL_UNITS * (difference * self.shares) ** 2)
+        found = error * (critical / sqrt(square) + float(scipy.special.ndtri(POWER)) / sqrt(1.0 - self.shares))
+        return found if found <= 1.0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +116,10 @@ class Swaps:
         exact: Whether all swaps were enumerated.
         differing: Number of units on which the systems differ.
         tried: Number of swaps.
-        largest: Largest absolute differences of the swaps, in descending order.
+        spread: Spread of the difference.
+        largest: Largest absolute differences of the swaps, divided by their spread, in descending order.
+        p_max: p adjusted for all pairs by the step-down max-T procedure; None if the difference is undefined.
+        critical_max: Standardised difference that the pair must exceed to have `p_max` <= alpha.
     """
 
     p: float | None
@@ -53,16 +127,14 @@ class Swaps:
     exact: bool
     differing: int
     tried: int
+    spread: Spread
     largest: Floats
+    p_max: float | None
+    critical_max: float
 
     def critical(self, alpha: float) -> float:
-        """Return the difference that a pair must exceed to have p <= alpha, for any alpha up to that of the test.
-
-        If no difference is large enough, return the largest difference of all swaps.
-        """
-        beyond = alpha * self.tried if self.exact else alpha * (1 + self.tried) - 1.0
-        at = max(0, int(beyond + TIE_TOLERANCE * self.tried))
-        return float(self.largest[min(at, len(self.largest) - 1)]) if len(self.largest) else 0.0
+        """Return the standardised difference that a pair must exceed to have p <= alpha, at most that of the test."""
+        return _critical(self.largest, alpha, self.tried, exact=self.exact)
 
 
 def number(tests: int, alpha: float) -> int:
@@ -95,94 +167,171 @@ def swapped(
         enumerated: Maximum number of differing units for which all swaps are enumerated.
         chunk_cells: Maximum number of values computed at once; does not change the results.
     """
-    scores = [float(statistic.of(statistic.total)[0]) for statistic in statistics]
-    observed = [scores[a] - scores[b] for a, b in pairs]
-    masks = [_differing(statistics[a], statistics[b]) for a, b in pairs]
-    tests_by_pair: dict[int, Swaps] = {}
-    sampled: list[int] = []
-    for at, ((a, b), mask) in enumerate(zip(pairs, masks, strict=True)):
-        if np.count_nonzero(mask) <= enumerated:
-            tests_by_pair[at] = _enumerated(statistics[a], statistics[b], mask, observed[at])
-        else:
-            sampled.append(at)
-    if sampled:
-        tried = number(tests, alpha)
-        chosen = np.array([pairs[at] for at in sampled], dtype=np.intp)
-        sizes = np.abs([observed[at] for at in sampled])
-        counts, largest = _sampled(statistics, chosen, sizes, tried=tried, alpha=alpha, seed=seed, cells=chunk_cells)
-        for place, at in enumerate(sampled):
-            differing = int(np.count_nonzero(masks[at]))
-            p = None if np.isnan(sizes[place]) else float((1 + counts[place]) / (1 + tried))
-            smallest = max(2.0 ** (1 - differing), 1.0 / (1 + tried))
-            tests_by_pair[at] = Swaps(
-                p, smallest, exact=False, differing=differing, tried=tried, largest=largest[place]
+    if not pairs:
+        return []
+    family = _Family(statistics, pairs)
+    joint = family.test(drawn=number(tests, alpha), alpha=alpha, seed=seed, enumerated=enumerated, cells=chunk_cells)
+    found = []
+    for at, pair in enumerate(pairs):
+        differing, own = int(np.count_nonzero(family.differing[:, at])), joint
+        place = at
+        if not joint.exact and differing <= enumerated:
+            alone = _Family(statistics, [pair])
+            own, place = alone.test(drawn=0, alpha=alpha, seed=seed, enumerated=enumerated, cells=chunk_cells), 0
+        smallest = 2.0 ** (1 - max(differing, 1))
+        defined = not np.isnan(family.observed[at])
+        found.append(
+            Swaps(
+                float(own.p[place]) if defined else None,
+                smallest if own.exact else max(smallest, 1.0 / (1 + own.tried)),
+                own.exact,
+                differing,
+                own.tried,
+                family.spreads[at],
+                own.largest[place],
+                max(float(joint.p_max[at]), float(own.p[place])) if defined else None,
+                float(joint.critical_max[at]),
             )
-    return [tests_by_pair[at] for at in range(len(pairs))]
+        )
+    return found
 
 
-def _differing(a: Statistic, b: Statistic) -> npt.NDArray[np.bool_]:
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """Results of the tests of a family: p and adjusted p, critical values and largest values of each pair."""
+
+    p: Floats
+    p_max: Floats
+    critical_max: Floats
+    largest: Floats
+    tried: int
+    exact: bool
+
+
+class _Family:
+    """Pairs of systems on the same units, with their observed differences."""
+
+    def __init__(self, statistics: Sequence[Statistic], pairs: Sequence[tuple[int, int]]) -> None:
+        self.statistics = statistics
+        self.first, self.second = np.array(pairs, dtype=np.intp).T
+        self.totals = np.stack([statistic.total for statistic in statistics])
+        scores = statistics[0].of(self.totals)[:, 0]
+        self.observed = scores[self.first] - scores[self.second]
+        columns = [_differing(statistics[a], statistics[b]) for a, b in pairs]
+        self.differing = np.stack(columns, axis=1)
+        self.spreads = [
+            _spread(statistics[a], statistics[b], difference)
+            for (a, b), difference in zip(pairs, self.observed.tolist(), strict=True)
+        ]
+        self.scales = np.sqrt([spread.squares for spread in self.spreads])
+
+    def test(self, *, alpha: float, drawn: int, seed: int, enumerated: int, cells: int) -> _Tested:
+        """Test every pair: with all swaps of the units that differ or, if these are too many, with random swaps."""
+        units = np.flatnonzero(self.differing.any(axis=1))
+        size, columns = len(self.differing), self.totals.shape[1]
+        every = np.hstack([statistic.units for statistic in self.statistics])
+        exact, tried = len(units) <= enumerated, drawn
+        if exact:
+            size, every, tried = len(units), every[units], 2 ** max(len(units) - 1, 0)
+        rows = max(1, cells // max(size, len(self.first) * columns))
+        standard = np.abs(self.observed) / self.scales
+        defined = ~np.isnan(standard)
+        order = np.argsort(np.where(defined, standard, -1.0), kind="stable")  # ascending, undefined pairs first
+        kept = int(alpha * (1 + tried)) + 2
+        counts, joint_counts = np.zeros((2, len(order)))
+        largest, joint_largest = _Largest(len(order), kept), _Largest(len(order), kept)
+        for swap in _all_swaps(size, tried, rows) if exact else _random(size, tried, rows, seed):
+            sizes = self._sizes(swap, every)
+            counts += np.count_nonzero(sizes >= standard - SPREAD_TOLERANCE, axis=0)
+            largest.add(sizes)
+            # the maximum over a pair and all pairs with a smaller standardised difference
+            joint = np.empty_like(sizes)
+            joint[:, order] = np.maximum.accumulate(np.where(defined, sizes, 0.0)[:, order], axis=1)
+            joint_counts += np.count_nonzero(joint >= standard - SPREAD_TOLERANCE, axis=0)
+            joint_largest.add(joint)
+        p, p_max = (found / tried if exact else (1 + found) / (1 + tried) for found in (counts, joint_counts))
+        steps, highest = joint_largest.sorted(), 0.0
+        critical = np.full(len(order), np.inf)
+        failed = None
+        for at in order[::-1]:
+            if not defined[at]:
+                continue
+            p_max[at] = highest = max(highest, p_max[at])
+            own = _critical(steps[at], alpha, tried, exact=exact)
+            critical[at] = own if failed is None else failed
+            if highest > alpha + TIE_TOLERANCE and failed is None:
+                failed = own
+        return _Tested(p, p_max, critical, largest.sorted(), tried, exact)
+
+    def _sizes(self, swap: Floats, every: Floats) -> Floats:
+        """Return the absolute differences after swaps, divided by their spread; infinity if a score is undefined.
+
+        One matrix product serves all pairs: a swap moves from a to b the sums that it picks of a, minus those of b.
+        """
+        picked = weighted_sums(swap, every).reshape(len(swap), *self.totals.shape)
+        moved = picked[:, self.first] - picked[:, self.second]
+        of = self.statistics[0].of
+        sizes: Floats = np.abs(of(self.totals[self.first] - moved) - of(self.totals[self.second] + moved))[..., 0]
+        sizes[np.isnan(sizes)] = np.inf
+        return sizes / self.scales
+
+
+class _Largest:
+    """The largest values of each column of arrays with the same columns."""
+
+    def __init__(self, columns: int, kept: int) -> None:
+        self.kept, self.blocks = kept, [np.empty((columns, 0))]
+
+    def add(self, values: Floats) -> None:
+        self.blocks.append(values.T)
+        if sum(block.shape[1] for block in self.blocks) > 2 * self.kept:
+            self.blocks = [self._few()]
+
+    def sorted(self) -> Floats:
+        """Return the values of each column in descending order, shape (columns, at most `kept`)."""
+        return -np.sort(-self._few(), axis=1)
+
+    def _few(self) -> Floats:
+        every = np.hstack(self.blocks)
+        return every if every.shape[1] <= self.kept else np.partition(every, -self.kept, axis=1)[:, -self.kept :]
+
+
+def _critical(largest: Floats, alpha: float, tried: int, *, exact: bool) -> float:
+    """Return the value that must be exceeded to have p <= alpha; the largest of all swaps if none is large enough."""
+    beyond = alpha * tried if exact else alpha * (1 + tried) - 1.0
+    at = max(0, int(beyond + TIE_TOLERANCE * tried))
+    return float(largest[min(at, len(largest) - 1)]) if len(largest) else 0.0
+
+
+def _differing(a: Statistic, b: Statistic) -> Mask:
     """Return which units differ in the columns that the score depends on, shape (units,)."""
     ours, theirs = (statistic.units[:, list(statistic.used)] for statistic in (a, b))
     equal = np.asarray(np.isclose(ours, theirs, rtol=TIE_TOLERANCE, atol=TIE_TOLERANCE, equal_nan=True))
     return np.asarray(~np.all(equal, axis=1), dtype=np.bool_)
 
 
-def _enumerated(a: Statistic, b: Statistic, mask: npt.NDArray[np.bool_], observed: float) -> Swaps:
-    """Enumerate all swaps of the differing units. A swap and its complement have opposite differences: half suffice."""
-    differing = int(np.count_nonzero(mask))
-    tried = 2 ** max(differing - 1, 0)
-    if np.isnan(observed):
-        return Swaps(None, 1.0 / tried, exact=True, differing=differing, tried=tried, largest=np.empty(0))
-    swap = (np.arange(tried)[:, None] >> np.arange(differing) & 1).astype(np.float64)
-    moved = weighted_sums(swap, a.units[mask] - b.units[mask])
-    sizes = _sizes(a, a.total - moved, b.total + moved)
-    count = np.count_nonzero(sizes >= abs(observed) - TIE_TOLERANCE)
-    largest = -np.sort(-sizes)
-    return Swaps(float(count / tried), 1.0 / tried, exact=True, differing=differing, tried=tried, largest=largest)
+def _spread(a: Statistic, b: Statistic, difference: float) -> Spread:
+    """Compute the spread of a difference. A unit contributes half of the change that swapping it alone makes."""
+    mass = squares = cross = shares = 0.0
+    for chunk in chunks(len(a.units)):
+        moved = a.units[chunk] - b.units[chunk]
+        changed = (a.of(a.total - moved) - b.of(b.total + moved))[:, 0]
+        own = (difference - np.where(np.isnan(changed), -difference, changed)) / 2.0
+        masses = (a.masses(a.units[chunk]) + b.masses(b.units[chunk]))[:, 0]
+        mass += float(masses.sum())
+        squares += exact_dot(own, own)
+        cross += exact_dot(own, masses)
+        shares += exact_dot(masses, masses)
+    if not squares > 0.0 or not mass > 0.0:
+        return Spread()
+    return Spread(squares, cross / mass, shares / mass**2)
 
 
-def _sizes(statistic: Statistic, ours: Floats, theirs: Floats) -> Floats:
-    """Return the absolute differences of scores; infinity if a score is undefined."""
-    differences: Floats = np.abs(statistic.of(ours) - statistic.of(theirs))[..., 0]
-    differences[np.isnan(differences)] = np.inf
-    return differences
-
-
-def _sampled(
-    statistics: Sequence[Statistic],
-    pairs: npt.NDArray[np.intp],
-    sizes: Floats,
-    *,
-    tried: int,
-    alpha: float,
-    seed: int,
-    cells: int,
-) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Draw random swaps for several pairs.
-
-    One matrix product per block of swaps serves all pairs: a swap moves from a to b the sums that it picks of a, minus
-    those that it picks of b. Memory is bounded by `cells` and by the share of swaps that Holm's correction needs.
-
-    Returns:
-        Number of swaps whose absolute difference is at least the observed one, shape (pairs,), and the largest absolute
-        differences, shape (pairs, kept).
-    """
-    units, columns = statistics[0].units.shape
-    every = np.hstack([statistic.units for statistic in statistics])
-    totals = np.stack([statistic.total for statistic in statistics])
-    first, second = pairs.T
-    rows = max(1, cells // max(units, len(pairs) * columns))
-    n_largest = int(alpha * (1 + tried)) + 2
-    counts, largest = np.zeros(len(pairs), dtype=np.intp), [np.empty((len(pairs), 0))]
-    for swap in _random(units, tried, rows, seed):
-        picked = weighted_sums(swap, every).reshape(len(swap), len(statistics), columns)
-        moved = picked[:, first] - picked[:, second]
-        found_sizes = _sizes(statistics[0], totals[first] - moved, totals[second] + moved)
-        counts += np.count_nonzero(found_sizes >= sizes - TIE_TOLERANCE, axis=0)
-        largest.append(found_sizes.T)
-        if sum(block.shape[1] for block in largest) > 2 * n_largest:
-            largest = [_largest(largest, n_largest)]
-    return counts, -np.sort(-_largest(largest, n_largest), axis=1)
+def _all_swaps(units: int, tried: int, rows: int) -> Iterator[Floats]:
+    """Yield all swaps, shape (rows, units). A swap and its complement have opposite differences: half suffice."""
+    for start in range(0, tried, rows):
+        numbers = np.arange(start, min(tried, start + rows))
+        yield (numbers[:, None] >> np.arange(units) & 1).astype(np.float64)
 
 
 def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
@@ -193,9 +342,3 @@ def _random(units: int, tried: int, rows: int, seed: int) -> Iterator[Floats]:
         count = min(rows, tried - start)
         random_bytes = np.frombuffer(generator.bytes(count * width), dtype=np.uint8).reshape(count, width)
         yield np.unpackbits(random_bytes, axis=1, count=units).astype(np.float64)
-
-
-def _largest(blocks: Sequence[Floats], n_largest: int) -> Floats:
-    """Return the `n_largest` largest values of each row of arrays with the same rows, in any order."""
-    every = np.hstack(blocks)
-    return every if every.shape[1] <= n_largest else np.partition(every, -n_largest, axis=1)[:, -n_largest:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Difference
+    from arbitre.corpus.statistics import Average, Correction, Difference
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
 """Scores that are shown side by side. Each is ranked separately; there is no composite score."""
@@ -68,10 +68,13 @@ class PairwiseResult:
         difference: Score of `a` minus score of `b`.
         low: Lower end of the interval of the difference.
         high: Upper end of the interval of the difference.
-        level: Confidence level of the interval, at the pair's step of Holm's correction.
+        level: Confidence level of the intervals of all pairs together.
         p: Two-sided p.
-        p_holm: p adjusted for all pairs (Holm, 1979).
-        significant: Whether `p_holm` is at most 1 minus the level of the ranking. The interval then excludes 0.
+        p_adjusted: p adjusted for all pairs, by `correction`.
+        p_holm: p adjusted for all pairs by Holm (1979).
+        correction: "max-T" or "Holm" (see `arbitre.corpus.statistics.paired_tests.Correction`).
+        significant: Whether `p_adjusted` is at most 1 minus the level of the ranking. The interval then excludes 0.
+        detectable: Smallest true difference that would be found significant with probability 0.8.
         smallest_p: Smallest p that is possible with `differing` units.
         differing: Number of documents (or clusters) on which the systems differ.
         clusters: Number of clusters; None if each document is a unit.
@@ -86,13 +89,25 @@ class PairwiseResult:
     high: float | None = None
     level: float | None = None
     p: float | None = None
+    p_adjusted: float | None = None
     p_holm: float | None = None
+    correction: Correction | None = None
     significant: bool = False
+    detectable: float | None = None
     smallest_p: float | None = None
     differing: int | None = None
     clusters: int | None = None
     exact: bool | None = None
     swaps: int | None = None
+
+    def facing(self, name: str) -> PairwiseResult:
+        """Return the result with the named system, one of the two, as `a`."""
+        if name == self.a:
+            return self
+        difference, low, high = (
+            None if value is None else 0.0 - value for value in (self.difference, self.high, self.low)
+        )
+        return replace(self, a=self.b, b=self.a, difference=difference, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +155,24 @@ class Ranking:
         stability = {name: runs.to_dict() for name, runs in self.stability.items()}
         return asdict(self) | {"stability": stability, "provenance": self.provenance.to_dict()}
 
+    def to_best(self, name: str) -> PairwiseResult | None:
+        """Return the test of a system against the best one, as the system minus the best; None for the best one."""
+        best = self.systems[0].name
+        if name == best:
+            return None
+        return next((one.facing(name) for one in self.pairs if {one.a, one.b} == {name, best}), None)
+
     def _repr_html_(self) -> str:
-        scores = [(one.name, one.score, one.failed) for one in self.systems]
-        rows = [(name, html.bar(score.estimate, score.low, score.high), failed) for name, score, failed in scores]
+        rows = []
+        for one in self.systems:
+            found = self.to_best(one.name)
+            ends = (None, None, None) if found is None else (found.difference, found.low, found.high)
+            rows.append((one.name, one.score.estimate, *ends, one.failed))
         tests = [
             (
                 f"{pair.a} - {pair.b}",
                 *(pair.difference, pair.low, pair.high),
-                "–" if pair.p_holm is None else f"{pair.p_holm:.2g}",
+                "–" if pair.p_adjusted is None else f"{pair.p_adjusted:.2g}",
                 "yes" if pair.significant else "no",
             )
             for pair in self.pairs
@@ -161,10 +186,10 @@ class Ranking:
         return html.page(
             html.line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
             html.line(self.provenance.headline()),
-            html.table(("system", f"{self.score} ({self.level:.0%} interval)", "failed"), rows),
+            html.table(("system", self.score, "to the best", f"low ({self.level:.0%})", "high", "failed"), rows),
             *(html.line(f"No significant difference: {group}") for group in groups),
             *map(html.line, self.notes),
-            html.table(("difference", self.score, "low", "high", "p (Holm)", "significant"), tests),
+            html.table(("difference", self.score, "low", "high", "p (adjusted)", "significant"), tests),
             html.folded("Where quality is lost", html.table(("system", "path", "share of the loss"), worst)),
             html.line(f"signature of {self.systems[0].name}: {self.signature.get('short', '')}"),
         )
@@ -332,10 +357,11 @@ def _versus(a: str, b: str, test: Difference) -> PairwiseResult:
 def underpowered_note(pairs: Sequence[PairwiseResult], level: float) -> tuple[str, ...]:
     """Return a warning if no pair could have a significant difference."""
     known = [pair.smallest_p for pair in pairs if pair.smallest_p is not None]
-    smallest = min(1.0, len(known) * min(known, default=0.0))
+    by_holm = len(known) > 1 and any(pair.correction == "Holm" for pair in pairs)
+    smallest = min(1.0, (len(known) if by_holm else 1) * min(known, default=0.0))
     if smallest <= threshold(level):
         return ()
-    adjusted = f", adjusted for {len(known)} pairs" * (len(known) > 1)
+    adjusted = f", adjusted for {len(known)} pairs" * by_holm
     return (f"No p can be below {smallest:.4g} here{adjusted}: more documents are needed to show a difference.",)
 
 
@@ -350,7 +376,7 @@ def _indistinguishable_groups(
 ) -> tuple[tuple[str, ...], ...]:
     adjusted = np.full((len(ordered), len(ordered)), np.nan)
     for (a, b), pair in zip(combinations(range(len(ordered)), 2), pairs, strict=True):
-        adjusted[a, b] = np.nan if pair.p_holm is None else pair.p_holm
+        adjusted[a, b] = np.nan if pair.p_adjusted is None else pair.p_adjusted
     return tuple(tuple(ordered[at] for at in group) for group in groups(adjusted, level=threshold(level)))
 
 

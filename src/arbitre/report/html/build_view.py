@@ -200,10 +200,10 @@ def build_systems(subjects: Sequence[Subject], *, score: str = "f1q") -> Systems
         subjects: Systems to compare.
         score: Name of the score.
     """
-    ranked = sorted(subjects, key=lambda one: (-(_micro(one, score) or 0.0), one.name or ""))
+    ranked = sorted(subjects, key=lambda one: (-(_macro(one, score) or 0.0), one.name or ""))
     of_documents = [{row.key: 0.0 if row.failed else row.scores[score] for row in one.rows} for one in ranked]
-    board = [LeaderboardRow(one.name or "", _micro(one, score)) for one in ranked]
-    return SystemsView(score, board, None, differing_documents(of_documents))
+    board = [LeaderboardRow(one.name or "", _macro(one, score)) for one in ranked]
+    return SystemsView(score, board, None, differing_documents(of_documents), "macro")
 
 
 def differing_documents(systems: Sequence[Mapping[str, float | None]], most: int = 10) -> list[DifferingDocument]:
@@ -296,7 +296,7 @@ def _factor(one: Mapping[str, Any]) -> FactorView:
 
 _TESTED: Final = (
     *("a", "b", "difference", "low", "high", "level", "p"),
-    *("significant", "differing", "clusters", "exact", "swaps"),
+    *("significant", "differing", "clusters", "exact", "swaps", "correction", "detectable"),
 )
 
 
@@ -304,7 +304,7 @@ def _contrast(pair: Mapping[str, Any], shared: int, smallest: float | None = Non
     """Convert a `PairwiseResult` in JSON form; `smallest` replaces an unknown smallest p."""
     known = {name: pair[name] for name in _TESTED}
     least = smallest if pair["smallest_p"] is None else pair["smallest_p"]
-    return PairwiseTest(**known, adjusted=pair["p_holm"], smallest_p=least, shared=shared)
+    return PairwiseTest(**known, adjusted=pair["p_adjusted"], smallest_p=least, shared=shared)
 
 
 def _drawn(found: Mapping[str, Any]) -> IntervalView | None:
@@ -314,8 +314,8 @@ def _drawn(found: Mapping[str, Any]) -> IntervalView | None:
     return IntervalView(found["low"], found["high"], found["level"], found["method"], found["resamples"])
 
 
-def _micro(one: Subject, score: str) -> float | None:
-    return next(line.micro for line in one.headline if line.name == score)
+def _macro(one: Subject, score: str) -> float | None:
+    return next(line.macro for line in one.headline if line.name == score)
 
 
 def _spread(scores: Sequence[float | None]) -> float:

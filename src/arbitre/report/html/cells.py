@@ -32,8 +32,9 @@ class Cells:
     @property
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Filters for the template."""
-        written = (bar, self.data, self.interval, self.cell, self.p_value, self.interval_cells, self.document)
-        return {"literal": literal} | {one.__name__: _marked(one) for one in written}
+        numbers = (bar, self.data, self.interval, self.cell, self.p_value)
+        cells = (self.interval_cells, self.difference_cells, self.document)
+        return {"literal": literal} | {one.__name__: _marked(one) for one in (*numbers, *cells)}
 
     def data(self, value: float | None, at: str | None = None, digits: int = 4) -> str:
         """Return a number with its exact value and its JSON Pointer in the results, or a dash."""
@@ -74,6 +75,19 @@ class Cells:
         """Return two cells for the interval of a score: the chart and the text."""
         width = ends["high"] - ends["low"] if ends else None
         return f'<td data-sort="{literal(score)}">{_whisker(score, ends)}</td>{_cell(width, text)}'
+
+    def difference_cells(self, test: Mapping[str, Any] | None, placeholder: str) -> str:
+        """Return three cells for the difference to the best system: the number, its interval as a chart, and as text.
+
+        The chart shows the range from -1 to 1. Without a test, the first cell contains the placeholder.
+        """
+        if test is None or test["difference"] is None:
+            return f'<td class="n" data-sort="0">{escape(placeholder)}</td><td></td><td></td>'
+        ends = None if test["low"] is None else {end: test[end] for end in ("low", "high")}
+        scaled = ends and {end: (1.0 + value) / 2.0 for end, value in ends.items()}
+        chart = _whisker((1.0 + test["difference"]) / 2.0, scaled)
+        text = _cell(ends["high"] - ends["low"] if ends else None, self.interval(ends))
+        return f'{self.cell(test["difference"])}<td data-sort="{literal(test["difference"])}">{chart}</td>{text}'
 
     def document(self, row: Mapping[str, Any], *, ranged: bool) -> str:
         """Return all cells of a document after its name. Takes three quarters of the time of one filter per cell."""

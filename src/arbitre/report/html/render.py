@@ -15,7 +15,7 @@ from arbitre.report.html.cells import Cells
 from arbitre.report.html.inline_svg import composition, survival
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.standalone import render
-from arbitre.report.html.wording import basis, contrast_basis, lead, procedure, provenance, sampled
+from arbitre.report.html.wording import basis, contrast_basis, detectable, lead, procedure, provenance, sampled, to_best
 from arbitre.report.visible_text import first_text, spelled
 from arbitre.values import kind_of
 
@@ -106,6 +106,8 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             "basis": partial(basis, say=say),
             "contrast_basis": partial(contrast_basis, say=say),
             "lead": partial(lead, say=say),
+            "detectable": partial(detectable, say=say),
+            "to_best": to_best,
             "provenance": partial(provenance, say=say),
             "sampled": partial(sampled, say=say),
             "methods": lambda subject: _methods(subject, plain["version"], say),

@@ -120,7 +120,7 @@ class TrustView:
     """Uncertainty of the scores; every part may be unknown.
 
     Attributes:
-        intervals: Confidence intervals by name of the score.
+        intervals: Confidence intervals of the per-document means, by name of the score.
         chance: Scores of predictions compared with the gold of other documents, by name of the score.
         chance_error: Standard error of the f1q of `chance`: 0 if all pairs of documents were compared.
         sampled: Sampling units of the intervals.
@@ -137,9 +137,9 @@ class TrustView:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> TrustView:
-        """Build the view of the pooled scores from `trust` in `evaluation.json`."""
+        """Build the view from `trust` in `evaluation.json`. The intervals are those of the per-document means."""
         drawn, chance = found["intervals"], found["chance"]
-        known = {name: one for name, one in drawn["micro"].items() if one["low"] is not None}
+        known = {name: one for name, one in drawn["macro"].items() if one["low"] is not None}
         return cls(
             {
                 name: IntervalView(one["low"], one["high"], drawn["level"], drawn["method"], drawn["resamples"])
@@ -251,11 +251,13 @@ class PairwiseTest:
         a: Name of the first system or level.
         b: Name of the second one.
         difference: Score of `a` minus score of `b`.
-        level: Confidence level of the interval of the difference, at the step of Holm's correction.
+        level: Confidence level of the intervals of all differences together.
         low: Lower end of the interval of the difference.
         high: Upper end.
         p: Unadjusted p-value.
-        adjusted: p-value after Holm's correction.
+        adjusted: p-value, adjusted for all pairs.
+        correction: How p was adjusted: "max-T" or "Holm".
+        detectable: Smallest true difference that would be found significant with probability 0.8.
         smallest_p: Smallest p-value the test can give.
         shared: Number of documents that both have.
         significant: Whether the difference is significant; the interval excludes 0 exactly then.
@@ -280,6 +282,8 @@ class PairwiseTest:
     exact: bool | None = None
     swaps: int | None = None
     level: float | None = None
+    correction: str | None = None
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

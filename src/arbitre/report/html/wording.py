@@ -85,10 +85,10 @@ def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: T
     pick = max if one["significant"] else min
     sign = "=" if len(known) == 1 else "≤" if one["significant"] else "≥"
     found = probability(pick(test["adjusted"] for test in known), sign, say)
-    holm = say("shown.holm", n=pairs) if pairs > 1 else ""
+    corrected = say("shown.corrected", correction=known[0]["correction"], n=pairs) if pairs > 1 else ""
     if one["significant"]:
-        return say("shown.differ", a=ours, b=theirs, p=found + holm)
-    text = found + holm + _limit(known, pairs, alpha, say)
+        return say("shown.differ", a=ours, b=theirs, p=found + corrected)
+    text = found + corrected + _limit(known, pairs, alpha, say)
     if len(tests) > 1:
         return say("shown.none.several", a=ours, b=theirs, p=text)
     return say("shown.none", a=ours, b=theirs, p=text)
@@ -120,11 +120,35 @@ def lead(systems: Mapping[str, Any], say: Translator) -> str:
     return " ".join(parts)
 
 
+def to_best(systems: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
+    """Return the test of each system of the board against the first one, as the system minus the first.
+
+    None for the first system, and for systems without such a test.
+    """
+    names = [one["name"] for one in systems["board"]]
+    found = {
+        name: _facing(test, name)
+        for test in systems["tests"] or ()
+        for name in (test["a"], test["b"])
+        if name != names[0] and names[0] in {test["a"], test["b"]}
+    }
+    return [found.get(name) for name in names]
+
+
+def detectable(systems: Mapping[str, Any], say: Translator) -> str:
+    """State the smallest difference to the best system that would be detected; empty if there is none."""
+    known = [one["detectable"] for one in to_best(systems) if one is not None and one["detectable"] is not None]
+    if not known:
+        return ""
+    least, most = (say.language.number(value, 2) for value in (min(known), max(known)))
+    return say("detectable", found=least) if least == most else say("detectable.range", least=least, most=most)
+
+
 def procedure(systems: Mapping[str, Any], say: Translator) -> str:
     """Describe how systems were compared, for a methods section; empty without tests."""
     if systems["tests"] is None or not systems["sampled"]:
         return ""
-    method = next((one["interval"]["method"] for one in systems["board"] if one["interval"]), "adjusted-t")
+    method = next((one["interval"]["method"] for one in systems["board"] if one["interval"]), "clopper-pearson")
     tests = [one for one in systems["tests"] if one["p"] is not None]
     drawn = {one["swaps"] for one in tests if not one["exact"]}
     unit = "cluster" if systems["sampled"]["clusters"] is not None else "document"
@@ -137,7 +161,7 @@ def procedure(systems: Mapping[str, Any], say: Translator) -> str:
         method=say(f"method.{method}"),
         unit=say(f"units.one.{unit}"),
         swaps=say("methods.drawn", n=max(drawn)) if drawn else say("methods.exact"),
-        correction=say("methods.holm", n=len(tests)) if len(tests) > 1 else say("methods.single"),
+        correction=say(f"methods.{tests[0]['correction']}", n=len(tests)) if len(tests) > 1 else say("methods.single"),
     )
 
 
@@ -155,13 +179,14 @@ def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Tr
     """Explain that no significant result was possible, if so; otherwise return an empty text."""
     able = min(tests, key=lambda test: (test["smallest_p"], -test["differing"]))
     smallest = able["smallest_p"]
-    if smallest * pairs <= alpha:
+    by_holm = pairs > 1 and able["correction"] == "Holm"
+    if smallest * (pairs if by_holm else 1) <= alpha:
         return ""
     clustered = able["clusters"] is not None and able["clusters"] != able["shared"]
     every = able["differing"] == (able["clusters"] if clustered else able["shared"])
     units = "clusters" if clustered else "documents"
     counted = say(f"units.{units}" if every else f"differing.{units}", n=able["differing"])
-    if pairs > 1:
+    if by_holm:
         return say("shown.limit.unadjusted", units=counted, smallest=_digits(smallest, say))
     return say("shown.limit", units=counted, smallest=_digits(smallest, say))
 
@@ -170,8 +195,9 @@ def _facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the test with the named system as `a`, if it takes part."""
     if test["b"] != name:
         return test
-    turned = None if test["difference"] is None else -test["difference"]
-    return {**test, "a": test["b"], "b": test["a"], "difference": turned}
+    turned = {"difference": test["difference"], "low": test["high"], "high": test["low"]}
+    ends = {key: None if value is None else 0.0 - value for key, value in turned.items()}
+    return {**test, "a": test["b"], "b": test["a"], **ends}
 
 
 def _digits(value: float, say: Translator) -> str:

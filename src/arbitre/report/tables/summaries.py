@@ -34,6 +34,8 @@ SHOWN: Final = ("f1q", "imq", "irq", "amq")
 PATHS_SHOWN: Final = (*SHOWN, "exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious")
 WHOLE: Final = "(the whole)"
 QUALITY: Final = "document_quality"
+OWN_INTERVAL: Final = ("score low", "score high")
+"""Columns of the interval of a system's own score, which only files have."""
 AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
 """Labels of the two averages of a corpus."""
 
@@ -160,16 +162,21 @@ def figures(
 
 
 def leaderboard(ranking: Ranking) -> Table:
-    """Return systems by descending score; differences between systems with a common letter are not significant."""
-    head = (TableColumn("system"), *_interval(ranking.score), TableColumn("alike"))
-    columns = (*head, TableColumn("chance", SCORE), TableColumn("failed", count), _QUALITY)
+    """Return systems by descending score, with the differences to the best one and their intervals.
+
+    Differences between systems with a common letter are not significant. The interval of the score itself is in the
+    columns `OWN_INTERVAL`.
+    """
+    head = (TableColumn("system"), *_columns(ranking.score, *OWN_INTERVAL, written=SCORE))
+    columns = (*head, *_columns("to best", "low", "high", written=SIGNED), TableColumn("alike"))
+    columns = (*columns, TableColumn("chance", SCORE), TableColumn("failed", count), _QUALITY)
     rows = []
     for one in ranking.systems:
         letters = "".join(_letter(at) for at, group in enumerate(ranking.groups) if one.name in group)
-        found = one.score
-        rows.append(
-            (one.name, found.estimate, found.low, found.high, letters, one.floor, one.failed, one.document_quality)
-        )
+        own, apart = one.score, ranking.to_best(one.name)
+        difference = (None,) * 3 if apart is None else (apart.difference, apart.low, apart.high)
+        scores = (own.estimate, own.low, own.high, *difference)
+        rows.append((one.name, *scores, letters, one.floor, one.failed, one.document_quality))
     return Table(f"Leaderboard: {AVERAGES[ranking.aggregate]}", columns, tuple(rows), _short_signature(ranking))
 
 
@@ -258,12 +265,13 @@ def _interval(score: str) -> tuple[TableColumn, ...]:
 
 _VERSUS: Final = (
     *_columns("a - b", "low", "high", written=SIGNED),
-    *_columns("p", "p (Holm)", written=probability),
+    *_columns("p", "p (adjusted)", "p (Holm)", written=probability),
+    TableColumn("detectable", SCORE),
 )
 
 
 def _difference_cells(one: PairwiseResult) -> tuple[float | None, ...]:
-    return one.difference, one.low, one.high, one.p, one.p_holm
+    return one.difference, one.low, one.high, one.p, one.p_adjusted, one.p_holm, one.detectable
 
 
 def _short_signature(ranking: Ranking) -> str:
