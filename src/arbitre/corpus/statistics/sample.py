@@ -197,12 +197,8 @@ class Statistic:
         picked, width = [NAMES.index(name) for name in names], len(names)
         columns, used = sample.tallies, sorted({column for name in names for column in _USED[name]})
         of: Callable[[Floats], Floats] = lambda sums: scored(sums)[..., picked]  # noqa: E731
-        gold, predicted, matched = np.array([_MASS.get(name, (1, 1, 0)) for name in names], dtype=np.float64).T
-        masses: Callable[[Floats], Floats] = (
-            lambda units: (  # noqa: E731
-                units[:, :1] * gold + units[:, 1:2] * predicted + units[:, 2:3] * matched
-            )
-        )
+        weights = np.array([_MASS.get(name, (1, 1, 0)) for name in names], dtype=np.float64)
+        masses: Callable[[Floats], Floats] = lambda units: (units[:, None, :3] * weights).sum(axis=-1)  # noqa: E731
         if average == "macro":
             columns, used = contributions(sample.tallies, sample.failed, picked), list(range(2 * width))
             of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
