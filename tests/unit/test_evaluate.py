@@ -52,7 +52,7 @@ def test_micro_scores_pool_tallies_and_macro_scores_are_means():
     assert masses(evaluation.leaves) == (6, 3, 3, 3)
     assert evaluation.curve.area == 3.0
     assert [document.quality for document in evaluation.documents] == [1.0, 0.25]
-    assert repr(evaluation) == "Evaluation(2 documents, macro f1q=0.6667)"
+    assert repr(evaluation) == "Evaluation(2 documents, macro f1q=0.7000)"
 
 
 @pytest.mark.parametrize(
