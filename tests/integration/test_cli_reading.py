@@ -265,3 +265,19 @@ def test_a_glob_of_json_files_reads_the_documents_of_the_folder():
     data = [evaluated("--gold", "gold/*.jsonl", "--predicted", name) for name in ("plain", "plain/*.json")]
     assert data[0] == data[1]
     assert data[0]["documents"] == 2
+
+
+def test_documents_of_another_shape_are_said_first():
+    answers = [{"id": name, "meta": 1, "result": {"names": ["Ada"]}} for name in "ab"]
+    Path("envelopes.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    sources = ("--gold", "gold/*.jsonl", "--predicted", "envelopes.jsonl")
+    first, second = run(*sources).stderr.splitlines()[:2]
+    said = " ".join([first, second])
+    assert "No prediction has a key that the schema declares ('names'), but 'meta', 'result'" in said
+    assert "No prediction has" in run(*sources, "--strict", code=2).stderr
+    assert "No gold document has" in run("--gold", "envelopes.jsonl", "--predicted", "gold/*.jsonl").stderr
+    assert "No prediction" not in run(*sources, "--predicted-key", "result").stderr
+    Path("other.jsonl").write_text('{"id": "a", "names": [5]}\n{"id": "b", "names": [5]}\n')
+    sources = ("--gold", "gold/*.jsonl", "--predicted", "other.jsonl")
+    assert "No prediction matches its gold document" in run(*sources).stderr
+    assert "No prediction matches its gold document" in run(*sources, "--strict", code=2).stderr

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre.corpus.joining.join import Join
+from arbitre.corpus.joining.join_notes import undeclared_keys
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
@@ -52,6 +53,10 @@ if TYPE_CHECKING:
 
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
+_NOTHING_MATCHES: Final = (
+    "No prediction matches its gold document in anything. Check that the two have the same shape (set --predicted-key, "
+    "or use --project), and that their ids mean the same documents."
+)
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
@@ -149,6 +154,10 @@ class EvaluationJob:
         with ExitStack() as stack:
             stack.enter_context(running(executor))
             joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
+            notes = tuple(undeclared_keys(joined, plan.closed_keys))
+            if notes and options.strict:
+                raise DataError.of(notes[0], hint="Correct the options, or omit --strict.")
+            joined = replace(joined, notes=(*notes, *joined.notes))
             stack.pop_all()
         return cls(
             reading.signed(plan), joined, options, reading, inputs=inputs, on_progress=on_progress, executor=executor
@@ -308,7 +317,11 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
-        gone = isinstance(self.joined, Iterator)
+        gone, whole, notes = isinstance(self.joined, Iterator), found.micro, self.notes
+        if whole.quality_mass == 0 < min(whole.gold, whole.predicted):
+            notes = (_NOTHING_MATCHES, *notes)
+            if self.options.strict:
+                raise DataError.of(_NOTHING_MATCHES, hint="Correct the options, or omit --strict.")
         return extend(
             found,
             clusters=labels,
@@ -318,7 +331,7 @@ class EvaluationJob:
             diagnosis=self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
             if self.options.diagnose
             else None,
-            notes=self.notes,
+            notes=notes,
             provenance=self.provenance,
             folder=self.options.out,
             writer=None if gone else self._write_again,
@@ -374,7 +387,7 @@ class EvaluationJob:
             repaired = len(evaluation.repaired) - in_text
             noted = {"repaired": repaired, "in_text": in_text, "violations": len(self.violations)}
             lang = Language.named(self.options.lang)
-            files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=self.notes, lang=lang)[1]
+            files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=evaluation.notes, lang=lang)[1]
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
                 repairs = result_files.without_file_folders(evaluation.repaired)

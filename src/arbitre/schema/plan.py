@@ -70,6 +70,15 @@ class Plan:
         }
         return aliases | kinds
 
+    @property
+    def closed_keys(self) -> frozenset[str]:
+        """Keys of a document that the schema declares or names as aliases; empty if it allows any other object."""
+        root = self.sites[0].object
+        if root.patterns or root.declared_map or root.branches:
+            return frozenset()
+        sources = (source for alias in root.aliases for source in alias.sources)
+        return frozenset(node.name for node in root.fields) | {str(source[0]) for source in sources if source}
+
     def check_gold(self, gold: Json) -> None:
         """Raise DataError if a gold document is a text, but the schema expects an object or a list."""
         if wanted := self._instead_of_text(gold):

@@ -66,6 +66,9 @@ def evaluate(
         for note in job.notes:
             screen.note(note)
         evaluation, files = job()
+        for note in evaluation.notes:
+            if note not in job.notes:  # known only after the comparison
+                screen.note(note)
         classes = {path: evaluation.classification(path) for path in classified or ()}
     missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:

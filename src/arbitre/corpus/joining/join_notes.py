@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from arbitre.corpus.reading.document_ids import ID_FORMS, normalized_id
+from arbitre.corpus.reading.document_ids import ID_FORMS, MAX_NAMES, normalized_id, quote_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
+
+    from arbitre.corpus.reading.records import Pair, Side
+    from arbitre.values import Json
 
 _GOLD: Final = re.compile("gold|reference|truth", re.IGNORECASE)
 _PREDICTED: Final = re.compile("predict|pred|answer|output", re.IGNORECASE)
@@ -62,6 +65,35 @@ def swapped_names(gold: Iterable[str | Path], predicted: Iterable[str | Path], r
         f"Gold is read from {', '.join(left)}, and predictions from {', '.join(right)}. "
         f"If the two are swapped, {remedy}."
     )
+
+
+def undeclared_keys(pairs: Iterable[Pair], declared: Collection[str]) -> Iterator[str]:
+    """Yield a note for each side of which no document has a key that the schema declares.
+
+    Reads the pairs only until each side has such a document.
+
+    Args:
+        pairs: The pairs.
+        declared: Keys that the schema declares; if empty, there are no notes.
+    """
+    others: dict[Side, dict[str, None]] = {"gold": {}, "predicted": {}}
+    for pair in pairs if declared else ():
+        documents: tuple[tuple[Side, Json], ...] = ("gold", pair.gold), ("predicted", pair.predicted)
+        for side, document in documents:
+            if side in others and isinstance(document, dict):
+                if document.keys() & declared:
+                    del others[side]
+                elif len(others[side]) <= MAX_NAMES:
+                    others[side] |= dict.fromkeys(document)
+        if not others:
+            return
+    for side, names in others.items():
+        if names:
+            what = "gold document" if side == "gold" else "prediction"
+            yield (
+                f"No {what} has a key that the schema declares ({quote_names(sorted(declared))}), but "
+                f"{quote_names(names)}. If it contains the document, set --{side}-key, or use --project."
+            )
 
 
 def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:
