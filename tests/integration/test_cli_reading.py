@@ -271,8 +271,7 @@ def test_documents_of_another_shape_are_said_first():
     answers = [{"id": name, "meta": 1, "result": {"names": ["Ada"]}} for name in "ab"]
     Path("envelopes.jsonl").write_text("\n".join(map(json.dumps, answers)))
     sources = ("--gold", "gold/*.jsonl", "--predicted", "envelopes.jsonl")
-    first, second = run(*sources).stderr.splitlines()[:2]
-    said = " ".join([first, second])
+    said = " ".join(run(*sources).stderr.splitlines()[:2])
     assert "No prediction has a key that the schema declares ('names'), but 'meta', 'result'" in said
     assert "No prediction has" in run(*sources, "--strict", code=2).stderr
     assert "No gold document has" in run("--gold", "envelopes.jsonl", "--predicted", "gold/*.jsonl").stderr
