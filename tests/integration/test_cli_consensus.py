@@ -67,8 +67,8 @@ def test_the_written_gold_is_read_by_evaluate(folder):
     assert evaluated.exit_code == 0, evaluated.stderr
     assert json.loads(evaluated.stdout)["micro"]["f1q"] == 1.0
     sidecar = json.loads((folder / "gold.jsonl.provenance.json").read_text(encoding="utf-8"))
-    assert (sidecar["annotators"], sidecar["strategy"]) == (["ada", "bob", "cy"], "majority")
-    assert sidecar["values"]["p1"]["/people/0/name"] == {"from": ["ada", "bob"], "by": "majority"}
+    assert (sidecar["annotators"], sidecar["strategy"]) == (["ada", "bob", "cy"], "minimum-risk")
+    assert sidecar["values"]["p1"]["/people/0/name"] == {"from": ["ada", "bob"], "by": "minimum-risk"}
 
 
 def test_the_id_key_is_kept(folder):
@@ -94,8 +94,8 @@ def test_an_existing_file_is_replaced_only_if_arbitre_wrote_it(folder):
 @pytest.mark.usefixtures("folder")
 def test_the_summary_counts_values_and_shows_disagreements():
     lines = [line.rstrip() for line in run().stdout.splitlines()]
-    assert lines[0].startswith("Gold: majority of 3 annotators (ada, bob, cy), alpha_d 0.")
-    assert "2 documents, 8 values: 6 kept (4 unanimous, 2 by majority, 0 flagged), 2 left out" in lines
+    assert lines[0].startswith("Gold: minimum-risk consensus of 3 annotators (ada, bob, cy), alpha_d 0.")
+    assert "2 documents, 8 values: 6 kept (4 unanimous, 2 by majority, 0 uncertain), 2 left out" in lines
     assert [line.split() for line in lines if line.lstrip().startswith("/")] == [
         ["/people/*", "4", "3", "0", "0", "1"],
         ["/name", "4", "2", "1", "0", "1"],

@@ -35,10 +35,9 @@ SPEAKERS = {
 
 
 def build(schema, *documents, **options):
-    """The consensus of one document p, by annotators a, b, c, ..."""
-    return build_consensus(
-        Comparator(schema), {name: {"p": document} for name, document in zip(NAMES, documents, strict=False)}, **options
-    )
+    """The consensus of one document p, by annotators a, b, c, ...; by majority, unless another strategy is given."""
+    annotations = {name: {"p": document} for name, document in zip(NAMES, documents, strict=False)}
+    return build_consensus(Comparator(schema), annotations, **{"strategy": "majority"} | options)
 
 
 def agreed(schema, *documents, **options):
@@ -111,10 +110,24 @@ class TestPresence:
 
     def test_an_annotator_without_a_document_has_no_vote_on_it(self):
         annotations = {"a": {"p": {"tags": ["x"]}}, "b": {"p": {"tags": ["x"]}, "q": {"tags": ["y"]}}, "c": {}}
-        result = build_consensus(Comparator(TAGS), annotations)
+        result = build_consensus(Comparator(TAGS), annotations, min_annotators=1)
         assert result.documents == {"p": {"tags": ["x"]}, "q": {"tags": ["y"]}}
         assert result.disagreements == ()
-        assert result.notes == ("1 document was annotated by only one annotator and copied unchanged.",)
+        assert result.notes[0] == "1 document was annotated by only one annotator and copied unchanged."
+        assert result.values == PathCounts(unanimous=1, flagged=1)
+        assert result.provenance.values == {"q": {"": ValueOrigin(("b",), "single annotator")}}
+
+    def test_a_document_of_one_annotator_is_left_out_and_close_ids_are_named(self):
+        annotations = {"a": {"p": {"tags": []}, "Q": {"tags": []}}, "b": {"p": {"tags": []}, "q.json": {"tags": []}}}
+        result = build_consensus(Comparator(TAGS), annotations)
+        assert list(result.documents) == ["p"]
+        assert result.notes[0] == (
+            "2 of 3 documents have fewer than 2 annotators and are left out: 'Q' (a), 'q.json' (b). "
+            "Use --min-annotators to keep them."
+        )
+        assert result.notes[1].endswith("such as 'Q', 'q.json'. Use --normalize-ids to join them.")
+        with pytest.raises(DataError, match="No document was annotated by at least 3 annotators"):
+            build_consensus(Comparator(TAGS), annotations, min_annotators=3)
 
 
 class TestSingleValues:
@@ -182,7 +195,7 @@ class TestSingleValues:
 
 class TestContainers:
     def test_items_with_less_than_half_the_quality_are_different_items(self):
-        assert agreed(TAGS, {"tags": ["Astor"]}, {"tags": ["Aster"]}, {"tags": []}) == {"tags": ["Astor"]}
+        assert agreed(TAGS, {"tags": ["Astor"]}, {"tags": ["Aster"]}, {"tags": []}) == {"tags": ["Aster"]}
         assert agreed(TAGS, {"tags": ["Astor"]}, {"tags": ["Berg"]}, {"tags": []}) == {"tags": []}
 
     def test_a_gate_of_the_schema_says_which_items_are_the_same(self):
@@ -200,7 +213,7 @@ class TestContainers:
         assert agreed(keyed, [first], [second]) == [first]
         assert agreed(keyed, [first], [first | {"code": "k2"}]) == []
         unkeyed = {"u": "left", "v": "north"}
-        assert agreed(keyed, [unkeyed, first], [second, unkeyed]) == [unkeyed, first]
+        assert agreed(keyed, [unkeyed, first], [second, unkeyed]) == [first, unkeyed]
 
     def test_maps_are_put_to_the_vote_key_by_key(self):
         schema = {"type": "object", "additionalProperties": {"type": "integer"}}

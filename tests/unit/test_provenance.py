@@ -359,5 +359,7 @@ def test_an_evaluation_reads_the_provenance_of_a_consensus(gold):
     built = agreement.consensus(SCHEMA, annotators, out=gold)
     evaluation = evaluated(gold=gold)
     assert evaluation.provenance.headline() == built.provenance.headline()
-    assert evaluation.provenance.headline().startswith("Gold: majority of 3 annotators (ada, bob, cy), alpha_d ")
+    assert evaluation.provenance.headline().startswith(
+        "Gold: minimum-risk consensus of 3 annotators (ada, bob, cy), alpha_d "
+    )
     assert Provenance.read(gold) == built.provenance

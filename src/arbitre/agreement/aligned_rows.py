@@ -50,7 +50,11 @@ class AlignedRows:
 
 
 def align_documents(
-    plan: Plan, annotations: Mapping[str, Mapping[str, Json]], *, gate: float = 0.0
+    plan: Plan,
+    annotations: Mapping[str, Mapping[str, Json]],
+    *,
+    names: Sequence[str] | None = None,
+    identify: bool = False,
 ) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
@@ -60,7 +64,8 @@ def align_documents(
     Args:
         plan: The compiled schema.
         annotations: Documents of each annotator, by id. An annotator may lack documents.
-        gate: Minimum quality of list items that may be aligned; see `align_lists`.
+        names: The annotators in the order of their rows; by default, sorted.
+        identify: Whether to align only list items that stand for the same thing; see `align_lists`.
 
     Returns:
         The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
@@ -71,7 +76,8 @@ def align_documents(
     """
     if len(annotations) < 2:  # noqa: PLR2004
         raise DataError.of(f"Expected at least two annotators, got {len(annotations)}")
-    names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
+    names = sorted(annotations) if names is None else names
+    ids = sorted({name for documents in annotations.values() for name in documents})
     documents = [
         (at, number, annotations[name][each])
         for number, each in enumerate(ids)
@@ -90,7 +96,7 @@ def align_documents(
     aligned = []
     pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
     while pending:
-        part, below = _with_below(pending.popleft(), gate)
+        part, below = _with_below(pending.popleft(), identify=identify)
         aligned.append(part)
         pending.extend(below)
     return tuple(aligned)
@@ -111,21 +117,21 @@ def aligned_at(documents: AlignedRows, target: Column, *, complete: bool = False
     at = next(at for at, column in enumerate(lineage) if column.number == documents.column.number)
     part = AlignedRows(lineage[at], documents.rows, documents.document)
     for column in lineage[at + 1 :]:
-        _, parts = _with_below(part, 0.0, complete=complete, search=False)
+        _, parts = _with_below(part, complete=complete, search=False)
         none = AlignedRows(column, part.rows[:0], part.document[:0])
         part = next((each for each in parts if each.column is column), none)
     return part
 
 
 def _with_below(
-    part: AlignedRows, gate: float, *, complete: bool = False, search: bool = True
+    part: AlignedRows, *, identify: bool = False, complete: bool = False, search: bool = True
 ) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Return the rows with their alignments, if they are lists, and the rows directly below them."""
     if is_value(part.column):
         return part, ()
     items: Iterable[AlignedRows] = ()
     if isinstance(part.column, ListColumn) and part.column.items is not None:
-        part, items = _aligned_items(part, part.column, gate, complete=complete, search=search)
+        part, items = _aligned_items(part, part.column, identify=identify, complete=complete, search=search)
     return part, chain(items, _fields(part))
 
 
@@ -169,7 +175,7 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
 
 
 def _aligned_items(
-    part: AlignedRows, column: ListColumn, gate: float, *, complete: bool, search: bool
+    part: AlignedRows, column: ListColumn, *, identify: bool, complete: bool, search: bool
 ) -> tuple[AlignedRows, Iterable[AlignedRows]]:
     """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
     (items,) = column.slices
@@ -180,7 +186,9 @@ def _aligned_items(
             [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
         )
         for lists, alignment in zip(
-            part.rows.tolist(), align_lists(column, part.rows, gate=gate, complete=complete, search=search), strict=True
+            part.rows.tolist(),
+            align_lists(column, part.rows, identify=identify, complete=complete, search=search),
+            strict=True,
         )
     ]
     units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]

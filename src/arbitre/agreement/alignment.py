@@ -3,6 +3,10 @@
 A unitary alignment contains at most one unit of each annotator. Its disorder is the mean distance over pairs of
 annotators; a pair in which a unit is missing has the distance `unmatched` (Mathet, Widlöcher and Métivier, 2015). An
 alignment is a partition of all units into unitary alignments; the best one has the least total disorder.
+
+If pairs in which both units are missing cost nothing, the best alignment is a correlation clustering (Bansal, Blum and
+Chawla, 2004): it joins two unitary alignments if the mean distance between their units is below twice `unmatched`,
+however many annotators there are.
 """
 
 from __future__ import annotations
@@ -52,6 +56,7 @@ def align(
     distances: Distances,
     sizes: Sequence[int],
     unmatched: float,
+    both_missing: float | None = None,
     *,
     search: bool = True,
     couple: CouplingFunction = hungarian,
@@ -67,6 +72,7 @@ def align(
         distances: Distances between the units of each pair of annotators, at least 0.
         sizes: Number of units of each annotator.
         unmatched: Distance assigned to a missing unit, above 0.
+        both_missing: Distance of two annotators who both miss a unit; None for `unmatched`.
         search: Whether to search for the best alignment of three or four annotators.
         couple: Matches the units of two annotators. For any other matching than the optimal one, the star alignment is
             returned as it is.
@@ -79,7 +85,7 @@ def align(
     """
     if len(sizes) < _PAIR:
         return Alignment(np.arange(sum(sizes), dtype=np.intp).reshape(-1, len(sizes)), 0.0, exact=True)
-    problem = Problem.of(distances, sizes, unmatched, couple)
+    problem = Problem.of(distances, sizes, unmatched, couple, both_missing)
     every = [np.arange(size) for size in sizes]
     matchings = _matchings(problem, range(len(sizes)), every)
     bound = sum(matched.cost for matched in matchings.values()) / len(matchings)  # no alignment has less disorder
@@ -143,6 +149,8 @@ def _alone(problem: Problem, annotator: int, units: Indices) -> Indices:
 def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices, float]:
     """Match single annotators again as long as the total disorder falls; return the alignment and its disorder."""
     annotators, pairs = range(len(problem.sizes)), len(problem.tables)
+    others_missing = (len(problem.sizes) - 1) * problem.unmatched
+    alone = (others_missing + (pairs - len(problem.sizes) + 1) * problem.both_missing) / pairs
     before = np.inf
     while cost < before - SLACK:
         before = cost
@@ -151,13 +159,14 @@ def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices,
             others[:, annotator] = NONE
             others = others[(others != NONE).any(axis=1)]
             tables = [
-                problem.table(annotator, other)[:-1, others[:, other]] for other in annotators if other != annotator
+                problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator
             ]
-            gains = np.sum(tables, axis=0) / pairs - len(tables) * problem.unmatched / pairs - problem.unmatched
+            costs = np.sum(tables, axis=0) / pairs
+            gains = costs[:-1] - costs[-1] - alone
             matches = hungarian(-np.minimum(gains, 0.0))
             useful = gains[matches.gold, matches.predicted] < 0.0
             others[matches.predicted[useful], annotator] = matches.gold[useful]
-            alone = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
-            unitary = np.concatenate([others, _alone(problem, annotator, alone)])
+            rest = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
+            unitary = np.concatenate([others, _alone(problem, annotator, rest)])
         cost = _disorder(problem, unitary)
     return unitary, cost

@@ -10,6 +10,7 @@ import numpy as np
 
 from arbitre.agreement.aligning.problem import NONE, Problem
 from arbitre.agreement.alignment import Alignment, align
+from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
 from arbitre.engine.columns.row_codes import row_codes
@@ -42,6 +43,19 @@ LAZY_BLOCK_CELLS: Final = 1 << 26
 
 _MARGIN: Final = 1e-6
 
+LEAST_PAIRS: Final = 20
+"""Minimum number of pairs of different items for an estimate of their similarity."""
+
+MOST_PAIRS: Final = 5_000
+"""Maximum number of these pairs that are compared, and about that of pairs that are matched."""
+
+SAME: Final = 0.4
+"""Position of the least quality of items that stand for the same thing: 0 is that of different items, 1 that of matched
+items."""
+
+USUAL_QUALITY: Final = 0.5
+"""Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
+
 MAX_KNOWN_CELLS: Final = 256
 """Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
 
@@ -51,7 +65,7 @@ def align_lists(
     lists: Indices,
     *,
     search: bool = True,
-    gate: float = 0.0,
+    identify: bool = False,
     complete: bool = False,
     limits: CellLimits = DEFAULT_LIMITS,
 ) -> list[Alignment]:
@@ -62,15 +76,16 @@ def align_lists(
     stay apart unless an item of another annotator is similar to both. Other matchings align in their way. Transport,
     which may split items, is replaced with the optimal alignment.
 
-    With the argument `gate`, lists without a gate have this one, and equal items have distance 0, even if the schema
-    gives them a lower quality, such as lists whose items lack their key. Order does not matter then, and items without
-    key are aligned if they are similar.
+    For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
+    schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
+    (see `least_quality`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
+    such as lists whose items lack their key. Order does not matter then.
 
     Args:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         search: See `align`.
-        gate: Minimum quality of items that may be aligned if the schema gives none; 0 for none.
+        identify: Whether to align only items that stand for the same thing.
         complete: Whether to align items at distance 1 too; by default, they stay alone.
         limits: Sizes at which the method changes.
 
@@ -83,10 +98,15 @@ def align_lists(
     lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
     lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
-    gated, matcher = _Gate.of_matching(column, column.items, lists, gate, complete=complete), column.matcher
+    matcher = column.matcher
+    gated: _Gate | Identity | None
+    if identify:
+        gated = Identity.of_lists(column, column.items, lists)
+    else:
+        gated = _Gate.of_matching(column, lists, complete=complete)
     couple: CouplingFunction = hungarian
     own = matcher.candidates is Candidates.ALL and not (matcher.full_matching or matcher.gate or matcher.transport)
-    if own and not gate:
+    if own and not identify:
         couple, lazy = matcher.couple, np.zeros_like(lazy)
     known: dict[tuple[Hashable, ...], Alignment] = {}
     alignments: list[Alignment | None] = [None] * len(lists)
@@ -121,8 +141,6 @@ class _Gate:
         least: Minimum quality of items that may be aligned.
         keys: Code of the key or the position of each item of the column; -1 for an item without key. None if all items
             may be aligned.
-        codes: Code of each item of the column, the same for equal items, which have distance 0; see `item_codes`. None
-            if equal items have the distance of the schema.
         largest: Factor of the distances; below 1, items at distance 1 may be aligned.
     """
 
@@ -130,22 +148,17 @@ class _Gate:
     lists: Indices
     least: float
     keys: Indices | None
-    codes: Indices | None
     largest: float = 1.0
 
     @classmethod
-    def of_matching(
-        cls, column: ListColumn, items: Column, lists: Indices, gate: float, *, complete: bool
-    ) -> _Gate | None:
+    def of_matching(cls, column: ListColumn, lists: Indices, *, complete: bool) -> _Gate | None:
         """Return the gate of a list, or None if the distances decide alone; see `align_lists`."""
-        least, keys = column.matcher.gate or gate, column.match_keys
-        if gate:
-            return cls(column, lists, least, keys, item_codes(column, items))
+        least, keys = column.matcher.gate or 0.0, column.match_keys
         if column.matcher.candidates is Candidates.DIAGONAL:
             keys = np.arange(column.starts[-1], dtype=np.intp) - column.starts[:-1].repeat(column.lengths)
         elif column.matcher.candidates is Candidates.ALL and not (column.matcher.gate or complete):
             return None
-        return cls(column, lists, least, keys, None, largest=1.0 - _MARGIN if complete else 1.0)
+        return cls(column, lists, least, keys, largest=1.0 - _MARGIN if complete else 1.0)
 
     def of(self, units: Indices) -> _Gate:
         """Return the gate of some of the units."""
@@ -155,23 +168,119 @@ class _Gate:
         """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
         apart = (len(tables) + 1) * UNMATCHED + _MARGIN
         rows = self.lists[unit].tolist()
-        keys = [self._of_items(self.keys, row) for row in rows]
-        codes = [self._of_items(self.codes, row) for row in rows]
+        keys = [_of_items(self.column, self.keys, row) for row in rows]
         gated = {}
-        for (i, j), distances in tables.items():
-            table = distances if self.codes is None else np.where(codes[i][:, None] == codes[j], 0.0, distances)
+        for (i, j), table in tables.items():
             near = np.where(1.0 - table < self.least, apart, table * self.largest)
             same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
-            alone = near if self.keys is None or self.codes is not None else apart
+            alone = near if self.keys is None else apart
             gated[i, j] = np.where(unkeyed, alone, np.where(same, table / 2.0, apart))
         return gated
 
-    def _of_items(self, codes: Indices | None, row: int) -> Indices:
-        """Return the code of each item of a list; -1 for all if there are no codes."""
-        if row == NONE:
-            return np.empty(0, dtype=np.intp)
-        start, stop = self.column.starts[row], self.column.starts[row + 1]
-        return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
+
+def _of_items(column: ListColumn, codes: Indices | None, row: int) -> Indices:
+    """Return the code of each item of a list; -1 for all if there are no codes."""
+    if row == NONE:
+        return np.empty(0, dtype=np.intp)
+    start, stop = column.starts[row], column.starts[row + 1]
+    return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
+
+
+def least_quality(column: ListColumn, items: Column, lists: Indices, codes: Indices) -> float:
+    """Return the least quality at which two items stand for the same thing, estimated from the lists.
+
+    Two items in one list of one annotator stand for different things. Their mean quality is measured on neighbours,
+    without equal items. Most items that are matched between the lists of two annotators stand for the same thing. Their
+    median quality is measured on some of the lists. The result is halfway between the two, or `USUAL_QUALITY` if there
+    are few pairs.
+
+    Args:
+        column: The column of the lists.
+        items: The column of their items.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        codes: Code of each item, the same for equal items.
+    """
+    lengths = np.diff(column.starts)
+    left = np.arange(column.starts[-1], dtype=np.intp)
+    right = left + 1
+    right[column.starts[1:][lengths > 0] - 1] = column.starts[:-1][lengths > 0]  # the last item is next to the first
+    pairs = _thinned((codes[left] != codes[right]).nonzero()[0], MOST_PAIRS)
+    matched = _matched_qualities(column, items, lists)
+    if len(pairs) < LEAST_PAIRS or len(matched) < LEAST_PAIRS:
+        return USUAL_QUALITY - _MARGIN
+    different = float(pair_qualities(items, column.rows(left[pairs]), column.rows(right[pairs])).mean())
+    return different + SAME * max(float(np.median(matched)) - different, 0.0)
+
+
+def _matched_qualities(column: ListColumn, items: Column, lists: Indices) -> Floats:
+    """Return the qualities of the items that are matched between the lists of two annotators, for some lists."""
+    pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
+    lengths = np.append(column.lengths, 0)[pairs]
+    pairs = pairs[lengths.min(axis=1) > 0]
+    pairs = _thinned(pairs, max(1, int(MOST_PAIRS * len(pairs) / max(1, lengths.prod(axis=1).sum()))))
+    lengths, starts = column.lengths[pairs], column.starts[pairs]
+    owner, rows, columns = cross_slices(lengths[:, 0], lengths[:, 1])
+    if len(owner) == 0:
+        return np.empty(0)
+    left, right = column.rows(starts[owner, 0] + rows), column.rows(starts[owner, 1] + columns)
+    tables = np.split(pair_qualities(items, left, right), starts_of(lengths.prod(axis=1))[1:-1])
+    found = []
+    for shape, quality in zip(lengths.tolist(), tables, strict=True):
+        table = quality.reshape(shape)
+        matching = hungarian(table)
+        found.append(table[matching.gold, matching.predicted])
+    return np.concatenate(found)
+
+
+def _thinned(rows: Indices, most: int) -> Indices:
+    """Return at most this number of rows, evenly spaced."""
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Identity:
+    """Which items of the lists of several annotators may stand for the same thing.
+
+    Attributes:
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        limit: Distance from which two items stand for different things.
+        codes: Code of each item of the column, the same for equal items; see `item_codes`.
+    """
+
+    column: ListColumn
+    lists: Indices
+    limit: float
+    codes: Indices
+
+    @classmethod
+    def of_lists(cls, column: ListColumn, items: Column, lists: Indices) -> Identity:
+        """Return the identity of the items of a column: by its gate, or by the similarity of different items."""
+        codes, gate = item_codes(column, items), column.matcher.gate
+        least = gate - _MARGIN if gate else least_quality(column, items, lists, codes)
+        return cls(column, lists, 1.0 - least, codes)
+
+    def of(self, units: Indices) -> Identity:
+        """Return the identity of the items of some of the units."""
+        return replace(self, lists=self.lists[units])
+
+    def applied(self, unit: int, tables: Tables) -> Tables:
+        """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
+        apart = (len(tables) + 1) * self.limit
+        rows = self.lists[unit].tolist()
+        keys = [_of_items(self.column, self.column.match_keys, row) for row in rows]
+        codes = [_of_items(self.column, self.codes, row) for row in rows]
+        found = {}
+        for (i, j), distances in tables.items():
+            table = np.where(codes[i][:, None] == codes[j], 0.0, distances)
+            same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
+            found[i, j] = np.where(unkeyed, table, np.where(same, table * self.limit / 2.0, apart))
+        return found
+
+
+def _costs(gate: _Gate | Identity | None) -> tuple[float, float]:
+    """Return the distance of a missing item, and that of two annotators who both miss an item."""
+    return (gate.limit / 2.0, 0.0) if isinstance(gate, Identity) else (UNMATCHED, UNMATCHED)
 
 
 def _aligned(
@@ -179,7 +288,7 @@ def _aligned(
     items: Column,
     lists: Indices,
     known: dict[tuple[Hashable, ...], Alignment],
-    gate: _Gate | None,
+    gate: _Gate | Identity | None,
     *,
     search: bool,
     couple: CouplingFunction,
@@ -200,7 +309,7 @@ def _aligned(
         key = (*sizes, *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
         if alignment is None:
-            alignment = align(cut, sizes, UNMATCHED, search=search, couple=couple)
+            alignment = align(cut, sizes, *_costs(gate), search=search, couple=couple)
             if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
                 known[key] = alignment
         aligned.append(alignment if gate is None else _ungated(alignment, plain, sizes))
@@ -222,7 +331,7 @@ class _LongLists:
     bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
     """
 
-    def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | None) -> None:
+    def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | Identity | None) -> None:
         self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
@@ -245,7 +354,9 @@ class _LongLists:
             )
             while len(active):
                 for unit in active.tolist():
-                    aligned[unit] = align(self._tables(unit), self._lengths[unit].tolist(), UNMATCHED, search=exactly)
+                    aligned[unit] = align(
+                        self._tables(unit), self._lengths[unit].tolist(), *_costs(self._gate), search=exactly
+                    )
                 active = self._compare(active, aligned)
         if self._gate is None:
             return [aligned[unit] for unit in range(len(self._lengths))]

@@ -51,24 +51,33 @@ class Problem:
         sizes: Number of units of each annotator.
         unmatched: Distance assigned to a missing unit.
         couple: Matches the units of two annotators.
+        both_missing: Distance of two annotators who both miss a unit.
     """
 
     tables: Distances
     sizes: tuple[int, ...]
     unmatched: float
-    couple: CouplingFunction = hungarian
+    couple: CouplingFunction
+    both_missing: float
 
     @classmethod
     def of(
-        cls, distances: Distances, sizes: Sequence[int], unmatched: float, couple: CouplingFunction = hungarian
+        cls,
+        distances: Distances,
+        sizes: Sequence[int],
+        unmatched: float,
+        couple: CouplingFunction = hungarian,
+        both_missing: float | None = None,
     ) -> Problem:
-        """Add the distance of a missing unit to the tables."""
+        """Add the distance of a missing unit to the tables; `both_missing` is `unmatched` if it is None."""
         tables = {}
+        both_missing = unmatched if both_missing is None else both_missing
         for pair in combinations(range(len(sizes)), 2):
             table = np.full((sizes[pair[0]] + 1, sizes[pair[1]] + 1), unmatched)
             table[:-1, :-1] = distances[pair]
+            table[-1, -1] = both_missing
             tables[pair] = table
-        return cls(tables, tuple(sizes), unmatched, couple)
+        return cls(tables, tuple(sizes), unmatched, couple, both_missing)
 
     def table(self, first: int, second: int) -> Floats:
         """Return the distances of the units of two annotators; shape (units of the first + 1, of the second + 1)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.vote import Vote
     from arbitre.paths import Token
 
+
+SINGLE: Final = "single annotator"
+"""Origin of a document that only one annotator has."""
 
 _OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
 """The fields of `PathCounts`, from the safest to the least safe."""
@@ -75,6 +78,7 @@ class Assembly:
         values: The value of each place in the consensus; ABSENT if it is left out.
         strategy: Name of the strategy.
         decided: Values that replace those of the vote; ABSENT to leave a place out.
+        pivots: By document, an annotator whose order of items and keys is kept, instead of that of most annotators.
     """
 
     places: Places
@@ -82,6 +86,7 @@ class Assembly:
     values: dict[Place, Json]
     strategy: str
     decided: Mapping[Place, Json]
+    pivots: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -90,9 +95,10 @@ class Assembly:
         votes: Mapping[Place, Vote],
         strategy: str,
         decided: Mapping[Place, Json] = MappingProxyType({}),
+        pivots: Mapping[int, int] = MappingProxyType({}),
     ) -> Assembly:
         """Compute the values, those in a container before the container."""
-        assembly = cls(places, dict(votes), {}, strategy, decided)
+        assembly = cls(places, dict(votes), {}, strategy, decided, pivots)
         for place in reversed(places.every):
             assembly.values[place] = decided[place] if place in decided else assembly._value(place)
         return assembly
@@ -123,7 +129,10 @@ class Assembly:
         total: Counter[str] = Counter()
         origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
         for name, root in self.places.roots.items():
-            pending = [_Node(root, (), 1.0, ((root, ()),))]
+            single = len(root.voters()) == 1
+            pending = [_Node(root, (), 1.0, ((root, ()),), "flagged" if single else "unanimous")]
+            if single:
+                origins[name][""] = ValueOrigin((self.places.annotators[root.voters()[0]],), SINGLE)
             while pending:
                 node = pending.pop()
                 place, vote = node.place, self.votes[node.place]
@@ -133,8 +142,8 @@ class Assembly:
                     disagreements.append(disagreement)
                     located[disagreement.id] = place
                     if kept:
-                        names = tuple(self.places.annotators[at] for at in vote.winners)
-                        origins[name][disagreement.pointer] = ValueOrigin(names, vote.by)
+                        names = tuple(sorted(self.places.annotators[at] for at in vote.winners))
+                        origins[name][disagreement.pointer] = ValueOrigin(names, vote.by, tie=vote.flag == "tie")
                 outcome = max(_outcome(vote), node.outcome, key=_OUTCOMES.index) if kept else _OUTCOMES[-1]
                 for own in [place] if kept else _with_descendants(place):
                     if own.weight and (own.item or SCALAR in own.families):
@@ -201,10 +210,13 @@ class Assembly:
             for at, value in containers.items()
             if isinstance(value, dict)
         }
+        pivot = self.pivots.get(place.document)
         positions = [
             {at: keys[at][token] if at in keys else token for at, token in enumerate(child.tokens) if token is not None}
             for child in children
         ]
+        if pivot is not None and all(pivot in own for own in positions):
+            return [children[at] for at in sorted(range(len(children)), key=lambda at: positions[at][pivot])]
         return [children[at] for at in in_order(positions, {at: len(value) for at, value in containers.items()})]
 
     def _below(self, node: _Node, family: Kind | None) -> Iterator[_Node]:
@@ -250,7 +262,7 @@ class Assembly:
                 None if place.values[annotator] is ABSENT else place.address(annotator),
                 annotator in voters,
             )
-            for annotator, name in enumerate(self.places.annotators)
+            for name, annotator in sorted(zip(self.places.annotators, range(len(root.values)), strict=True))
             if root.values[annotator] is not ABSENT
         )
 

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
-from arbitre.agreement.consensus.dawid_skene import Estimates, estimate
+from arbitre.agreement.consensus.dawid_skene import LEAST_ANNOTATORS, Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, SystemScores, check_consensus_path
 from arbitre.agreement.consensus.notes import notes_of
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue_files import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
+from arbitre.agreement.consensus.risk import least_risk, standing_of
 from arbitre.agreement.consensus.systems import read_predictions, score_apart
-from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy, vote
+from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import DisagreementCounts, MeasuredAgreement, Provenance
+from arbitre.corpus.reading.document_ids import normalized_id
 from arbitre.corpus.reading.reader import LINES
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.corpus.storage.output_folder import check_output_folder, destination, paths_among
-from arbitre.errors import OptionError, did_you_mean
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,15 +40,23 @@ if TYPE_CHECKING:
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.schema import SchemaSource
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
+
+MIN_ANNOTATORS: Final = 2
+"""Default minimum number of annotators of a document."""
+
+MAX_NAMED: Final = 3
+"""Maximum number of documents that a note names."""
 
 
 def consensus(
     schema: SchemaSource | Comparator,
     annotators: Mapping[str, Paths],
     *,
-    strategy: Strategy = "majority",
+    strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
+    min_annotators: int = MIN_ANNOTATORS,
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
@@ -56,12 +70,14 @@ def consensus(
     Args:
         schema: Schema of the documents, or a comparator.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
-        strategy: `majority` keeps what most annotators have, `unanimity` what all of them share. `collegial` proposes
+        strategy: `minimum-risk` keeps what has the best expected score, given how often annotators omit and invent
+            items. `majority` keeps what most annotators have, `unanimity` what all of them share. `collegial` proposes
             the majority, and replaces it with the decisions of people on the disagreements. `dawid-skene` uses the
             majority for texts, numbers and the presence of items, and weights votes on categories by the estimated
             error rates of the annotators.
         weak_margin: Minimum lead of the winning reading over the next one, as a share of the votes; a majority with a
             smaller lead is flagged as weak.
+        min_annotators: Minimum number of annotators of a document; documents with fewer are left out.
         systems: Sources of the predictions of systems, which are scored on unanimous and on contested values
             separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
@@ -90,6 +106,7 @@ def consensus(
         reading,
         strategy=strategy,
         weak_margin=weak_margin,
+        min_annotators=min_annotators,
         systems=systems,
         out=out,
         queue=queue,
@@ -104,8 +121,9 @@ def consensus_on(
     annotators: Mapping[str, Paths],
     reading: ReadOptions,
     *,
-    strategy: Strategy = "majority",
+    strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
+    min_annotators: int = MIN_ANNOTATORS,
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
@@ -128,6 +146,7 @@ def consensus_on(
         annotations,
         strategy=strategy,
         weak_margin=weak_margin,
+        min_annotators=min_annotators,
         predictions=predictions,
         decisions=decided,
     )
@@ -167,8 +186,9 @@ def build_consensus(
     comparator: Comparator,
     annotations: Mapping[str, Mapping[str, Json]],
     *,
-    strategy: Strategy = "majority",
+    strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
+    min_annotators: int = MIN_ANNOTATORS,
     predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
     decisions: Decisions | None = None,
 ) -> Consensus:
@@ -179,6 +199,7 @@ def build_consensus(
         annotations: Documents of each annotator, by id. An annotator may lack documents.
         strategy: See `consensus`.
         weak_margin: See `consensus`.
+        min_annotators: See `consensus`.
         predictions: Predictions of each system to score, with the ids of their documents.
         decisions: Decisions on the disagreements, as `Decisions.read` returns them.
 
@@ -187,12 +208,84 @@ def build_consensus(
             a decision does not belong to a disagreement or violates the schema.
         OptionError: An option is unknown or out of range.
     """
+    if min_annotators < 1:
+        raise OptionError.of(f"Expected `min_annotators` to be at least 1, got {min_annotators}.")
+    shared, notes = documents_of_several(annotations, min_annotators)
+    built = build_gold(
+        comparator, shared, strategy=strategy, weak_margin=weak_margin, decisions=decisions, predictions=predictions
+    )
+    standing = None
+    if strategy != "dawid-skene" or len(shared) > LEAST_ANNOTATORS:
+        proposed: Strategy = "majority" if strategy == "collegial" else strategy
+        standing = standing_of(
+            comparator.plan,
+            shared,
+            lambda others: _assembled(comparator.plan, find_places(comparator.plan, others), proposed, weak_margin)[
+                0
+            ].documents(),
+        )
+    return replace(built, notes=(*notes, *built.notes), standing=standing)
+
+
+def documents_of_several(
+    annotations: Mapping[str, Mapping[str, Json]], least: int
+) -> tuple[dict[str, dict[str, Json]], list[str]]:
+    """Return the documents that have at least this number of annotators, and notes on the others.
+
+    Raises:
+        DataError: There are none.
+    """
+    owners: dict[str, list[str]] = defaultdict(list)
+    for name, documents in annotations.items():
+        for key, document in documents.items():
+            if document is not ABSENT:
+                owners[key].append(name)
+    few = {key: sorted(names) for key, names in sorted(owners.items()) if len(names) < least}
+    notes = []
+    if few:
+        alone = ", ".join(f"{key!a} ({', '.join(names)})" for key, names in islice(few.items(), MAX_NAMED))
+        notes.append(
+            f"{len(few)} of {len(owners)} documents {'has' if len(few) == 1 else 'have'} fewer than {least} annotators "
+            f"and {'is' if len(few) == 1 else 'are'} left out: {alone}{', …' * (len(few) > MAX_NAMED)}. "
+            "Use --min-annotators to keep them."
+        )
+        forms: dict[str, list[str]] = defaultdict(list)
+        for key in owners:
+            forms[normalized_id(key)].append(key)
+        close = sorted(keys for keys in forms.values() if len(keys) > 1 and any(key in few for key in keys))
+        if close:
+            names = ", ".join(f"{key!a}" for key in sorted(close[0]))
+            notes.append(
+                f"{len(close)} document{'s' * (len(close) > 1)} {'have' if len(close) > 1 else 'has'} ids that differ "
+                f"only in case, Unicode form or file extension, such as {names}. Use --normalize-ids to join them."
+            )
+    if few and len(few) == len(owners) and len(annotations) > 1:
+        raise DataError.of(
+            f"No document was annotated by at least {least} annotators",
+            hint=" ".join(["Documents are joined by their ids.", *notes[1:]]),
+        )
+    kept = {
+        name: {key: document for key, document in documents.items() if key not in few}
+        for name, documents in annotations.items()
+    }
+    return kept, notes
+
+
+def build_gold(
+    comparator: Comparator,
+    annotations: Mapping[str, Mapping[str, Json]],
+    *,
+    strategy: Strategy = DEFAULT_STRATEGY,
+    weak_margin: float = WEAK_MARGIN,
+    predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
+    decisions: Decisions | None = None,
+) -> Consensus:
+    """Build gold documents from all documents, without comparing them with single annotators; see `build_consensus`."""
     check_options(strategy, weak_margin)
     if decisions is not None and strategy != "collegial":
         raise OptionError.of("`decisions` requires `strategy` collegial.")
     places = find_places(comparator.plan, annotations)
-    estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
-    assembly = _assemble(places, strategy, weak_margin, estimates)
+    assembly, estimates = _assembled(comparator.plan, places, strategy, weak_margin)
     draft = assembly.draft()
     notes = tuple(notes_of(places, draft, strategy, estimates))
     decided, undecided = 0, tuple[str, ...]()
@@ -203,7 +296,7 @@ def build_consensus(
     flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
     alpha = alpha_of_documents(comparator.plan, places.aligned)
     provenance = Provenance(
-        places.annotators,
+        tuple(sorted(places.annotators)),
         strategy,
         MeasuredAgreement(alpha.name, alpha.value, alpha.items),
         len(draft.documents),
@@ -213,7 +306,7 @@ def build_consensus(
     scores: dict[str, SystemScores] = {}
     if predictions:
         unanimous = strategy == "unanimity"
-        gold = _assemble(places, "majority", weak_margin, estimates).draft() if unanimous else draft
+        gold = _assembled(comparator.plan, places, "majority", weak_margin)[0].draft() if unanimous else draft
         scores = {name: score_apart(comparator.plan, gold, answers) for name, answers in predictions.items()}
     return Consensus(
         draft.documents,
@@ -239,6 +332,12 @@ def check_options(strategy: Strategy, weak_margin: float) -> None:
         raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
 
 
-def _assemble(places: Places, strategy: Strategy, weak_margin: float, estimates: Estimates) -> Assembly:
-    votes = {place: vote(place, strategy, weak_margin, estimates.winners.get(place)) for place in places.every}
-    return Assembly.of(places, votes, strategy)
+def _assembled(plan: Plan, places: Places, strategy: Strategy, weak_margin: float) -> tuple[Assembly, Estimates]:
+    """Return the documents of a strategy, and the estimates of `dawid-skene`."""
+    if strategy == "minimum-risk":
+        return least_risk(plan, places, weak_margin)[0], Estimates({}, {})
+    estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
+    votes = {
+        place: vote(place, strategy, weak_margin, estimated=estimates.winners.get(place)) for place in places.every
+    }
+    return Assembly.of(places, votes, strategy), estimates

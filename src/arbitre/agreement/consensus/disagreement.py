@@ -123,7 +123,7 @@ class PathCounts:
     Attributes:
         unanimous: Kept; all annotators have it.
         majority: Kept, with a clear majority.
-        flagged: Kept, but tied or with a weak majority.
+        flagged: Kept, but tied, with a weak majority, or in a document of a single annotator.
         left_out: Not in the consensus.
     """
 
@@ -182,6 +182,32 @@ class SystemScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How well a consensus predicts an annotator who took no part in it, next to single annotators.
+
+    Each annotator is left out in turn. The consensus of the others is compared with the documents of that annotator,
+    and so are the documents of each other annotator and the medoid: for each document, that of the other annotator who
+    agrees best with the rest. The scores are means of the pooled f1q. They are agreement, not performance.
+
+    Attributes:
+        consensus: Mean f1q of the consensus of the others.
+        medoid: Mean f1q of the medoid of the others.
+        annotators: Mean f1q of each annotator against the others.
+        documents: Number of documents that were compared.
+    """
+
+    consensus: float
+    medoid: float
+    annotators: Mapping[str, float]
+    documents: int
+
+    @property
+    def best(self) -> str:
+        """Name of the annotator with the greatest mean f1q."""
+        return max(sorted(self.annotators), key=lambda name: self.annotators[name])
+
+
+@dataclass(frozen=True, slots=True)
 class Consensus:
     """Gold documents built from the documents of several annotators.
 
@@ -196,6 +222,7 @@ class Consensus:
             it is the majority.
         undecided: For `collegial`, the ids of the disagreements that nobody has decided on. `by_path` and `values` are
             those of the proposal.
+        standing: Comparison with single annotators and the medoid; None for fewer than three annotators.
     """
 
     documents: Mapping[str, Json]
@@ -206,6 +233,7 @@ class Consensus:
     values: PathCounts = PathCounts()
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
     undecided: tuple[str, ...] = ()
+    standing: Standing | None = None
 
     def save(
         self,
@@ -253,6 +281,7 @@ class Consensus:
             "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
             "undecided": list(self.undecided),
+            "standing": None if self.standing is None else asdict(self.standing) | {"best": self.standing.best},
             "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
             "documents": dict(self.documents),
             "disagreements": [disagreement.to_dict() for disagreement in self.disagreements],

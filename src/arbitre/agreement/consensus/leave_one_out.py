@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
-from arbitre.agreement.consensus.build import build_consensus, check_options
+from arbitre.agreement.consensus.build import build_gold, check_options
 from arbitre.agreement.consensus.systems import by_document, read_predictions
-from arbitre.agreement.consensus.vote import WEAK_MARGIN
+from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import Provenance
 from arbitre.errors import DataError, OptionError
@@ -98,7 +98,7 @@ def leave_one_out(
     annotators: Mapping[str, Paths],
     *,
     systems: Mapping[str, Paths] | None = None,
-    strategy: Strategy = "majority",
+    strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
     **options: Unpack[AgreeKeywords],
 ) -> LeaveOneOut:
@@ -136,7 +136,7 @@ def leave_one_out_on(
     reading: ReadOptions,
     *,
     systems: Mapping[str, Paths] | None = None,
-    strategy: Strategy = "majority",
+    strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
 ) -> LeaveOneOut:
     """Read the documents and compare them; see `leave_one_out`."""
@@ -151,7 +151,7 @@ def agreement_with_others(
     annotations: Mapping[str, Mapping[str, Json]],
     predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
     *,
-    strategy: Strategy = "majority",
+    strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
 ) -> LeaveOneOut:
     """Compare documents in memory; see `leave_one_out`.
@@ -180,7 +180,7 @@ def agreement_with_others(
         raise OptionError.of(f"Expected at least two annotators, got {len(annotations)}.")
     if shared := sorted(annotations.keys() & answers.keys()):
         raise OptionError.of(f"Expected annotators and systems to have different names, got {shared[0]!r} twice.")
-    build = partial(build_consensus, comparator, strategy=strategy, weak_margin=weak_margin)
+    build = partial(build_gold, comparator, strategy=strategy, weak_margin=weak_margin)
     notes: list[str] = [TWO] if len(annotations) == 2 else []  # noqa: PLR2004
     own: dict[str, Evaluation] = {}
     systems: dict[str, dict[str, Evaluation]] = {system: {} for system in answers}

@@ -21,8 +21,14 @@ def notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estima
     if single:
         documents = "1 document was" if single == 1 else f"{single} documents were"
         yield f"{documents} annotated by only one annotator and copied unchanged."
+        yield "Nobody has confirmed the values of a single annotator; they count as flagged."
     if len(places.annotators) == 2 and strategy in {"majority", "collegial"}:  # noqa: PLR2004
         yield "With two annotators, there is no majority: every disagreement is a tie."
+    if len(places.annotators) == 2 and strategy == "minimum-risk":  # noqa: PLR2004
+        yield (
+            "With two annotators, every disagreement is a tie. The data do not show who omits and who invents items. "
+            "The document of one annotator is therefore kept unchanged."
+        )
     if strategy == "unanimity":
         left_out, total = draft.values.left_out, draft.values.total
         yield (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 SCALAR: Final = Kind.STRING
 """Family of the values that are compared as one value. Lists and objects are the other two families."""
-
-SAME_ITEM: Final = 0.5
-"""Minimum quality of two list items to count as the same item, unless the list has a gate in the schema."""
 
 
 @dataclass(eq=False, slots=True)
@@ -91,6 +89,10 @@ class Place:
         """Return the distance between the single values of two annotators."""
         return self.distances.get((min(first, second), max(first, second)), 0.0)
 
+    def text(self) -> str:
+        """Return the first value as JSON text; its order does not depend on that of the annotators."""
+        return min(_text(value) for at, value in enumerate(self.values) if self.families[at] is not None)
+
     def as_whole(self) -> Place:
         """Compare the values as a whole, by equality. Null counts as absent, except as an item."""
         for at, value in enumerate(self.values):
@@ -118,7 +120,8 @@ class Places(NamedTuple):
     Attributes:
         every: All places, containers before what is in them.
         roots: The place of each document, by id.
-        annotators: Names of the annotators, sorted; their positions are the indices in a place.
+        annotators: Names of the annotators; their positions are the indices in a place. They are sorted by their
+            documents, so that no tie depends on names.
         aligned: The aligned documents.
         exact: Whether every alignment of lists is known to be the best one.
     """
@@ -140,8 +143,9 @@ def find_places(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> Pl
     Raises:
         DataError: A value is not JSON.
     """
-    parts = align_documents(plan, annotations, gate=SAME_ITEM)
-    names, ids = sorted(annotations), sorted({name for documents in annotations.values() for name in documents})
+    ids = sorted({name for documents in annotations.values() for name in documents})
+    names = sorted(annotations, key=lambda name: ([_text(annotations[name].get(each, ABSENT)) for each in ids], name))
+    parts = align_documents(plan, annotations, names=names, identify=True)
     none = [None] * len(names)
     every = [
         Place(number, [annotations[name].get(each, ABSENT) for name in names], [*none], [*none], "")
@@ -187,6 +191,10 @@ def _places_of(part: AlignedRows, by_row: dict[tuple[int, int], Place], document
             place.prefix = len(column.site.list.prefix)
         places.append(place)
     return places
+
+
+def _text(value: Json) -> str:
+    return "" if value is ABSENT else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def _family(column: Column) -> Kind | None:

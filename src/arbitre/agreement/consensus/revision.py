@@ -82,7 +82,7 @@ class Revision:
                 patched[place] = base, pointer(tokens)
             elif values[base] is not ABSENT or decision.value is not ABSENT:
                 revision.ineffective.add(own.id)
-        revision.assembly = Assembly.of(proposed.places, proposed.votes, proposed.strategy, values)
+        revision.assembly = Assembly.of(proposed.places, proposed.votes, proposed.strategy, values, proposed.pivots)
         revision.pointers = revision.assembly.pointers()
         for place, (base, rest) in patched.items():
             if base in revision.pointers and decisions[decided[place].id].value is not ABSENT:
@@ -119,7 +119,7 @@ class Revision:
             else:
                 names = voted.annotators
             by, note = (UNDECIDED, None) if decision is None else (decision.by, decision.note or None)
-            origins[own.document][final] = ValueOrigin(names, by, note)
+            origins[own.document][final] = ValueOrigin(names, by, note, tie=decision is None and own.flag == "tie")
         return {name: dict(sorted(own.items(), key=lambda each: order(each[0]))) for name, own in origins.items()}
 
     def notes(self) -> Iterator[str]:

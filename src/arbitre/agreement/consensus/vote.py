@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.disagreement import Flag
     from arbitre.agreement.consensus.places import Place
 
-Strategy: TypeAlias = Literal["majority", "unanimity", "collegial", "dawid-skene"]
+Strategy: TypeAlias = Literal["minimum-risk", "majority", "unanimity", "collegial", "dawid-skene"]
 """How the values of the annotators are combined."""
+
+DEFAULT_STRATEGY: Final[Strategy] = "minimum-risk"
+"""Default strategy."""
 
 WEAK_MARGIN: Final = 0.25
 """Default margin below which a majority is weak: 3 votes against 2 are weak, 2 votes against 1 are not."""
@@ -78,35 +82,62 @@ class _Ballot:
         return {*containers, *self.equal.values(), self.absent} - {()}
 
     def usual(self, members: Sequence[int]) -> Json:
-        """Return the most frequent notation of the values of some voters; of equally frequent ones, the first."""
-        keys = [self.notation(at) for at in members]
-        counts = Counter(keys)
-        return self.place.values[members[keys.index(max(counts, key=lambda key: counts[key]))]]
+        """Return the most frequent notation of some values; of equally frequent ones, the first as JSON text."""
+        counts = Counter(map(self.notation, members))
+        return self.place.values[min(members, key=lambda at: (-counts[self.notation(at)], self.text(at)))]
 
     def notation(self, voter: int) -> Hashable:
         """Return a key that is equal for equal JSON values."""
         value = self.place.values[voter]
         return ABSENT if value is ABSENT else canonical(value)
 
-    def majority(self) -> Kind | None:
-        """Return the most frequent family if more than half of the voters have a value."""
-        if 2 * len(self.absent) >= len(self.voters):
-            return None
-        return max(self.families, key=lambda family: (len(self.families[family]), -self.families[family][0]))
+    def text(self, voter: int) -> str:
+        """Return the value as JSON text, which decides ties: the order of annotators must not."""
+        value = self.place.values[voter]
+        return "" if value is ABSENT else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
-    def elected(self) -> tuple[int, ...]:
-        """Return the voters with the winning single value."""
+    def majority(self) -> bool:
+        """Return whether more than half of the voters have a value."""
+        return 2 * len(self.absent) < len(self.voters)
+
+    def family(self) -> Kind:
+        """Return the most frequent family; of equally frequent ones, single values come first, then lists."""
+        return max(self.families, key=lambda family: len(self.families[family]))
+
+    def result(
+        self, winners: tuple[int, ...], weak_margin: float, readings: set[tuple[int, ...]], *, flagged: bool
+    ) -> tuple[float, float, Flag | None]:
+        """Return the share of the votes for the winners, their lead over the next reading, and the flag."""
+        size, sizes = len(self.voters), sorted(map(len, readings), reverse=True)
+        margin = (len(winners) - max((len(own) for own in readings if own != winners), default=0)) / size
+        flag: Flag | None = "not unanimous"
+        if len(readings) == 1 and len(winners) == size:
+            flag = None
+        elif flagged and sizes[:1] == sizes[1:2]:
+            flag = "tie"
+        elif flagged and (2 * len(winners) <= size or margin < weak_margin - _ROUNDING):
+            flag = "weak majority"
+        return len(winners) / size, margin, flag
+
+    def elected(self, *, medoid: bool) -> tuple[int, ...]:
+        """Return the voters with the medoid, or else with the value of more than half, or the median or the medoid."""
+        if medoid:
+            return self.medoid()
         most = max(map(len, self.equal.values()))
         if 2 * most > len(self.equal):
             ahead = [at for at, members in self.equal.items() if len(members) == most]
             counts = Counter(map(self.notation, ahead))
-            return self.equal[max(ahead, key=lambda at: counts[self.notation(at)])]
+            return self.equal[min(ahead, key=lambda at: (-counts[self.notation(at)], self.text(at)))]
         keys = _positions(self.place, list(self.equal))
         if keys is not None:
             middle = sorted(self.equal, key=lambda at: keys[at])[(len(self.equal) - 1) // 2]
             return self.equal[middle]
+        return self.medoid()
+
+    def medoid(self) -> tuple[int, ...]:
+        """Return the voters with the single value that has the smallest total distance to the others."""
         costs = {at: sum(self.place.distance(at, other) for other in self.equal) for at in self.equal}
-        return self.equal[min(costs, key=lambda at: (round(costs[at], 9), -len(self.equal[at])))]
+        return self.equal[min(costs, key=lambda at: (round(costs[at], 9), -len(self.equal[at]), self.text(at)))]
 
     def similarity(self) -> float:
         """Return the mean similarity of the readings of two voters; 1 if there is only one."""
@@ -119,45 +150,59 @@ class _Ballot:
         return 1.0 - place.distance(first, second)
 
 
-def vote(place: Place, strategy: Strategy, weak_margin: float, estimated: int | None = None) -> Vote:
+def vote(
+    place: Place,
+    strategy: Strategy,
+    weak_margin: float,
+    *,
+    estimated: int | None = None,
+    kept: bool | None = None,
+    pivot: int | None = None,
+) -> Vote:
     """Return the vote on a place.
+
+    Minimum risk: A place is kept if `kept` says so. The most frequent family wins, and the medoid of single values.
 
     Majority: A place is kept if more than half of the voters have a value. The most frequent family wins. A
     single value with more than half of the votes wins; if there is none, the median of numbers and dates, and the
-    medoid of other values. If two values are equally good, that of the first annotator wins. The value is written in
-    its most frequent notation.
+    medoid of other values.
 
     Unanimity: A place is kept if all voters have equal values.
+
+    The value is written in its most frequent notation. If two values are equally good, the first as JSON text wins.
 
     Args:
         place: The place.
         strategy: The strategy; "collegial" is "majority", and so is "dawid-skene" except for `estimated`.
         weak_margin: Margin below which a majority is weak.
         estimated: An annotator with the most probable value, if it was estimated; it wins whatever the votes.
+        kept: Whether to keep the place; None for more than half of the votes.
+        pivot: An annotator whose document takes the place of the vote.
     """
     ballot = _Ballot(place)
     readings = ballot.readings()
     agreed = len(readings) == 1
-    family = ballot.majority() if agreed or strategy != "unanimity" else None
-    winners, value = ballot.absent, ABSENT
-    if family is not None:
-        winners = ballot.families[family]
+    if kept is None:
+        kept = ballot.majority() and (agreed or strategy != "unanimity")
+    if pivot is not None:
+        kept = pivot in ballot.voters and place.families[pivot] is not None
+        estimated = pivot
+    family, winners, value = None, ballot.absent, ABSENT
+    if kept:
+        family = ballot.family() if pivot is None else place.families[pivot]
+        winners = ballot.families[family or SCALAR]
     if family is SCALAR:
-        winners = ballot.elected() if estimated is None else ballot.equal[estimated]
+        winners = (
+            ballot.equal[estimated] if estimated is not None else ballot.elected(medoid=strategy == "minimum-risk")
+        )
         value = ballot.usual(winners)
     elif family is None and winners and (agreed or strategy != "unanimity"):
         value = ballot.usual(winners)
-    size, sizes = len(ballot.voters), sorted(map(len, readings), reverse=True)
-    margin = (len(winners) - max((len(own) for own in readings if own != winners), default=0)) / size
-    flag: Flag | None = "not unanimous"
-    if agreed and len(winners) == size:
-        flag = None
-    elif strategy != "unanimity" and sizes[:1] == sizes[1:2]:
-        flag = "tie"
-    elif strategy != "unanimity" and (2 * len(winners) <= size or margin < weak_margin - _ROUNDING):
-        flag = "weak majority"
+    if pivot is not None and family in {None, SCALAR}:
+        value = place.values[pivot]
+    support, margin, flag = ballot.result(winners, weak_margin, readings, flagged=strategy != "unanimity")
     by: Strategy = "majority" if strategy == "dawid-skene" and (family is not SCALAR or estimated is None) else strategy
-    return Vote(family, value, winners, len(winners) / size, margin, flag, by, ballot.similarity())
+    return Vote(family, value, winners, support, margin, flag, by, ballot.similarity())
 
 
 def _positions(place: Place, members: Sequence[int]) -> dict[int, float] | None:

@@ -66,11 +66,13 @@ class ValueOrigin:
         annotators: The annotators who have this value.
         by: The strategy, the name of the person who decided on the value, or "undecided".
         note: Note by the person who decided.
+        tie: Whether another reading has as many votes, and nobody decided.
     """
 
     annotators: tuple[str, ...]
     by: str
     note: str | None = None
+    tie: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class Provenance:
 
     Attributes:
         annotators: Names of the annotators; a single name for gold by one annotator.
-        strategy: How the annotations were combined: "majority", "unanimity", "collegial", "dawid-skene", or any text.
+        strategy: How the annotations were combined: "minimum-risk", "majority", "unanimity", "collegial",
+            "dawid-skene", or any text.
         agreement: Agreement of the annotators.
         documents: Number of gold documents.
         disagreements: Number of disagreements, and how many were flagged and decided.
@@ -141,7 +144,9 @@ class Provenance:
             disagreements and DisagreementCounts(**disagreements),
             {
                 document: {
-                    place: ValueOrigin(tuple(origin["from"]), origin["by"], origin.get("note"))
+                    place: ValueOrigin(
+                        tuple(origin["from"]), origin["by"], origin.get("note"), origin.get("tie", False)
+                    )
                     for place, origin in values.items()
                 }
                 for document, values in plain.get("values", {}).items()
@@ -180,6 +185,7 @@ class Provenance:
                 document: {
                     place: {"from": list(origin.annotators), "by": origin.by}
                     | ({"note": origin.note} if origin.note else {})
+                    | ({"tie": True} if origin.tie else {})
                     for place, origin in values.items()
                 }
                 for document, values in self.values.items()
@@ -218,6 +224,7 @@ class Provenance:
 
 
 _STRATEGIES: Final = {
+    "minimum-risk": "minimum-risk consensus of ",
     "majority": "majority of ",
     "unanimity": "unanimity of ",
     "collegial": "collegially revised consensus of ",

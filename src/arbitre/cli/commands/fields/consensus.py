@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from arbitre.agreement.consensus.build import consensus_on
+from arbitre.agreement.consensus.build import MIN_ANNOTATORS, consensus_on
 from arbitre.agreement.consensus.queue_files import queue_files
-from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
+from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.agreement import Consensus, Disagreement
+    from arbitre.agreement.consensus.disagreement import Standing
 
 MAX_SHOWN: Final = 10
 """Maximum number of disagreements to show."""
@@ -38,9 +39,10 @@ _ROOM: Final = 40
 How = Annotated[
     Strategy,
     typer.Option(
-        help="How to combine the annotations: keep what most annotators have (majority) or what all of them have "
-        "(unanimity), let people decide on the disagreements (collegial, with --queue and --decisions), or estimate "
-        "categories from the error rates of the annotators (dawid-skene)."
+        help="How to combine the annotations: keep what has the best expected score (minimum-risk), what most "
+        "annotators have (majority) or what all of them have (unanimity), let people decide on the disagreements "
+        "(collegial, with --queue and --decisions), or estimate categories from the error rates of the annotators "
+        "(dawid-skene)."
     ),
 ]
 WeakMargin = Annotated[
@@ -51,6 +53,10 @@ WeakMargin = Annotated[
         max=1.0,
         help="Flag a majority as weak if it leads by less than this share of the votes.",
     ),
+]
+MinAnnotators = Annotated[
+    int,
+    typer.Option(metavar="N", min=1, help="Leave out documents that fewer annotators have."),
 ]
 Systems = Annotated[
     list[str] | None,
@@ -93,8 +99,9 @@ def consensus(
     schema: Schema,
     options: ComparatorOptions,
     reading: ReadingOptions,
-    strategy: How = "majority",
+    strategy: How = DEFAULT_STRATEGY,
     weak_margin: WeakMargin = WEAK_MARGIN,
+    min_annotators: MinAnnotators = MIN_ANNOTATORS,
     systems: Systems = None,
     out: Out = None,
     queue: QueueFiles = None,
@@ -118,6 +125,7 @@ def consensus(
         reading,
         strategy=strategy,
         weak_margin=weak_margin,
+        min_annotators=min_annotators,
         systems=named_sources(systems or []),
         out=out,
         queue=queue,
@@ -143,7 +151,7 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         f"\n{counted(len(built.documents), 'document')}, {counted(values.total, 'value')}"
         f"{' proposed' * collegial}: "
         f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
-        f"{values.flagged} flagged), {values.left_out} left out",
+        f"{values.flagged} uncertain), {values.left_out} left out",
     )
     yield titled("Values and list items by path" + " in the proposal" * collegial, _counts(built, width))
     if built.disagreements:
@@ -154,6 +162,8 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         more = len(listed) - MAX_SHOWN
         if more > 0:
             yield Text(f"{more} more with lower weight: use --queue or --format json to see them.", style="dim")
+    if built.standing is not None:
+        yield titled("Agreement with an annotator who is left out", _standing(built.standing))
     if built.systems:
         yield titled("Systems on unanimous and on contested values", _systems(built))
     if built.notes:
@@ -161,10 +171,19 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
 
 
 def _counts(built: Consensus, width: int) -> RenderableType:
-    grid = result_tables.table("path", "total", "unanimous", "majority", "flagged", "left out")
+    grid = result_tables.table("path", "total", "unanimous", "majority", "uncertain", "left out")
     labels = nested_labels(built.by_path, max(20, width - 50))
     for label, own in zip(labels, built.by_path.values(), strict=True):
         grid.add_row(label, *map(str, (own.total, own.unanimous, own.majority, own.flagged, own.left_out)))
+    return grid
+
+
+def _standing(standing: Standing) -> RenderableType:
+    grid = result_tables.table("compared with that annotator", "mean f1q")
+    grid.add_row("consensus of the others", Text(result_tables.number(standing.consensus), style="bold"))
+    grid.add_row("medoid of the others", result_tables.number(standing.medoid))
+    best = standing.annotators[standing.best]
+    grid.add_row(f"best single annotator ({escape_hidden(standing.best)})", result_tables.number(best))
     return grid
 
 

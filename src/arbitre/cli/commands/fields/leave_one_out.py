@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.text import Text
 
 from arbitre.agreement.consensus.leave_one_out import SCORES, TITLE, WARNING, leave_one_out_on
-from arbitre.agreement.consensus.vote import WEAK_MARGIN, Strategy
+from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.commands.fields.consensus import WeakMargin
 from arbitre.cli.output import result_tables
@@ -57,7 +57,7 @@ def leave_one_out(
     options: ComparatorOptions,
     reading: ReadingOptions,
     systems: Systems = None,
-    strategy: How = "majority",
+    strategy: How = DEFAULT_STRATEGY,
     weak_margin: WeakMargin = WEAK_MARGIN,
     output: OutputOptions,
 ) -> None:

@@ -1,0 +1,201 @@
+"""Chooses the document with the best expected score over the annotators (minimum Bayes risk)."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import permutations
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from arbitre.agreement.consensus.assemble import Assembly
+from arbitre.agreement.consensus.disagreement import Standing
+from arbitre.agreement.consensus.presence import Presence, estimate_presence, kept_places
+from arbitre.agreement.consensus.vote import vote
+from arbitre.comparison.levels import of_nodes, root_qualities
+from arbitre.engine.batch_comparison import compare_batch, release
+from arbitre.paths import wildcard
+from arbitre.schema.validation.validate import find_violations
+from arbitre.tally import Scores, Tally
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from arbitre.agreement.consensus.places import Place, Places
+    from arbitre.agreement.consensus.vote import Vote
+    from arbitre.arrays import Floats
+    from arbitre.schema.plan import Plan
+
+    Annotations = Mapping[str, Mapping[str, Json]]
+
+BATCH: Final = 256
+"""Number of pairs of documents that are compared at once."""
+
+MAX_HELD_OUT: Final = 50
+"""Maximum number of documents on which the consensus is compared with annotators who are left out."""
+
+LEAST_VOTERS: Final = 3
+"""Minimum number of annotators of a document for a vote."""
+
+_DIGITS: Final = 9
+
+
+class Merit(NamedTuple):
+    """How good a document is as a consensus; greater is better.
+
+    Attributes:
+        valid: Whether the schema allows it.
+        f1q: Mean f1q of its entries, over the annotators.
+        quality: Mean quality of the whole document, over the annotators.
+    """
+
+    valid: bool
+    f1q: float
+    quality: float
+
+
+class Candidate(NamedTuple):
+    """A document that may become the consensus.
+
+    Attributes:
+        root: The documents of the annotators.
+        document: The document.
+        source: The annotator that it comes from; None for a vote.
+    """
+
+    root: Place
+    document: Json
+    source: int | None = None
+
+
+def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly, dict[str, Presence]]:
+    """Return the consensus with the best expected score over the annotators, and the errors of the annotators by path.
+
+    Each document is put to the vote first (see `vote`). The document of an annotator takes its place if its expected
+    score is better, or if the schema does not allow the result of the vote. Then the same items and fields are tried
+    with the values of the vote as well. No document is compared with the annotator that it comes from. The consensus is
+    therefore never worse than the best document of an annotator, the medoid.
+
+    Two annotators outvote each other nowhere. For their documents, the better of the two is kept.
+    """
+    presence = estimate_presence(places.every)
+    cast = partial(vote, strategy="minimum-risk", weak_margin=weak_margin)
+    chosen = kept_places(places.every, presence)
+    votes = {place: cast(place, kept=None if place.parent is None else place in chosen) for place in places.every}
+    assembly = Assembly.of(places, votes, "minimum-risk")
+    shared = {name: root for name, root in places.roots.items() if len(root.voters()) > 1}
+    own = [Candidate(root, root.values[at], at) for root in shared.values() for at in root.voters()]
+    best: dict[int, Merit] = {}
+    for candidate, merit in zip(own, merits(plan, own), strict=True):
+        best[candidate.root.document] = max(best.get(candidate.root.document, merit), merit)
+    voted = [Candidate(root, assembly.values[root]) for root in shared.values() if len(root.voters()) >= LEAST_VOTERS]
+    kept = {
+        candidate.root.document
+        for candidate, merit in zip(voted, merits(plan, voted), strict=True)
+        if merit >= best[candidate.root.document]
+    }
+    changed = {name: root for name, root in shared.items() if root.document not in kept}
+    by_document: dict[int, list[Place]] = {root.document: [] for root in changed.values()}
+    for place in places.every:
+        if place.document in by_document:
+            by_document[place.document].append(place)
+    pivots: dict[int, int] = {}
+    for name, root in changed.items():
+        part = places._replace(every=by_document[root.document], roots={name: root})
+        tried: list[tuple[Candidate, dict[Place, Vote]]] = []
+        for at in root.voters():
+            trials = [{place: cast(place, pivot=at) for place in part.every}]
+            if len(root.voters()) >= LEAST_VOTERS:
+                trials.append({place: cast(place, kept=place.families[at] is not None) for place in part.every})
+            for trial in trials:
+                document = Assembly.of(part, trial, "minimum-risk", pivots={root.document: at}).values[root]
+                tried.append((Candidate(root, document, at), trial))
+        scores = merits(plan, [candidate for candidate, _ in tried])
+        number = max(range(len(tried)), key=lambda number: (scores[number], -number))
+        votes |= tried[number][1]
+        pivots[root.document] = tried[number][0].source or 0
+    return Assembly.of(places, votes, "minimum-risk", pivots=pivots) if pivots else assembly, presence
+
+
+def merits(plan: Plan, candidates: Sequence[Candidate]) -> list[Merit]:
+    """Return the merit of documents."""
+    pairs = [
+        (number, own.root.values[at])
+        for number, own in enumerate(candidates)
+        for at in own.root.voters()
+        if at != own.source
+    ]
+    tallies, quality = compared(plan, [gold for _, gold in pairs], [candidates[number].document for number, _ in pairs])
+    owners = np.array([number for number, _ in pairs], dtype=np.intp)
+    counts = np.bincount(owners, minlength=len(candidates))
+    means = [
+        np.bincount(owners, row, len(candidates)) / counts for row in (np.array([f1q(row) for row in tallies]), quality)
+    ]
+    return [
+        Merit(_is_valid(plan, own.document), round(score, _DIGITS), round(whole, _DIGITS))
+        for own, score, whole in zip(candidates, *(mean.tolist() for mean in means), strict=True)
+    ]
+
+
+def f1q(tally: Floats) -> float:
+    """Return the f1q of a tally; 1 if there are no entries on either side."""
+    score = Scores(Tally.of(tally)).f1q
+    return 1.0 if score is None else score
+
+
+def compared(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> tuple[Floats, Floats]:
+    """Return the tally of the entries and the quality of each pair of documents; shapes (pairs, 5) and (pairs,)."""
+    tallies, quality = np.empty((len(gold), 5)), np.empty(len(gold))
+    for start in range(0, len(gold), BATCH):
+        batch = slice(start, start + BATCH)
+        levels = compare_batch(plan, gold[batch], predicted[batch]).levels(plan.entries)
+        size = len(gold[batch])
+        tallies[batch] = of_nodes(levels, wildcard(plan.entries), size)
+        quality[batch] = root_qualities(levels, size)
+        release(levels)
+    return tallies, quality
+
+
+def standing_of(
+    plan: Plan, annotations: Mapping[str, Mapping[str, Json]], consensus: Callable[[Annotations], Mapping[str, Json]]
+) -> Standing | None:
+    """Compare the consensus with single annotators and the medoid, by leaving out each annotator in turn.
+
+    Args:
+        plan: The compiled schema.
+        annotations: Documents of each annotator, by id.
+        consensus: Function that builds the consensus of some of the annotators.
+
+    Returns:
+        The comparison, on at most `MAX_HELD_OUT` of the documents that all annotators have, evenly spaced; None if
+        there are no such documents, or fewer than three annotators.
+    """
+    names = sorted(annotations)
+    shared = sorted(set.intersection(*(set(documents) for documents in annotations.values())))
+    keys = shared[:: max(1, -(-len(shared) // MAX_HELD_OUT))]
+    if len(names) < LEAST_VOTERS or not keys:
+        return None
+    pairs = list(permutations(names, 2))  # who is compared with whom
+    given = [(annotations[gold][key], annotations[own][key]) for own, gold in pairs for key in keys]
+    rows, _ = compared(plan, [gold for gold, _ in given], [own for _, own in given])
+    tallies = dict(zip(pairs, rows.reshape(len(pairs), len(keys), 5), strict=True))
+    singles, voted, medoids = [], [], []
+    for name in names:
+        others = [other for other in names if other != name]
+        gold = consensus({other: {key: annotations[other][key] for key in keys} for other in others})
+        rows, _ = compared(plan, [annotations[name][key] for key in keys], [gold.get(key, ABSENT) for key in keys])
+        voted.append(f1q(rows.sum(axis=0)))
+        agreed = [
+            [sum(f1q(tallies[own, other][at]) for other in others if other != own) for own in others]
+            for at in range(len(keys))
+        ]
+        best = [others[max(range(len(others)), key=row.__getitem__)] for row in agreed]
+        medoids.append(f1q(np.sum([tallies[own, name][at] for at, own in enumerate(best)], axis=0)))
+        singles.append(fmean(f1q(tallies[name, other].sum(axis=0)) for other in others))
+    return Standing(fmean(voted), fmean(medoids), dict(zip(names, singles, strict=True)), len(keys))
+
+
+def _is_valid(plan: Plan, document: Json) -> bool:
+    return document is not ABSENT and not find_violations(plan.root, document, format_assertion=plan.format_assertion)
