@@ -60,7 +60,8 @@ def contrast_basis(tests: Sequence[Mapping[str, Any]], units: Mapping[str, Any] 
     if not known:
         return ""
     drawn = max((one["swaps"] for one in known if not one["exact"]), default=None)
-    text = say("basis.difference", swaps=say("methods.exact") if drawn is None else say("methods.drawn", n=drawn))
+    swaps = say("methods.exact") if drawn is None else say("methods.drawn", n=drawn)
+    text = say("basis.difference", swaps=swaps, level=say.percent(known[0]["level"], 0))
     return f"{text} {say('basis.units', units=sampled(units, say))}" if units else text
 
 
