@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from typer.testing import CliRunner
@@ -12,8 +13,8 @@ import arbitre
 from arbitre.cli import app
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.systems.evaluation_diff import ScoreChange
 from arbitre.errors import DataError
+from arbitre.report.evaluation_diff import HEADLINES, ScoreChange
 
 SCHEMA = {
     "type": "array",
@@ -55,9 +56,9 @@ def test_changes_are_listed_worst_first():
         ("a", -0.5),
         ("c", 0.5),
     ]
-    assert difference.macro == ScoreChange("macro", 0.625, 0.375)
+    assert (difference.macro.before, difference.macro.after) == (0.625, 0.375)
     assert [change.name for change in difference.paths] == ["/*", "/*/age", "/*/name"]
-    assert difference.worse
+    assert (difference.verdict, difference.worse) == ("no evidence of a change", False)
     assert (difference.only_before, difference.only_after, difference.settings) == ((), (), ())
 
 
@@ -68,10 +69,50 @@ def test_a_corpus_is_not_worse_than_itself():
     assert (difference.documents, difference.paths) == ((), ())
 
 
-def test_more_failures_are_worse_even_with_an_equal_score():
-    before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
-    difference = arbitre.diff(before, after)
-    assert (difference.failed, difference.micro.difference, difference.worse) == ((0, 1), 0.0, True)
+def test_a_failed_document_is_named_and_does_not_turn_a_rise_into_worse():
+    before = written("before", dict.fromkeys("abcdefghij", HALF))
+    after = written("after", dict.fromkeys("abcdefghi", GOLD) | {"j": arbitre.ABSENT})
+    difference = arbitre.diff(before, after, fail_if_worse=True)
+    assert (difference.failed, difference.newly_failed) == ((0, 1), ("j",))
+    assert (difference.verdict, difference.worse) == ("improved", False)
+    assert "(only after: j)" in run(before, after, "--fail-if-worse").stdout
+
+
+def test_the_scores_of_shared_documents_are_compared_with_the_test_of_rank():
+    names = "abcdefghijkl"
+    better = {name: GOLD if at % 4 else HALF for at, name in enumerate(names)}
+    worse = {name: HALF if at % 3 else GOLD for at, name in enumerate(names)}
+    before, after = (written(name, one) for name, one in (("before", better | {"x": []}), ("after", worse | {"y": []})))
+    found = arbitre.diff(before, after)
+    comparator = arbitre.Comparator(SCHEMA)
+    systems = {
+        name: comparator.evaluate((key, GOLD, predicted) for key, predicted in one.items())
+        for name, one in (("before", better), ("after", worse))
+    }
+    tests = {aggregate: arbitre.rank(systems, "f1q", aggregate=aggregate).pairs[0] for aggregate in ("micro", "macro")}
+    assert found.micro.before == systems["before"].micro.f1q
+    assert found.micro.after == systems["after"].micro.f1q
+    for change, test in ((found.micro, tests["micro"]), (found.macro, tests["macro"])):
+        assert test.p <= change.p <= len(HEADLINES) * test.p
+    assert (found.only_before, found.only_after) == (("x",), ("y",))
+    assert "of the 12 documents" in "".join(found.notes)
+    own = arbitre.diff(systems["before"], systems["after"])
+    assert [own.micro.p, own.macro.p, own.document_quality.p] == [
+        found.micro.p,
+        found.macro.p,
+        found.document_quality.p,
+    ]
+
+
+def test_a_path_is_tested_with_p_adjusted_for_all_differing_paths():
+    older = [{"name": "Ada", "age": 37}, {"name": "Bo", "age": 5}]
+    names = [f"d{at}" for at in range(10)]
+    before = written("before", dict.fromkeys(names, GOLD))
+    after = written("after", dict.fromkeys(names, older) | {"d0": HALF})
+    paths = {change.name: change for change in arbitre.diff(before, after).paths}
+    exact = 2 * 0.5**10
+    assert (paths["/*/age"].p, paths["/*/age"].verdict) == (3 * exact, "worse")
+    assert (paths["/*/name"].p, paths["/*/name"].verdict) == (1.0, "no evidence")
 
 
 def test_a_failure_scores_zero_where_a_wrong_prediction_has_no_score():
@@ -85,8 +126,14 @@ def test_documents_present_in_one_evaluation_only_are_named():
 
 
 def test_documents_are_not_compared_where_one_side_did_not_keep_them():
-    difference = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": []}, shards=False))
+    before, after = written("before", {"a": GOLD}), written("after", {"a": []}, shards=False)
+    difference = arbitre.diff(before, after)
     assert (difference.documents, difference.only_before, difference.micro.after) == ((), (), 0.0)
+    assert (difference.verdict, difference.micro.p, difference.worse) == ("not tested", None, False)
+    assert "not tested" in run(before, after, "--fail-if-worse", code=2).stderr
+    assert "fell by 1.0000, from 1.0000 to 0.0000 (not tested)" in (
+        run(before, after, "--fail-if-worse", "--tolerance", "0.1", code=1).stderr
+    )
 
 
 def test_changed_settings_are_named():
@@ -124,21 +171,56 @@ def run(*arguments, code=0):
     return result
 
 
-def test_the_exit_code_reports_a_regression_only_on_request():
-    before, after = written("before", {"a": GOLD, "b": HALF}), written("after", {"a": HALF, "b": HALF})
-    assert run(before, after).stdout.startswith("f1q: worse\n")
-    assert (
-        "worse: f1q or document quality fell, or more documents failed"
-        in run(before, after, "--fail-if-worse", code=1).stderr
-    )
-    assert run(after, before, "--fail-if-worse").stdout.startswith("f1q: not worse\n")
+def test_the_exit_code_reports_a_regression_only_on_evidence_and_on_request():
+    names = [f"d{at}" for at in range(9)]
+    good, bad = written("good", dict.fromkeys(names, GOLD)), written("bad", dict.fromkeys(names, HALF))
+    letter = written("letter", dict.fromkeys(names, GOLD) | {"d0": HALF})
+    assert run(good, bad).stdout.startswith("f1q: worse\n")
+    assert run(good, bad, "--fail-if-worse", code=1).stderr.splitlines() == [
+        "worse: Pooled (micro) f1q fell by 0.5000, from 1.0000 to 0.5000 (p = 0.0117, Holm)",
+        "worse: Per-document mean (macro) f1q fell by 0.5000, from 1.0000 to 0.5000 (p = 0.0117, Holm)",
+        "worse: Document quality (mean) fell by 0.5000, from 1.0000 to 0.5000 (p = 0.0117, Holm)",
+    ]
+    assert run(bad, good, "--fail-if-worse").stdout.startswith("f1q: improved\n")
+    fell = run(good, letter, "--fail-if-worse")
+    assert fell.stdout.startswith("f1q: no evidence of a change\n")
+    assert "Too few documents differ for a test (1)" in fell.stderr
+    assert run(good, letter, "--fail-if-worse", "--tolerance", "0.1").stdout
+    strict = run(good, letter, "--fail-if-worse", "--tolerance", "0.01", code=1).stderr
+    assert "Pooled (micro) f1q fell by 0.0556, from 1.0000 to 0.9444 (p = 1.0000, Holm)" in strict
+    assert "requires" in run(good, bad, "--tolerance", "0.1", code=2).stderr
+    assert "at least 0" in run(good, bad, "--fail-if-worse", "--tolerance", "2", code=2).stderr
+    with pytest.raises(arbitre.QualityGateError) as refused:
+        arbitre.diff(good, bad, fail_if_worse=True)
+    assert len(refused.value.problems) == 3
+
+
+def test_markdown_and_junit_show_the_same_changes():
+    names = ["a|b", "c\u202e", *(f"d{at}" for at in range(8))]
+    before = written("before", dict.fromkeys(names, GOLD))
+    after = written("after", dict.fromkeys(names, HALF) | {"c\u202e": arbitre.ABSENT})
+    found = arbitre.diff(before, after)
+    markdown = run(before, after, "--format", "markdown").stdout
+    assert markdown == found.to_markdown()
+    assert markdown.startswith("**f1q: worse**\n\nFailed documents: 0 -> 1\n\nFailed only after: `c⟨U+202E⟩`\n")
+    assert "| Pooled (micro) | 1.0000 | 0.4737 | -0.5263 | 0.0059 | worse |" in markdown
+    assert "| /\\*/name |" in markdown
+    text = run(before, after, "--format", "junit", "--fail-if-worse", code=1).stdout
+    assert text == found.to_junit()
+    suite = ET.fromstring(text)  # noqa: S314
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["6", "3", "0"]
+    cases = {case.get("name"): case for case in suite}
+    assert cases["Pooled (micro)"].find("failure").get("message") == found.regressions[0]
+    assert cases["/*/name"].find("failure") is None
+    assert "p 0.0059: worse" in cases["/*/name"].find("system-out").text
+    assert arbitre.diff(before, before).to_junit().count("<testcase") == 3
 
 
 def test_json_and_text_agree():
     before, after = written("before", {"a": GOLD, "b": GOLD}), written("after", {"a": HALF, "c": HALF}, close=0.9)
     plain = json.loads(run(before, after, "--score", "irq", "--format", "json").stdout)
     assert plain["documents"] == [{"name": "a", "before": 1.0, "after": 0.5, "difference": -0.5}]
-    assert (plain["score"], plain["worse"], plain["only_after"], plain["settings"]) == ("irq", True, ["c"], ["close"])
+    assert (plain["score"], plain["worse"], plain["only_after"], plain["settings"]) == ("irq", False, ["c"], ["close"])
     result = run(before, after, "--score", "irq")
     assert "a          1.0000   0.5000   -0.5000" in result.stdout
     assert "Documents only before (1)" in result.stdout
@@ -150,7 +232,7 @@ def test_only_the_first_ten_changes_are_shown():
     before = written("before", {f"d{at:02}": GOLD for at in range(12)})
     after = written("after", {f"d{at:02}": HALF for at in range(12)})
     text = run(before, after).stdout
-    assert "Documents: 12 worse, 0 better (first 10)" in text
+    assert "Documents: 12 lower, 0 higher (first 10)" in text
     assert "d09" in text
     assert "d10" not in text
 

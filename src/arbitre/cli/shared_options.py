@@ -272,7 +272,7 @@ class RankingOptions(StatisticsOptions):
 class TerminalOptions:
     """Options for the output."""
 
-    output: Literal["text", "json"] = "text"
+    output: Literal["text", "json", "markdown", "junit"] = "text"
     no_color: Annotated[
         bool, typer.Option("--no-color", help="Disable colours and other escape codes, as NO_COLOR does.")
     ] = False
@@ -299,6 +299,16 @@ class FolderOptions:
         typer.Option(metavar="DIR", help="Folder for the distance matrices (.npy, .csv) and metricity.json."),
     ] = None
     force: Force = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOutputOptions(TerminalOptions):
+    """Options for the output and its format, with formats for pull requests and CI servers."""
+
+    output: Annotated[
+        Literal["text", "json", "markdown", "junit"],
+        typer.Option("--format", help="Print text tables, one JSON document, Markdown or JUnit XML."),
+    ]
 
 
 def check_format_assertion(*, format_assertion: bool, validate: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -13,28 +12,43 @@ from rich.text import Text
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.path_labels import escape_hidden
-from arbitre.cli.shared_options import OutputOptions
+from arbitre.cli.shared_options import ReportOutputOptions
 from arbitre.cli.thresholds import GateOptions, close
-from arbitre.corpus.systems.evaluation_diff import EvaluationDiff, ScoreChange, check_file
-from arbitre.corpus.systems.evaluation_diff import diff as diff_evaluations
-from arbitre.report.tables.summaries import AVERAGES
+from arbitre.errors import QualityGateError
+from arbitre.report.evaluation_diff import (
+    EvaluationDiff,
+    ScoreChange,
+    TestedChange,
+    check_file,
+    check_regressions,
+    check_tolerance,
+    compare_evaluations,
+)
+from arbitre.report.tables.table import probability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
 MAX_SHOWN: Final = 10
 """Maximum number of paths, and of documents, to show."""
 
-Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before the change.")]
-After = Annotated[Path, typer.Argument(metavar="B.json", help="The evaluation.json after the change.")]
+Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before the change, or its folder.")]
+After = Annotated[Path, typer.Argument(metavar="B.json", help="The evaluation.json after the change, or its folder.")]
 Measure = Annotated[str, typer.Option(metavar="SCORE", help="Score to compare.")]
 FailIfWorse = Annotated[
     bool,
     typer.Option(
         "--fail-if-worse",
-        help="Exit with code 1 if the micro score, the macro score or document quality fell, or more documents failed.",
+        help="Exit with code 1 if the micro score, the macro score or document quality is significantly lower.",
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        metavar="VALUE",
+        help="With --fail-if-worse: fail if such a score fell by more than this instead, significant or not.",
     ),
 ]
 
@@ -45,35 +59,46 @@ def diff(
     *,
     score: Measure = "f1q",
     fail_if_worse: FailIfWorse = False,
+    tolerance: Tolerance = None,
     gates: GateOptions,
-    output: OutputOptions,
+    output: ReportOutputOptions,
 ) -> None:
     """Show what changed between two evaluations: overall, by path and by document.
 
+    Scores of the documents that both evaluations have are compared with the paired test of `arbitre rank`.
+
     --fail-under and --fail-over apply to the evaluation after the change.
     """
+    check_tolerance(tolerance, fail_if_worse=fail_if_worse)
     screen = output.terminal()
-    found = diff_evaluations(before, after, score)
+    found = compare_evaluations(before, after, score, tolerance)
     missed = check_file(after, gates.gates)
-    screen.result(found.to_dict, partial(_blocks, found))
+    if output.output in {"markdown", "junit"}:
+        screen.raw(found.to_markdown() if output.output == "markdown" else found.to_junit())
+    else:
+        screen.result(found.to_dict, partial(_blocks, found))
+    for note in found.notes:
+        screen.note(f"{note}.")
     if found.settings:
         screen.note(f"The evaluations differ in {', '.join(found.settings)}: their scores may not be comparable.")
     code = close(screen, missed)
-    if fail_if_worse and found.worse:
-        screen.error(f"{score} or document quality fell, or more documents failed", "worse")
+    try:
+        check_regressions(found, fail_if_worse=fail_if_worse)
+    except QualityGateError as error:
+        for problem in error.problems:
+            screen.error(problem.message, "worse")
         code = 1
     raise typer.Exit(code)
 
 
 def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
-    verdict = "worse" if found.worse else "not worse"
-    yield Text.assemble((f"{found.score}: {verdict}", "bold"), f"\nfailed documents: {_before_after(*found.failed)}")
-    averages = (replace(one, name=AVERAGES[one.name]) for one in (found.micro, found.macro))
-    whole = replace(found.document_quality, name="Document quality (mean)")
-    yield _table("score", [*averages, replace(found.leaves, name="Leaves, pooled (micro)"), whole], width)
-    yield _changes_block("path", "Paths, pooled (micro)", found.paths, width)
+    failed = f"\nfailed documents: {_before_after(*found.failed)}"
+    failed += f" (only after: {_some(found.newly_failed)})" * bool(found.newly_failed)
+    yield Text.assemble((f"{found.score}: {found.verdict}", "bold"), failed)
+    yield _tested("score", {**found.headlines, "Leaves, pooled (micro)": found.leaves}, width)
+    yield _paths(found.paths, width)
     if found.documents:
-        yield _changes_block("document", "Documents", found.documents, width)
+        yield _documents(found.documents, width)
     for names, where in ((found.only_before, "before"), (found.only_after, "after")):
         if names:
             yield titled(
@@ -82,25 +107,50 @@ def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
             )
 
 
-def _changes_block(kind: str, title: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MAX_SHOWN
+    return ", ".join(map(escape_hidden, names[:MAX_SHOWN])) + f" and {more} more" * (more > 0)
+
+
+def _paths(found: Sequence[TestedChange], width: int) -> RenderableType:
+    title = "Paths, pooled (micro)"
     if not found:
         return Text(f"{title}: no change")
-    worse = sum(one.difference < 0.0 for one in found)
-    shown = f" (first {MAX_SHOWN})" * (len(found) > MAX_SHOWN)
-    return titled(f"{title}: {worse} worse, {len(found) - worse} better{shown}", _table(kind, found[:MAX_SHOWN], width))
+    counts = [f"{sum(one.verdict == name for one in found)} {name}" for name in ("worse", "improved", "no evidence")]
+    shown = {one.name or "(the whole)": one for one in found[:MAX_SHOWN]}
+    head = ", ".join(counts) if found[0].verdict is not None else f"{len(found)} changed, not tested"
+    return titled(f"{title}: {head}{_first(found)}", _tested("path", shown, width))
 
 
-def _table(kind: str, found: Sequence[ScoreChange], width: int) -> RenderableType:
-    grid = result_tables.table(kind, "before", "after", "change")
+def _documents(found: Sequence[ScoreChange], width: int) -> RenderableType:
+    lower = sum(one.difference < 0.0 for one in found)
+    grid = result_tables.table("document", "before", "after", "change")
     grid.columns[0].max_width = max(20, width - 33)
-    for one in found:
-        grid.add_row(
-            escape_hidden(one.name or "(the whole)"),
-            result_tables.number(one.before),
-            result_tables.number(one.after),
-            Text(f"{one.difference:+.4f}", style="bold"),
-        )
+    for one in found[:MAX_SHOWN]:
+        grid.add_row(escape_hidden(one.name), *_cells(one))
+    return titled(f"Documents: {lower} lower, {len(found) - lower} higher{_first(found)}", grid)
+
+
+def _first(found: Sequence[object]) -> str:
+    return f" (first {MAX_SHOWN})" * (len(found) > MAX_SHOWN)
+
+
+def _tested(kind: str, found: Mapping[str, TestedChange], width: int) -> RenderableType:
+    grid = result_tables.table(kind, "before", "after", "change", "p", "")
+    grid.columns[0].max_width = max(20, width - 55)
+    grid.columns[-1].justify = "left"
+    for name, one in found.items():
+        p = "" if one.p is None else probability(one.p)
+        grid.add_row(escape_hidden(name), *_cells(one), p, one.verdict or "not tested")
     return grid
+
+
+def _cells(one: ScoreChange) -> tuple[RenderableType, ...]:
+    return (
+        result_tables.number(one.before),
+        result_tables.number(one.after),
+        Text(f"{one.difference:+.4f}", style="bold"),
+    )
 
 
 def _before_after(before: int, after: int) -> str:

@@ -90,8 +90,12 @@ class Terminal:
 
     def json(self, value: Json) -> None:
         """Print one JSON document, with the same bytes as in a file."""
+        self.raw(json_text(value))
+
+    def raw(self, text: str) -> None:
+        """Print a text unchanged, even if `quiet`."""
         try:
-            self.out.file.write(json_text(value))
+            self.out.file.write(text)
             self.out.file.flush()
         except BrokenPipeError:
             self.out.on_broken_pipe()

@@ -70,6 +70,19 @@ class Accumulator:
         self._steps.add(*outcomes.steps)
         self._failures += outcomes.failures
 
+    def document_table(self) -> DocumentTable:
+        """Return the results of all documents."""
+        for column in self._paths.values():
+            column.pad(len(self))
+        return DocumentTable(
+            self._ids,
+            self._runs,
+            self._tallies.view(),
+            self._qualities.view(),
+            self._failed.view(),
+            {path: self._paths[path] for path in sorted(self._paths, key=order)},
+        )
+
     def evaluation(
         self,
         plan: Plan,
@@ -85,16 +98,7 @@ class Accumulator:
             without_gold: Keys of predictions without a gold document.
             chance_factory: Computes the chance scores on first access; None if they are not wanted.
         """
-        for column in self._paths.values():
-            column.pad(len(self))
-        columns = DocumentTable(
-            self._ids,
-            self._runs,
-            self._tallies.view(),
-            self._qualities.view(),
-            self._failed.view(),
-            {path: self._paths[path] for path in sorted(self._paths, key=order)},
-        )
+        columns = self.document_table()
         entries = columns.tally
         return Evaluation(
             signature=plan.signature,
