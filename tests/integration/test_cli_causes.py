@@ -96,7 +96,7 @@ def test_ids_that_become_equal_are_duplicates():
     lines("gold.jsonl", [ROWS[0], ROWS[0] | {"id": "page_é1"}])
     data = json.loads(run("evaluate", *SIDES, "system.jsonl", "--normalize-ids", "--format", "json").stdout)
     assert [(one["side"], one["id"], one["reason"]) for one in data["failures"]] == [
-        ("gold", "page_é1", "duplicate id")
+        ("gold", "page_é1", "duplicate id: ignored, the first gold document with this id is compared")
     ]
 
 

@@ -280,3 +280,15 @@ def test_documents_of_another_shape_are_said_first():
     sources = ("--gold", "gold/*.jsonl", "--predicted", "other.jsonl")
     assert "No prediction matches its gold document" in run(*sources).stderr
     assert "No prediction matches its gold document" in run(*sources, "--strict", code=2).stderr
+
+
+def test_documents_that_are_not_scored_are_counted_by_reason_in_the_first_lines(tmp_path):
+    gold = [{"id": "a", "names": []}, {"id": "a", "names": ["x"]}, {"id": "b", "names": []}]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(line) + "\n" for line in gold))
+    predicted = [{"id": "a", "names": []}, {"id": "b", "names": []}, {"id": "d", "names": []}]
+    (tmp_path / "predicted.jsonl").write_text("".join(json.dumps(line) + "\n" for line in predicted))
+    shown = run("--gold", "gold.jsonl", "--predicted", "predicted.jsonl").stdout
+    head = shown.partition("\nscore")[0]
+    assert "2 documents, 0 failed" in head
+    assert "not scored: 1 gold document, duplicate id, 1 prediction without gold" in head
+    assert "duplicate id: ignored, the first gold document with this id is compared" in " ".join(shown.split())

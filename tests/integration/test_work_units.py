@@ -151,7 +151,14 @@ def test_many_records_with_one_id_are_joined():
     assert (len(joined), joined.pairs[-1].run, joined.pairs[-1].predicted) == (20_000, "20000", 19_999)
     joined = join(found[:1], [Record("a", "r", at, "file", at + 1) for at in range(20_000)])
     assert (len(joined), len(joined.failures)) == (1, 19_999)
-    assert joined.failures[0] == Failure("predicted", "a", "r", "file", 2, reason="duplicate id and run")
+    assert joined.failures[0] == Failure(
+        "predicted",
+        "a",
+        "r",
+        "file",
+        2,
+        reason="duplicate id and run: ignored, the first prediction with both is compared",
+    )
 
 
 def test_locations_do_not_depend_on_the_working_directory(corpus, monkeypatch, tmp_path_factory):

@@ -38,7 +38,14 @@ def told_apart(items):
         run = next(numbers) if item.run is None and runs.count(None) > 1 else item.run
         if run in taken:
             repeated.append(
-                Failure("predicted", item.id, item.run, item.file, item.line, reason="duplicate id and run")
+                Failure(
+                    "predicted",
+                    item.id,
+                    item.run,
+                    item.file,
+                    item.line,
+                    reason="duplicate id and run: ignored, the first prediction with both is compared",
+                )
             )
         else:
             taken[run] = item
@@ -52,7 +59,16 @@ def textbook(gold, predicted, only=()):
         if isinstance(item, Failure):
             failures.append(item)
         elif item.id in known:
-            failures.append(Failure("gold", item.id, item.run, item.file, item.line, reason="duplicate id"))
+            failures.append(
+                Failure(
+                    "gold",
+                    item.id,
+                    item.run,
+                    item.file,
+                    item.line,
+                    reason="duplicate id: ignored, the first gold document with this id is compared",
+                )
+            )
         else:
             known[item.id] = item
     answers, without = {name: [] for name in known}, []

@@ -35,7 +35,7 @@ KINDS = {
     ),
     "duplicate id": (
         lambda _: b'{"id": "page_0001", "run": "r", "people": []}',
-        "duplicate id and run",
+        "duplicate id and run: ignored, the first prediction with both is compared",
         None,
         "page_0001",
     ),

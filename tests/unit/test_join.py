@@ -70,7 +70,9 @@ def test_unreadable_gold_leaves_its_predictions_without_gold():
 def test_the_first_of_equal_gold_ids_is_kept():
     joined = join([doc("a", 1), doc("a", 2)], [doc("a", 10)])
     assert rows(joined) == [("a", 1, 10)]
-    assert reasons(joined) == [("gold", "a", None, "duplicate id")]
+    assert reasons(joined) == [
+        ("gold", "a", None, "duplicate id: ignored, the first gold document with this id is compared")
+    ]
 
 
 class TestRuns:
@@ -95,7 +97,9 @@ class TestRuns:
     def test_the_first_of_equal_runs_is_kept(self):
         joined = join([doc("a", 1)], [doc("a", 10, "x"), doc("a", 11, "x")])
         assert rows(joined) == [("a/x", 1, 10)]
-        assert reasons(joined) == [("predicted", "a", "x", "duplicate id and run")]
+        assert reasons(joined) == [
+            ("predicted", "a", "x", "duplicate id and run: ignored, the first prediction with both is compared")
+        ]
 
 
 class TestOneDocumentEach:

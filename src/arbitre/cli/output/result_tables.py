@@ -335,6 +335,12 @@ def solidarity(comparison: FlatComparison) -> str:
     return f"solidarity: {share} (f1q of the leaves without entries: {number(comparison.flat.f1q)})"
 
 
+def not_scored(reasons: Mapping[str, int]) -> str:
+    """Return a line with the number of documents that are not scored, by reason; empty if there are none."""
+    listed = ", ".join(f"{number} {escape_hidden(reason)}" for reason, number in reasons.items())
+    return f"not scored: {listed}" if listed else ""
+
+
 def worst(found: DocumentTable) -> str:
     """Return a line that names the worst documents, or an empty text; failed documents are listed elsewhere."""
     ranked = np.argsort(np.where(found.failed, np.inf, found.qualities), kind="stable")[:WORST].tolist()
@@ -366,6 +372,7 @@ def evaluation(
     flat = results.flat_comparison
     gold = escape_hidden(results.provenance.headline())
     lines = (
+        not_scored(results.not_scored),
         *(gold, quality(results.document_quality), worst(results.document_table)),
         "" if flat is None else solidarity(flat),
     )

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Join", "Pair", "join", "paired"]
 
-DUPLICATE: Final = "duplicate id"
-DUPLICATE_RUN: Final = "duplicate id and run"
+DUPLICATE: Final = "duplicate id: ignored, the first gold document with this id is compared"
+DUPLICATE_RUN: Final = "duplicate id and run: ignored, the first prediction with both is compared"
 DUPLICATE_ROW: Final = "duplicate id and run: rows with the same id need different values of `run`"
 
 _FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
@@ -105,6 +106,15 @@ class Evaluation:
     def unscored(self) -> int:
         """Number of failures that affect no scored document: unreadable gold documents and duplicates."""
         return len(self.failures) - int(self.document_table.failed.sum())
+
+    @property
+    def not_scored(self) -> dict[str, int]:
+        """Number of documents that are not scored, by reason."""
+        gold = Counter(failure.reason.partition(":")[0] for failure in self.failures if failure.side == "gold")
+        reasons = {f"gold document, {reason}": number for reason, number in gold.items()}
+        reasons["duplicate prediction"] = self.unscored - gold.total()
+        reasons["prediction without gold"] = len(self.without_gold)
+        return {reason: number for reason, number in reasons.items() if number}
 
     @property
     def documents(self) -> Sequence[DocumentResult]:
