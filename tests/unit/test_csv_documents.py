@@ -1,7 +1,10 @@
 """Documents and manifests in CSV files."""
 
 import gzip
+import sys
+from datetime import date, datetime
 
+import openpyxl
 import pytest
 from typer.testing import CliRunner
 
@@ -217,3 +220,38 @@ def test_a_schema_inferred_from_a_table_types_integers_and_dates_and_says_so(tmp
     (tmp_path / "more.json").write_text('[{"id": "4", "died": "soon"}, {"id": "5"}]')
     both = arbitre.infer_schema([path, tmp_path / "more.json"])
     assert both.schema["properties"]["died"] == text
+
+
+def test_an_excel_workbook_is_read_like_a_csv_file(tmp_path):
+    path = tmp_path / "gold.xlsx"
+    book = openpyxl.Workbook()
+    rows = [
+        ["id", "name", "pages", "price", "paid", "sent", None],
+        [1, "12", 3.0, 1.5, True, date(1931, 3, 1)],
+        [None, None],
+        ["b", "=1+1", None, "1 234", False, datetime(1931, 3, 1, 10, 30)],  # noqa: DTZ001
+        ["c", "Cy", 1, 2, True, None, "too many"],
+    ]
+    for row in rows:
+        book.active.append(row)
+    book.active["B4"].data_type = "s"
+    book.create_sheet("other").append(["id"])
+    book.save(path)
+    first, second, third = READING.records(path, "gold")
+    assert (first.id, first.line) == ("1", 2)
+    assert first.value == {"name": "12", "pages": 3, "price": 1.5, "paid": True, "sent": "1931-03-01"}
+    assert (second.id, second.line) == ("b", 4)
+    assert second.value == {"name": "=1+1", "price": "1 234", "paid": False, "sent": "1931-03-01T10:30:00"}
+    assert (third.line, third.reason) == (5, "Expected 6 cells, got 7")
+    assert COMPARATOR.evaluate(gold=path, predicted=path).micro.f1q == 1.0
+    path.write_bytes(path.read_bytes()[:500])
+    with pytest.raises(DataError, match="Cannot read the file as an Excel workbook") as caught:
+        list(READING.records(path, "gold"))
+    assert caught.value.file == str(path)
+
+
+def test_an_excel_workbook_without_openpyxl_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DataError) as caught:
+        list(READING.records(tmp_path / "gold.xlsx", "gold"))
+    assert "arbitre[excel]" in caught.value.hint

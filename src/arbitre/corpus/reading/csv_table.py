@@ -1,4 +1,4 @@
-"""Reads CSV files: manifests, and tables with a document in each row."""
+"""Reads CSV files and Excel workbooks: manifests, and tables with a document in each row."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import io
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from datetime import datetime, time
+from typing import TYPE_CHECKING, Any, Final, Self
+from zipfile import BadZipFile
 
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.document_ids import quote_names
 from arbitre.corpus.reading.sources import is_compressed, open_source
-from arbitre.errors import DataError, did_you_mean
+from arbitre.errors import DataError, did_you_mean, missing_library
 from arbitre.parsing.csv_rows import CsvError, csv_rows
 from arbitre.parsing.dates import is_date
+from arbitre.parsing.json_form import json_form
 from arbitre.values import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -24,10 +27,14 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
+WORKBOOK: Final = ".xlsx"
+
+
 class CsvTable:
     """A CSV file in UTF-8, with or without a byte-order mark, whose first line contains the names of the columns.
 
-    The delimiter is detected (see `csv_rows`). The file may be compressed.
+    The delimiter is detected (see `csv_rows`). The file may be compressed. The first sheet of an Excel workbook is read
+    like a CSV file.
 
     Attributes:
         path: Path of the file.
@@ -62,6 +69,10 @@ class CsvTable:
     @contextmanager
     def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
         """Open the file. Yields its first row, and the line and the cells of all others that are not blank."""
+        if self.path.suffix.lower() == WORKBOOK:
+            rows = workbook_rows(self.path)
+            yield next(rows, (1, []))[1], rows
+            return
         try:
             with open_source(self.path) as data, io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file:
                 rows = csv_rows(file)
@@ -90,6 +101,51 @@ class CsvTable:
 
     def _refused(self, message: str, hint: str) -> DataError:
         return DataError.of(message, file=str(self.path), line=1, hint=hint)
+
+
+def workbook_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row of the first sheet that is not blank, as texts.
+
+    Formulas have the value that was computed last. Dates are written as in ISO 8601, booleans as TRUE and FALSE.
+
+    Raises:
+        DataError: openpyxl is not installed, or the file cannot be read.
+    """
+    try:
+        import openpyxl  # noqa: PLC0415  (an extra)
+    except ImportError as error:
+        raise missing_library("openpyxl", "excel", "An Excel workbook", error) from None
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            width = None
+            for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
+                cells = [_cell_text(value) for value in row]
+                while cells and not cells[-1]:
+                    cells.pop()
+                if cells:
+                    width = len(cells) if width is None else width
+                    yield number, cells + [""] * (width - len(cells))
+        finally:
+            book.close()
+    except (OSError, KeyError, IndexError, ValueError, TypeError, EOFError, BadZipFile, SyntaxError) as error:
+        raise DataError.of(
+            f"Cannot read the file as an Excel workbook: {getattr(error, 'strerror', None) or error}",
+            file=str(path),
+            hint="Check the name, or save the sheet as CSV UTF-8.",
+        ) from error
+
+
+def _cell_text(value: Any) -> str:  # noqa: ANN401  (a value of openpyxl)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime) and value.time() == time.min:
+        value = value.date()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str) else str(json_form(value))
 
 
 @dataclass(frozen=True, slots=True)

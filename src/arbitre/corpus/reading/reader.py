@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.reading import repaired_json, strict_json
-from arbitre.corpus.reading.csv_table import CsvTable, cell_value
+from arbitre.corpus.reading.csv_table import WORKBOOK, CsvTable, cell_value
 from arbitre.corpus.reading.document_ids import (
     RUN,
     FileNamePattern,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 LINES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE: Final = ".parquet"
 DOCUMENT: Final = ".json"
-CELLS: Final = frozenset({".csv", ".tsv"})
+CELLS: Final = frozenset({".csv", ".tsv", WORKBOOK})
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
 

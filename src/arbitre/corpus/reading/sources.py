@@ -27,7 +27,7 @@ PACKED: Final = frozenset({GZIP, ZSTD})
 SIDECAR: Final = ".provenance.json"
 """Suffix of the names of sidecars, which state the provenance of documents."""
 
-_KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst) or .parquet file"
+_KINDS: Final = "a folder, a .json, .jsonl, .ndjson, .csv, .tsv (plain, .gz or .zst), .parquet or .xlsx file"
 
 BLOCK_SIZE: Final = 1 << 20
 """Approximate size of a block of lines, in bytes."""
