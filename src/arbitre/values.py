@@ -291,6 +291,10 @@ def too_many_values(count: int, what: str, most: int) -> DataError:
     )
 
 
+_SINGLE: Final = frozenset({str, int, float, bool, type(None)})
+"""Types of single values. Asking for the types of the deepest values together takes a third of the time."""
+
+
 def _is_small(value: Json, deepest: int, most: int) -> bool:
     """Return whether a value has at most `deepest` nested lists and objects and about `most` values."""
     level = [value] if isinstance(value, (list, dict)) else []
@@ -299,7 +303,8 @@ def _is_small(value: Json, deepest: int, most: int) -> bool:
         for container in level:
             parts += container.values() if isinstance(container, dict) else container
         most -= len(parts)
-        level = [part for part in parts if isinstance(part, (list, dict))]
+        only_single = set(map(type, parts)) <= _SINGLE
+        level = [] if only_single else [part for part in parts if isinstance(part, (list, dict))]
         if not level or most < 0:
             break
     return not level and most >= 0

@@ -321,7 +321,13 @@ def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = No
     )
 
 
-NFC: Final = Normalizer("nfc", "texts that differ in how a letter and its marks are encoded", nfc, implied=True)
+NFC: Final = Normalizer(
+    "nfc",
+    "texts that differ in how a letter and its marks are encoded",
+    nfc,
+    of_text=partial(unicodedata.normalize, "NFC"),
+    implied=True,
+)
 """Applies to every value before all others, unless `as-written` is declared."""
 
 AS_WRITTEN: Final = "as-written"

@@ -133,8 +133,8 @@ def intern_readings(site: Site, values: Sequence[Json], siblings: Sequence[Json]
 
 
 def _as_cheap_as_lookup(normalizers: Sequence[Normalizer]) -> bool:
-    """Return whether normalising a value is as cheap as looking it up: only built-in string methods."""
-    return all(isinstance(normalizer.of_text, MethodDescriptorType) for normalizer in normalizers)
+    """Return whether normalising a text is as cheap as looking it up: only NFC and built-in string methods."""
+    return all(one.implied or isinstance(one.of_text, MethodDescriptorType) for one in normalizers)
 
 
 _HASHED: Final = frozenset({str, int})
