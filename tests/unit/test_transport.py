@@ -214,6 +214,33 @@ def test_pot_is_loaded_on_first_use():
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
 
 
+@pytest.mark.parametrize("masses", ["w", "/size/words"])
+def test_an_ignored_field_can_be_the_mass_of_an_item(masses):
+    def made(annotation):
+        return Comparator(
+            {
+                "type": "array",
+                "x-arbitre": {"match": {"transport": {"masses": masses}}},
+                "items": {
+                    "type": "object",
+                    "properties": {"n": {"type": "string"}, "w": annotation, "size": annotation},
+                },
+            }
+        )
+
+    gold = [{"n": "a", "w": 3, "size": {"words": 3}}, {"n": "b", "w": 1, "size": {"words": 1}}]
+    predicted = [{"n": "a", "w": 1, "size": {"words": 1}}, {"n": "b", "w": 3, "size": {"words": 3}}]
+    ignored, compared = made({"x-arbitre": {"ignore": True}}), made({"x-arbitre": {"weight": 1e-9}})
+    pairs = [(gold, predicted), (gold, gold), (gold, predicted[:1]), ([gold[0] | {"w": 2**53}], gold)]
+    for pair in pairs:
+        scores = [one.compare(gold=pair[0], predicted=pair[1]).scores for one in (ignored, compared)]
+        assert scores[0].f1q == pytest.approx(scores[1].f1q, abs=1e-6)
+    assert ignored.compare(gold=gold, predicted=predicted).scores.f1q == pytest.approx(0.5 + 0.5 / 3)  # half moves from "a" to "b"
+    for wrong in (None, "3", True, [3]):
+        with pytest.raises(SolverError, match="positive number, got none at /1"):
+            ignored.compare(gold=[gold[0], {"n": "b", "w": wrong, "size": {"words": wrong}}], predicted=gold)
+
+
 # what they refuse
 
 

@@ -36,12 +36,12 @@ def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str,
     result = value
     for alias in aliases:
         missing = (ABSENT, None) if alias.null else (ABSENT,)
-        if _get(result, alias.target) not in missing:
+        if get_field(result, alias.target) not in missing:
             continue
-        source = next((source for source in alias.sources if _get(result, source) not in missing), None)
+        source = next((source for source in alias.sources if get_field(result, source) not in missing), None)
         if source is None:
             continue
-        moved = _get(result, source)
+        moved = get_field(result, source)
         placed = _put(_without(result, source), alias.target, moved)
         result = result if placed is None else placed
     return result
@@ -57,11 +57,12 @@ def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[
     for alias in aliases:
         missing = (ABSENT, None) if alias.null else (ABSENT,)
         for source in alias.sources:
-            if _get(value, source) not in missing:
+            if get_field(value, source) not in missing:
                 yield alias.target, source
 
 
-def _get(value: Json, tokens: tuple[str, ...]) -> Json:
+def get_field(value: Json, tokens: tuple[str, ...]) -> Json:
+    """Return the value at these tokens below a value; ABSENT if there is none."""
     for token in tokens:
         if not isinstance(value, dict) or token not in value:
             return ABSENT

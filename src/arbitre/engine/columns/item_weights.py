@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.engine.columns.column import Column, folded, leaf_columns
+from arbitre.engine.columns.fields import get_field
 from arbitre.engine.columns.ragged import take_or
 from arbitre.engine.columns.row_codes import find_fields
 from arbitre.matching.transport_options import MassScheme
-from arbitre.values import Kind
+from arbitre.values import ABSENT, Kind, kind_of
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats
@@ -46,11 +47,17 @@ def _sum_leaves(column: Column, below: dict[int, Floats]) -> Floats:
 def _field(items: Column, tokens: tuple[str, ...]) -> Floats:
     """Return the raw number at these tokens below each row, or NaN."""
     weights = np.full(items.size, np.nan)
+    found = np.zeros(items.size, dtype=np.bool_)
     for column, rows, owners in find_fields(items, tokens):
+        found[owners] = True
         for leaves in leaf_columns([column]):
             numbers = leaves.kinds_at(rows) == Kind.NUMBER
             values = leaves.values_of(rows[numbers])
             if leaves.readings is not None:  # the first reading is the mass
                 values = [leaves.readings.raw[leaves.readings.of(row)[0]] for row in rows[numbers].tolist()]
             weights[owners[numbers]] = list(map(float, values))
+    for row in (~found).nonzero()[0].tolist():  # ignored fields have no columns
+        value = get_field(items.raw[row], tokens)
+        if value is not ABSENT and kind_of(value) is Kind.NUMBER:
+            weights[row] = float(value)
     return weights
