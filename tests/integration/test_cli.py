@@ -116,6 +116,23 @@ class TestCompare:
         assert '[2] spurious {"name":"Zeno"}' in text
         assert result.stderr == ""
 
+    def test_counts_of_pairs_are_biased_only_if_every_entry_of_the_shorter_list_is_paired(self, pair):
+        for matching, biased in (
+            ("hungarian", True),
+            ("greedy", True),
+            ('{"hungarian": {"gate": 0.5}}', False),
+            ("set", False),
+        ):
+            text = " ".join(run("compare", *pair, "--match", matching).stdout.split())
+            assert ("precision (biased)" in text, "every pair counts" in text) == (biased, biased)
+            assert ("precision 0" in text, "matched / predicted" in text) == (not biased, not biased)
+        write("gold.jsonl", {"id": "a", "gold": [{"name": "Ada"}, {"name": "Bob"}]})
+        write("predicted.jsonl", {"id": "a", "predicted": [{"name": "Ada"}, {"name": "Zeno"}]})
+        for matching, biased in (("hungarian", True), ({"hungarian": {"gate": 0.5}}, False)):
+            schema = write("matched.json", PEOPLE | {"x-arbitre": {"match": matching}})
+            text = run("evaluate", "--schema", schema, "--gold", "gold.jsonl", "--predicted", "predicted.jsonl").stdout
+            assert ("precision (biased)" in text, "matched / predicted" in text) == (biased, not biased)
+
     def test_redirected_output_has_no_escape_codes(self, pair):
         plain = run("compare", *pair).stdout
         assert ESCAPE not in plain

@@ -235,7 +235,9 @@ def test_an_ignored_field_can_be_the_mass_of_an_item(masses):
     for pair in pairs:
         scores = [one.compare(gold=pair[0], predicted=pair[1]).scores for one in (ignored, compared)]
         assert scores[0].f1q == pytest.approx(scores[1].f1q, abs=1e-6)
-    assert ignored.compare(gold=gold, predicted=predicted).scores.f1q == pytest.approx(0.5 + 0.5 / 3)  # half moves from "a" to "b"
+    assert ignored.compare(gold=gold, predicted=predicted).scores.f1q == pytest.approx(
+        0.5 + 0.5 / 3
+    )  # half moves from "a" to "b"
     for wrong in (None, "3", True, [3]):
         with pytest.raises(SolverError, match="positive number, got none at /1"):
             ignored.compare(gold=[gold[0], {"n": "b", "w": wrong, "size": {"words": wrong}}], predicted=gold)

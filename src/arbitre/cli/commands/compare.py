@@ -29,6 +29,7 @@ from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.reading.single_document import is_corpus, read_document
 from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError
+from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.schema.loading.infer import infer
 
 if TYPE_CHECKING:
@@ -116,10 +117,13 @@ def compare(
         return
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     declared = {row.path for row in comparator.explain()}
+    forced = EntryLayout.of(comparator.plan).full_matching
     missed = gate(comparison, fail_under=gates.gates, declared=declared)
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
-        lambda width: _blocks(comparison, width, validate=validate, published=published, rematch=rematch),
+        lambda width: _blocks(
+            comparison, width, forced=forced, validate=validate, published=published, rematch=rematch
+        ),
     )
     raise typer.Exit(close(screen, missed))
 
@@ -141,11 +145,11 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
 
 
 def _blocks(
-    comparison: arbitre.Comparison, width: int, *, validate: bool, published: bool, rematch: bool
+    comparison: arbitre.Comparison, width: int, *, forced: bool, validate: bool, published: bool, rematch: bool
 ) -> Iterator[RenderableType]:
     whole, solidarity = f"Document quality {comparison.quality:.4f}", result_tables.solidarity(comparison.diagnosis)
     yield result_tables.headline(comparison.scores, comparison.entries, whole).append(f"\n{solidarity}")
-    yield result_tables.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width)
+    yield result_tables.scores({"entries": comparison.scores, "leaves": comparison.leaves}, width, forced=forced)
     if comparison.outside:
         yield result_tables.outside(comparison.outside)
     if published:

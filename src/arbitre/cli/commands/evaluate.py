@@ -24,6 +24,7 @@ from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.reading.options import MAX_NAMES
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
+from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.tables import result_files
 
@@ -88,7 +89,8 @@ def evaluate(
     else:
         faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
         violations = job.violations if validate else None
-        blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults)]
+        forced = EntryLayout.of(plan).full_matching
+        blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults, forced=forced)]
         for path, classification in classes.items():  # before the signature
             from arbitre.cli.output import class_tables  # noqa: PLC0415  (only `--classification` needs it)
 

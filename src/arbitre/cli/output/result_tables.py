@@ -49,11 +49,12 @@ READINGS: Final = {
     "omq_imq": "harmonic mean of imq, R and amq",
     "quality": "mean quality, unmatched counted as 0",
     "variance": "variance of the pair qualities",
-    "precision": "biased: every pair counts as correct",
-    "recall": "biased: every pair counts as correct",
-    "f1": "biased: every pair counts as correct",
+    "precision": "matched / predicted",
+    "recall": "matched / gold",
+    "f1": "harmonic mean of precision and recall",
 }
 BIASED: Final = frozenset({"precision", "recall", "f1"})
+"""Scores that are biased if the matching pairs every entry of the shorter list."""
 SECONDARY: Final = BIASED | {"omq", "omq_imq", "variance"}
 
 MAX_SHOWN: Final = 10
@@ -101,8 +102,11 @@ def table(*columns: str, left: int = 1) -> Table:
     return grid
 
 
-def scores(columns: Mapping[str, ScoreColumn], width: int) -> RenderableType:
-    """Return a table of all scores, with one column per tally or per document count of the means."""
+def scores(columns: Mapping[str, ScoreColumn], width: int, *, forced: bool) -> RenderableType:
+    """Return a table of all scores, with one column per tally or per document count of the means.
+
+    `forced` is whether every entry of the shorter list gets a partner (see `EntryLayout.full_matching`).
+    """
     tallies = [column for column in columns.values() if not isinstance(column, Mapping)]
     if all(getattr(column, name) is None for column in tallies for name in READINGS):
         return Text("No scores: neither gold nor the predictions have entries.")
@@ -111,13 +115,15 @@ def scores(columns: Mapping[str, ScoreColumn], width: int) -> RenderableType:
     if reading:
         grid.add_column("meaning", style="dim")
     for name, text in READINGS.items():
-        label = f"{name} (biased)" if name in BIASED else name
+        biased = forced and name in BIASED
+        label = f"{name} (biased)" if biased else name
+        meaning = "biased: every pair counts as correct" if biased else text
         cells = [
             Text(str(column[name]), style="dim") if isinstance(column, Mapping) else number(getattr(column, name))
             for column in columns.values()
         ]
         style = "dim" if name in SECONDARY else "bold" if name == "f1q" else ""
-        grid.add_row(label, *cells, *[text] * reading, style=style)
+        grid.add_row(label, *cells, *[meaning] * reading, style=style)
     return Group(grid, *left_out(["meaning"] * (not reading), f"Use a terminal of {_READING} columns."))
 
 
@@ -364,8 +370,13 @@ def evaluation(
     width: int,
     violated: Sequence[Mapping[str, Any]] | None = None,
     more: Iterable[RenderableType] = (),
+    *,
+    forced: bool,
 ) -> Iterator[RenderableType]:
-    """Yield the blocks of an evaluation, with the schema violations if they were computed, and further blocks."""
+    """Yield the blocks of an evaluation, with the schema violations if they were computed, and further blocks.
+
+    `forced` as in `scores`.
+    """
     macro = results.macro
     vacuous = f", {macro.vacuous} vacuous" if macro.vacuous else ""
     documents = f"{counted(len(results.documents), 'document')}, {macro.failed} failed{vacuous}"
@@ -380,7 +391,7 @@ def evaluation(
     documents += f"\n{average(results)}"
     yield headline(results.micro, results.entries, documents).append(summary)
     columns: dict[str, ScoreColumn] = {"Per-document\nmean (macro)": macro, "docs in\nmean": macro.documents}
-    yield scores(columns | {"Pooled\n(micro)": results.micro, "leaves,\npooled": results.leaves}, width)
+    yield scores(columns | {"Pooled\n(micro)": results.micro, "leaves,\npooled": results.leaves}, width, forced=forced)
     if results.outside:
         yield outside(results.outside, ", pooled (micro)")
     yield intervals(results.trust)
