@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 INTERRUPTED: Final = 130
-"""Exit code after Ctrl-C, as of a shell: 128 plus the number of SIGINT."""
+"""Exit code after Ctrl-C, as in a shell: 128 plus the number of SIGINT."""
 
 DELAY: Final = 0.05
-"""Seconds after which an interruption is repeated that could not be raised."""
+"""Seconds after which an interruption that could not be raised is repeated."""
 
 
 def main() -> None:

@@ -1,16 +1,15 @@
 """Simulate agreement on a field of list items, where the alignment of the items could decide about the agreement.
 
-    python tests/bench/agreement_in_lists.py                 # 200 corpora each, both sides (some 20 minutes)
+    python tests/bench/agreement_in_lists.py                 # 200 corpora each, both sides (about 20 minutes)
     python tests/bench/agreement_in_lists.py --short         # few corpora: a smoke test
     python tests/bench/agreement_in_lists.py --json out.json --markdown table.md
 
 A corpus has 30 documents of 4 items with a class, in the order of each annotator. An annotator gives the true class
-with a probability, and otherwise any class at random; 0 is noise. What else an item has decides whether it can be
-identified:
+with a given probability, and otherwise a random class. The other fields of an item decide whether it can be identified:
 
 - nothing: an item is its class alone;
 - constant: a second field, the same in all items;
-- noise: a text that each annotator makes up;
+- noise: a random text from each annotator;
 - names: a text that differs between items, and is the same for all annotators;
 - misread names: two of six letters of each name are other letters;
 - kinds: one of two values, the same for all annotators, which identifies an item only in part;

@@ -1,4 +1,4 @@
-"""Consensus of annotators whose errors are planted: how near it comes to the truth, next to the medoid.
+"""Consensus of annotators whose errors are planted: how close it comes to the truth, compared with the medoid.
 
 A document is a page of an index: a date, and speakers with a role, pages, and interventions that have pages of their
 own. Each annotator copies the truth, with errors at the rate `error`:

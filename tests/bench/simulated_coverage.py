@@ -1,11 +1,11 @@
-"""Simulate how often intervals hold the truth, and how often tests find a difference.
+"""Simulate how often intervals contain the true value, and how often tests find a difference.
 
     python tests/bench/simulated_coverage.py                # every population (some ten minutes)
     python tests/bench/simulated_coverage.py --short        # few corpora and methods: a smoke test
     python tests/bench/simulated_coverage.py --json out.json --markdown table.md
 
 A corpus has units (documents, or clusters of documents) drawn from a population. Coverage is the share of corpora whose
-nominal 95 % interval holds the score of the population. For several systems, some of which differ, the error is the
+nominal 95 % interval contains the score of the population. For several systems, some of which differ, the error is the
 share of corpora in which any two equal systems are found to differ at 5 %, and the power is the share of the pairs that
 differ that are found. The seed is fixed: the tables are the same every time.
 """
@@ -90,7 +90,7 @@ def sizes(generator, design, units):
 
 
 def qualities(generator, population, labels):
-    """Documents of one cluster are alike: half of their quality, or every other outcome, is that of the cluster."""
+    """Documents of one cluster are alike: half of their quality, or half of their outcomes, come from the cluster."""
     shape, failing = POPULATIONS[population]
     clustered = labels[-1] + 1 < len(labels)
     own = np.ones(len(labels)) if shape is None else generator.beta(*shape, len(labels))

@@ -267,19 +267,19 @@ def test_a_glob_of_json_files_reads_the_documents_of_the_folder():
     assert data[0]["documents"] == 2
 
 
-def test_documents_of_another_shape_are_said_first():
+def test_documents_of_another_shape_are_reported_first():
     answers = [{"id": name, "meta": 1, "result": {"names": ["Ada"]}} for name in "ab"]
     Path("envelopes.jsonl").write_text("\n".join(map(json.dumps, answers)))
     sources = ("--gold", "gold/*.jsonl", "--predicted", "envelopes.jsonl")
     said = " ".join(run(*sources).stderr.splitlines()[:2])
-    assert "No prediction has a key that the schema declares ('names'), but 'meta', 'result'" in said
+    assert "No prediction has a key that the schema declares ('names'). Keys found: 'meta', 'result'" in said
     assert "No prediction has" in run(*sources, "--strict", code=2).stderr
     assert "No gold document has" in run("--gold", "envelopes.jsonl", "--predicted", "gold/*.jsonl").stderr
     assert "No prediction" not in run(*sources, "--predicted-key", "result").stderr
     Path("other.jsonl").write_text('{"id": "a", "names": [5]}\n{"id": "b", "names": [5]}\n')
     sources = ("--gold", "gold/*.jsonl", "--predicted", "other.jsonl")
-    assert "No prediction matches its gold document" in run(*sources).stderr
-    assert "No prediction matches its gold document" in run(*sources, "--strict", code=2).stderr
+    assert "No prediction matches any part of its gold document" in run(*sources).stderr
+    assert "No prediction matches any part of its gold document" in run(*sources, "--strict", code=2).stderr
 
 
 def test_documents_that_are_not_scored_are_counted_by_reason_in_the_first_lines(tmp_path):
@@ -290,5 +290,5 @@ def test_documents_that_are_not_scored_are_counted_by_reason_in_the_first_lines(
     shown = run("--gold", "gold.jsonl", "--predicted", "predicted.jsonl").stdout
     head = shown.partition("\nscore")[0]
     assert "2 documents, 0 failed" in head
-    assert "not scored: 1 gold document, duplicate id, 1 prediction without gold" in head
+    assert "not scored: 1 gold document, duplicate id; 1 prediction without gold" in head
     assert "duplicate id: ignored, the first gold document with this id is compared" in " ".join(shown.split())

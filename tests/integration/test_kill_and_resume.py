@@ -363,7 +363,7 @@ app(arguments)
 
 
 def moments():
-    """Moments, in order: while it starts, compares, writes what came of it, and moves it into place."""
+    """Moments, in order: while it starts, compares, writes the results, and moves them into place."""
     rng = random.Random(1931)  # noqa: S311
     yield from (("import", rng.randrange(1, 500), 0) for _ in range(2))
     yield from (("shard", rng.randrange(2, 5), rng.randrange(5000)) for _ in range(4))

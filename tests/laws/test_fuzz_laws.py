@@ -211,7 +211,7 @@ def hold_corpus(schema, number_of_pairs, drawn):
 
 
 def search(shard, pairs, pairs_a_schema, start):
-    """Compare at least so many random pairs under random schemas; return how many."""
+    """Compare at least this number of random pairs under random schemas; return their number."""
     compared = 0
 
     for number in count():

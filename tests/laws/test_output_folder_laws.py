@@ -1,4 +1,4 @@
-"""Laws of everything that writes: what the user wrote is there afterwards, whatever happens in between.
+"""Laws of everything that writes: no file of the user is lost, whatever fails.
 
 As in the tests of SQLite, every operation on files may fail or be the last one before the process is killed.
 """

@@ -400,12 +400,12 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("names", "words"),
         [
-            (["one", "One"], "differ not only in case, got 'one' and 'One'"),
-            (["caf\u00e9", "cafe\u0301"], "differ not only in case"),
-            (["ranking.json", "two"], "'ranking.json' is that of a file in `out`"),
-            (["one", "Report.html"], "'Report.html' is that of a file in `out`"),
-            (["pairs.csv", "two"], "'pairs.csv' is that of a file in `out`"),
-            (["../one", "two"], "can be names of folders, got '../one'"),
+            (["one", "One"], "differ in more than case, got 'one' and 'One'"),
+            (["caf\u00e9", "cafe\u0301"], "differ in more than case"),
+            (["ranking.json", "two"], "'ranking.json' has the name of a file in `out`"),
+            (["one", "Report.html"], "'Report.html' has the name of a file in `out`"),
+            (["pairs.csv", "two"], "'pairs.csv' has the name of a file in `out`"),
+            (["../one", "two"], "can be used as folder names, got '../one'"),
         ],
     )
     def test_names_of_systems_that_cannot_be_folders_are_refused_before_anything_is_compared(

@@ -432,7 +432,7 @@ def test_a_branch_is_chosen_by_a_constant_in_any_normal_form():
     assert comparison.quality == 1.0
 
 
-def test_as_written_tells_unicode_normal_forms_apart_and_the_signature_says_so():
+def test_as_written_distinguishes_unicode_normal_forms_and_is_in_the_signature():
     schema = {"type": "string", "x-arbitre": {"normalize": ["as-written"]}}
     comparator = Comparator(schema)
     assert comparator.compare(gold=COMPOSED, predicted=DECOMPOSED).quality < 1.0

@@ -1,4 +1,4 @@
-"""Folders and files of `--out`: what is refused, what is replaced, and what is said."""
+"""Folders and files of `--out`: what is refused, what is replaced, and the messages."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_links_are_not_followed(here, name):
     assert [path.name for path in (here / "out").iterdir()] == [name]
 
 
-def test_a_folder_that_holds_an_input_is_refused(here):
+def test_a_folder_that_contains_an_input_is_refused(here):
     run("demo", "--out", "demo", "--quiet")
     before = contents(here / "demo")
     sources = ("--schema", SCHEMA, "--gold", "demo/gold.jsonl", "--predicted", "demo/hasty.jsonl")

@@ -191,7 +191,7 @@ def provenance_parts():
     one, several = Provenance(("ada",)), ("ada", "bob")
     yield from GoldProvenance((("a", one), ("b", Provenance(several))), 1).parts()
     yield from GoldProvenance((*(("a", one),) * 4, ("b", Provenance(several))), 2).parts()
-    for number, strategy in enumerate(("majority", "unanimity", "collegial", "dawid-skene")):
+    for number, strategy in enumerate(("minimum-risk", "majority", "unanimity", "collegial", "dawid-skene")):
         value = 0.5 if number % 2 else None
         counts = DisagreementCounts(3, 1, 2)
         yield Provenance(several, strategy, MeasuredAgreement("alpha_d", value, 1 + number // 2), 1, counts).parts()

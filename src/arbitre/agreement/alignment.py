@@ -34,7 +34,7 @@ MAX_EXACT_ANNOTATORS: Final = 4
 """Maximum number of annotators for the exact search; with more, the star alignment is used."""
 
 _PAIR: Final = 2
-"""Number of annotators from which units are matched."""
+"""Minimum number of annotators whose units are matched."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

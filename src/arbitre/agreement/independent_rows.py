@@ -1,12 +1,12 @@
 """Aligns the values of one path without looking at them, so that their agreement is not a result of the alignment.
 
-An alignment that looks at the values makes annotators agree who answer at random. Three ways avoid this:
+If the alignment looks at the values, even annotators who answer at random agree. There are three ways to avoid this:
 
 * the schema says which items belong together: by a key, or by position;
-* the other fields of the items do: the items are aligned without the values of the path;
-* where neither identifies the items, the alignment looks at the values, and so does the agreement expected by chance:
-  the values of the path are exchanged at random between all items, and the items are aligned again. The coefficient is
-  then a lower bound, because values at random can be aligned in more ways than values that items share.
+* the other fields identify the items: the items are aligned without the values of the path;
+* nothing identifies the items: the alignment looks at the values, and so does the agreement expected by chance. To
+  compute it, the values of the path are exchanged at random between all items, and the items are aligned again. The
+  coefficient is then a lower bound, because random values can be aligned in more ways than shared values.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ MAX_DRAWN: Final = 50
 """Maximum number of random exchanges."""
 
 PRECISION: Final = 0.01
-"""Standard error of the disagreement expected by chance, relative to it, at which no more exchanges are drawn."""
+"""Relative standard error of the disagreement expected by chance at which no more exchanges are drawn."""
 
 
 MIN_COMPARED: Final = 6
-"""Minimum number of lists from which it is decided whether the other fields of their items have anything in common."""
+"""Minimum number of lists for deciding whether the other fields of their items have anything in common."""
 
 ITEMS_COMPARED: Final = 500
 """Approximate number of items of these lists."""

@@ -133,7 +133,7 @@ GC_THRESHOLD: Final = 50_000, 20, 50
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output, which notes the error that made it fail."""
+    """Standard output that records the error that made it fail."""
 
     failure: OSError | None = None
 

@@ -107,7 +107,7 @@ def export_option(examples: str) -> OptionInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaOptions:
-    """What belongs to a schema."""
+    """Options that describe the schema."""
 
     overlay: Overlay = None
     functions: Functions = None
@@ -184,7 +184,7 @@ class ReadingOptions(ReadOptions):
     ]
     repair_structure: Annotated[
         bool,
-        typer.Option("--repair-structure", help="With --lenient: accept repairs that move keys or drop them, too."),
+        typer.Option("--repair-structure", help="With --lenient: also accept repairs that move or drop keys."),
     ]
     max_depth: MaxDepth
 

@@ -37,7 +37,7 @@ class InferredSchema:
         schema: The schema.
         documents: Number of documents.
         skipped: Files of a folder that are not documents, each with the reason.
-        notes: Columns of CSV files that were read as integers or dates, as all their cells are such.
+        notes: Columns of CSV files that were read as integers or dates, because all their cells are.
     """
 
     schema: dict[str, Any]

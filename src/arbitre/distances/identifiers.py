@@ -1,6 +1,6 @@
 """Distances between identifiers: 0 for two notations of the same identifier, else 1.
 
-Identifiers that share characters have nothing in common: one wrong digit is another book, or another account.
+Identifiers are never partly right: one wrong digit identifies another book or another account.
 
 >>> UUID("{6BA7B810-9DAD-11D1-80B4-00C04FD430C8}", "6ba7b810-9dad-11d1-80b4-00c04fd430c8")
 0.0

@@ -50,7 +50,9 @@ TOO_FEW: Final = (
     "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in one direction; "
     "set a tolerance to limit the fall"
 )
-SHARED: Final = "Scores and tests are of the {} documents that both evaluations have; the leaves are of all documents"
+SHARED: Final = (
+    "Scores and tests cover the {} documents that both evaluations have; the score of leaves covers all documents"
+)
 
 
 @dataclass(frozen=True, slots=True)

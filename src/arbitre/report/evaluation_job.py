@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
 _NOTHING_MATCHES: Final = (
-    "No prediction matches its gold document in anything. Check that the two have the same shape (set --predicted-key, "
-    "or use --project), and that their ids mean the same documents."
+    "No prediction matches any part of its gold document. Check that both have the same structure (otherwise, set "
+    "--predicted-key or use --project), and that equal ids refer to the same document."
 )
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 

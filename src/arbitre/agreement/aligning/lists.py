@@ -47,11 +47,11 @@ LEAST_PAIRS: Final = 20
 """Minimum number of pairs of different items for an estimate of their similarity."""
 
 MOST_PAIRS: Final = 5_000
-"""Maximum number of these pairs that are compared, and about that of pairs that are matched."""
+"""Maximum number of these pairs that are compared, and approximate maximum number of pairs that are matched."""
 
 SAME: Final = 0.4
-"""Position of the least quality of items that stand for the same thing: 0 is that of different items, 1 that of matched
-items."""
+"""Position of the least quality of items that stand for the same thing, between the mean quality of different items (0)
+and the median quality of matched items (1)."""
 
 USUAL_QUALITY: Final = 0.5
 """Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
@@ -73,8 +73,8 @@ def align_lists(
 
     The matching of the schema is honoured: items with the same key, at the same position or with the same value are
     aligned and no others, if the list is matched by a key, by position or as a set; items below the gate of the list
-    stay apart unless an item of another annotator is similar to both. Other matchings align in their way. Transport,
-    which may split items, is replaced with the optimal alignment.
+    stay apart unless an item of another annotator is similar to both. Other matchings are used as they are, except
+    transport, which may split items: it is replaced with the optimal alignment.
 
     For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
     schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
@@ -191,8 +191,8 @@ def least_quality(column: ListColumn, items: Column, lists: Indices, codes: Indi
 
     Two items in one list of one annotator stand for different things. Their mean quality is measured on neighbours,
     without equal items. Most items that are matched between the lists of two annotators stand for the same thing. Their
-    median quality is measured on some of the lists. The result is halfway between the two, or `USUAL_QUALITY` if there
-    are few pairs.
+    median quality is measured on some of the lists. The result lies between the two, at `SAME`. It is `USUAL_QUALITY`
+    if there are few pairs.
 
     Args:
         column: The column of the lists.

@@ -26,8 +26,8 @@ def notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estima
         yield "With two annotators, there is no majority: every disagreement is a tie."
     if len(places.annotators) == 2 and strategy == "minimum-risk":  # noqa: PLR2004
         yield (
-            "With two annotators, every disagreement is a tie. The data do not show who omits and who invents items. "
-            "The document of one annotator is therefore kept unchanged."
+            "With two annotators, every disagreement is a tie. The data do not show who omits items and who adds "
+            "spurious ones. The document of one annotator is therefore kept unchanged."
         )
     if strategy == "unanimity":
         left_out, total = draft.values.left_out, draft.values.total

@@ -1,4 +1,4 @@
-"""Estimates how often annotators omit and invent items, and from how many votes on an item or a field is kept."""
+"""Estimates how often annotators omit items and add spurious ones, and how many votes an item or a field needs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.places import Place
 
 LEAST_ANNOTATORS: Final = 3
-"""Minimum number of annotators for an estimate; with two, omissions and inventions cannot be distinguished."""
+"""Minimum number of annotators for an estimate; with two, omitted and spurious items cannot be distinguished."""
 
 LEAST_PROBABILITY: Final = 0.25
 """Minimum probability of an item that is kept because its list is expected to have more items."""
 
 _OMITTED, _SHARED, _REAL = (1.0, 9.0), (0.5, 19.5), (2.0, 1.0)
-"""Prior counts (Beta) of omissions, of inventions that another annotator shares, and of items that are real."""
+"""Prior counts (Beta) of omissions, of spurious items that another annotator shares, and of items that are real."""
 
 _STEPS: Final = 200
 _CONVERGED: Final = 1e-9
@@ -32,15 +32,15 @@ Votes = tuple[int, int]
 class Presence:
     """Errors of the annotators at one path, and what they say about the items.
 
-    An annotator omits a real item with probability `omitted`. If an annotator invents an item, each other annotator has
-    the same one with probability `shared`. Both are the most probable values (expectation maximisation, zero-truncated,
-    with prior counts).
+    An annotator omits a real item with probability `omitted`. If an annotator has a spurious item, each other annotator
+    has the same one with probability `shared`. Both are the most probable values (expectation maximisation,
+    zero-truncated, with prior counts).
 
     Attributes:
         omitted: Probability that an annotator omits a real item.
-        shared: Probability that an annotator has an item that another one invented.
+        shared: Probability that an annotator has a spurious item that another one has.
         real: Share of the items that are real.
-        threshold: Probability from which every item is kept: half of the greatest expected F1.
+        threshold: Minimum probability at which every item is kept: half of the greatest expected F1.
     """
 
     omitted: float

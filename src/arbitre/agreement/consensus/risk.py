@@ -73,12 +73,12 @@ class Candidate(NamedTuple):
 def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly, dict[str, Presence]]:
     """Return the consensus with the best expected score over the annotators, and the errors of the annotators by path.
 
-    Each document is put to the vote first (see `vote`). The document of an annotator takes its place if its expected
-    score is better, or if the schema does not allow the result of the vote. Then the same items and fields are tried
-    with the values of the vote as well. No document is compared with the annotator that it comes from. The consensus is
-    therefore never worse than the best document of an annotator, the medoid.
+    First, the annotators vote on each document (see `vote`). The document of an annotator replaces the result if its
+    expected score is better, or if the schema does not allow the result. The items and fields of this document are then
+    also tried with the values of the vote. No document is compared with the annotator that it comes from. The consensus
+    is therefore never worse than the best document of an annotator, the medoid.
 
-    Two annotators outvote each other nowhere. For their documents, the better of the two is kept.
+    With two annotators, no vote is decisive, and the better of their two documents is kept.
     """
     presence = estimate_presence(places.every)
     cast = partial(vote, strategy="minimum-risk", weak_margin=weak_margin)

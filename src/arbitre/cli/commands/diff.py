@@ -48,7 +48,7 @@ Tolerance = Annotated[
     float | None,
     typer.Option(
         metavar="VALUE",
-        help="With --fail-if-worse: fail if such a score fell by more than this instead, significant or not.",
+        help="With --fail-if-worse: fail instead if one of these scores fell by more than this value.",
     ),
 ]
 

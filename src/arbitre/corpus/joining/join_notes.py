@@ -91,8 +91,9 @@ def undeclared_keys(pairs: Iterable[Pair], declared: Collection[str]) -> Iterato
         if names:
             what = "gold document" if side == "gold" else "prediction"
             yield (
-                f"No {what} has a key that the schema declares ({quote_names(sorted(declared))}), but "
-                f"{quote_names(names)}. If it contains the document, set --{side}-key, or use --project."
+                f"No {what} has a key that the schema declares ({quote_names(sorted(declared))}). "
+                f"Keys found: {quote_names(names)}. If one of them contains the document, set --{side}-key; otherwise, "
+                "use --project."
             )
 
 

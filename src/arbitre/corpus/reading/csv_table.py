@@ -106,7 +106,7 @@ class CsvTable:
 def workbook_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each row of the first sheet that is not blank, as texts.
 
-    Formulas have the value that was computed last. Dates are written as in ISO 8601, booleans as TRUE and FALSE.
+    Formulas have the value that was saved with them. Dates are written as in ISO 8601, booleans as TRUE and FALSE.
 
     Raises:
         DataError: openpyxl is not installed, or the file cannot be read.
@@ -162,7 +162,7 @@ class ColumnTypes:
 
     @classmethod
     def of(cls, table: CsvTable, labels: Collection[str]) -> Self:
-        """Read a table. Empty cells count for nothing, and the columns of `labels` are left out. Raises DataError."""
+        """Read a table. Empty cells are ignored, and the columns of `labels` are left out. Raises DataError."""
         kinds: dict[str, set[str]] = {name: set() for name in table.columns if name not in labels}
         for _, row in table.rows():
             if not isinstance(row, str):

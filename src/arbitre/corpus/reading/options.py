@@ -66,7 +66,7 @@ class ReadOptions:
         gold_key: Key of the gold document in records that contain it, and its Parquet column.
         predicted_key: Key of the prediction in records that contain it, and its Parquet column.
         lenient: Whether to repair predictions that are not valid JSON.
-        repair_structure: Whether lenient reading also accepts repairs that move keys or drop them.
+        repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
         projection: JMESPath expressions that are applied to documents before comparison.
         texts: Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a
             prediction that is a text by the JSON in it.

@@ -76,7 +76,7 @@ class Reader:
         max_depth: Maximum number of nested containers.
         expression: Applied to each document, if any.
         lenient: Whether to repair invalid JSON.
-        repair_structure: Whether lenient reading also accepts repairs that move keys or drop them.
+        repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
         wrapped: Whether a record may contain the document under `column`; see `unwrapped`.
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
         fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.

@@ -96,7 +96,7 @@ def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Ans
 
     Args:
         text: The answer.
-        strictness: "structural" accepts any repair; "lenient" accepts no repair that moves keys or drops them;
+        strictness: "structural" accepts any repair; "lenient" accepts no repair that moves or drops keys;
             "embedded" accepts a code fence and text around the JSON, but no invalid JSON; "strict" accepts valid JSON
             only.
 
@@ -334,8 +334,8 @@ class _AnswerText:
             value = damaged_json.guess(self.text[start:end])
         except BudgetError:
             raise self.refusal(
-                f"The repair of the JSON at {self.place(start)} takes too long: json-repair may get at most {LONGEST} "
-                f"characters, and read each {READS} times on average",
+                f"Repairing the JSON at {self.place(start)} takes too long: json-repair is limited to {LONGEST} "
+                f"characters, and to reading each {READS} times on average",
                 "Correct the answer, or repair it before the evaluation.",
             ) from None
         except (ValueError, RecursionError):
@@ -346,7 +346,7 @@ class _AnswerText:
 
     def moved(self, position: int) -> DataError:
         return self.refusal(
-            f"A repair of the JSON would move its keys or drop them ({self.place(position)})",
+            f"Repairing the JSON would move or drop keys ({self.place(position)})",
             'Correct the answer, or accept such repairs with --repair-structure, or strictness="structural" in Python.',
         )
 

@@ -228,7 +228,7 @@ def _other_encoding(data: bytes, found: str, offset: int) -> DataError:
     elif b"\0" in data[:_WIDE]:
         name, code = "UTF-16", "UTF-16BE" if data[0] == 0 else "UTF-16LE"
     return DataError.of(
-        f"Expected UTF-8, got {found}: probably {name}, which `iconv -f {code} -t UTF-8` converts",
+        f"Expected UTF-8, got {found}: probably {name}; convert it with `iconv -f {code} -t UTF-8`",
         line=data.count(b"\n", 0, offset) + 1,
         hint="Save the text as UTF-8.",
     )

@@ -38,8 +38,7 @@ FORMAT: Final = "arbitre-results/1"
 
 
 DIGEST: Final = "digest"
-"""Name of the last member, which is computed from the checksums of the others. Without it, nothing tells an edited
-array from the one that was written."""
+"""Name of the last member: a digest of the checksums of the others, which reveals an edited array."""
 
 _DAMAGE: Final = (
     *(

@@ -56,7 +56,7 @@ _DESKTOP: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that desktops write to empty folders."""
 _SUGGESTED: Final = "arbitre-results"
 _ALSO_SINGLE: Final = frozenset({"report.html"})
-"""Files of results that are also written alone, and then added to the list of the results."""
+"""Files of results that can also be written alone; they are then added to the list of the results."""
 
 
 class FileState(NamedTuple):
@@ -161,7 +161,7 @@ class _Results:
                 self.check(first)
 
     def publish(self, new: Mapping[str, FileState], staging: Path) -> None:
-        """Move new files into place, and remove the old ones. A kill at any point leaves all of them recognised."""
+        """Move new files into place, and remove the old ones. If the process is killed, all are still recognised."""
         self.target.mkdir(exist_ok=True)
         old = self.known.states
         both = {file: {*old.get(file, ()), *([new[file]] if file in new else [])} for file in {*old, *new}}

@@ -67,7 +67,7 @@ BOUND_MIN_CELLS: Final = 1 << 16
 """Number of cells above which the bound of long texts uses their lengths only; saves 25 % on 300 nested entries."""
 
 COUNTED_MIN_TEXTS: Final = 1 << 10
-"""Number of texts on one side of such a table from which the bound uses the numbers of their characters, too.
+"""Minimum number of texts on one side of such a table for bounds that also use character counts.
 
 1,500 texts of 200 characters against noisy copies take a twentieth of the time.
 """

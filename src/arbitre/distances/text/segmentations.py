@@ -99,8 +99,7 @@ def _is_position(value: Json) -> bool:
 def half_segment(gold: Segmentation) -> int:
     """Return half of the mean length of the segments of gold, rounded, at least 2: the usual size of a window.
 
-    A window of one position would not be blurred at all, and misplacing a boundary by one would cost as much as missing
-    it.
+    With windows of one position, a boundary that is off by one would cost as much as a missing and a spurious boundary.
     """
     segments = len([end for end in gold.ends if end < gold.length]) + 1
     return max(2, int(gold.length / segments / 2 + 0.5))

@@ -91,20 +91,20 @@ def check_system_names(names: Iterable[str]) -> None:
 
     >>> check_system_names(["careful", "Careful"])
     Traceback (most recent call last):
-    arbitre.errors.OptionError: Expected names of systems that differ not only in case, got 'careful' and 'Careful'.
+    arbitre.errors.OptionError: Expected names of systems that differ in more than case, got 'careful' and 'Careful'.
     """
     files = {f"{rows}.{form}" for rows in RankingResults.rows for form in FORMS}
     files |= {REPORT, *(f"{RankingResults.name}.{form}" for form in ("json", "md", "tex"))}
     known: dict[str, str] = {}
     for name in names:
         if name in {"", ".", ".."} or Path(name).name != name or "\0" in name:
-            raise OptionError.of(f"Expected names of systems that can be names of folders, got {name!r}.")
+            raise OptionError.of(f"Expected names of systems that can be used as folder names, got {name!r}.")
         folder = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
         if folder in files:
-            raise OptionError.of(f"The name of the system {name!r} is that of a file in `out`. Choose another name.")
+            raise OptionError.of(f"The system {name!r} has the name of a file in `out`. Choose another name.")
         if folder in known:
             raise OptionError.of(
-                f"Expected names of systems that differ not only in case, got {known[folder]!r} and {name!r}."
+                f"Expected names of systems that differ in more than case, got {known[folder]!r} and {name!r}."
             )
         known[folder] = name
 
