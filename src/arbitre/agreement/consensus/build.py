@@ -73,8 +73,8 @@ def consensus(
         strategy: `minimum-risk` keeps what has the best expected score, given how often annotators omit items and
             add spurious ones. `majority` keeps what most annotators have, `unanimity` what all of them share.
             `collegial` proposes the majority, and replaces it with the decisions of people on the disagreements.
-            `dawid-skene` uses the majority for texts, numbers and the presence of items, and weights votes on categories by the
-            estimated error rates of the annotators.
+            `dawid-skene` uses the majority for texts, numbers and the presence of items, and weights votes on
+            categories by the estimated error rates of the annotators.
         weak_margin: Minimum lead of the winning reading over the next one, as a share of the votes; a majority with a
             smaller lead is flagged as weak.
         min_annotators: Minimum number of annotators of a document; documents with fewer are left out.
