@@ -153,6 +153,42 @@ def test_a_single_file_is_replaced_only_if_arbitre_wrote_it(here):
         arbitre.infer_schema(gold, out=gold)
 
 
+def test_an_input_that_arbitre_wrote_is_not_replaced(here):
+    (here / "gold.jsonl").write_text('{"id": "a", "name": "Ada"}\n')
+    arbitre.perturb_gold("gold.jsonl", out="copies.jsonl")
+    arbitre.infer_schema("gold.jsonl", out="schema.json")
+    before = contents(here)
+    sources = ("--gold", "gold.jsonl", "--predicted", "copies.json*")
+    for command in (
+        ("schema", "infer", "copies.json*", "--out", "copies.jsonl"),
+        ("perturb", "copies.json*", "--out", "copies.jsonl"),
+        ("schema", "suggest-aliases", "schema.json", *sources, "--out", "schema.json"),
+        ("schema", "suggest-aliases", "schema.json", *sources, "--out", "copies.jsonl"),
+        ("schema", "suggest-gate", "schema.json#", *sources, "--out", "schema.json"),
+    ):
+        assert "The output file is an input" in run(*command, code=2)
+    assert contents(here) == before
+
+
+def test_with_force_a_single_file_gets_a_new_name(here):
+    (here / "gold.jsonl").write_text('{"id": "a", "name": "Ada"}\n')
+    arbitre.perturb_gold("gold.jsonl", out="gold-2.jsonl")
+    assert "Writing gold-3.jsonl instead." in run("schema", "infer", "gold-2.jsonl", "--out", "gold.jsonl", "--force")
+    run(*EVALUATE, "--out", "out", "--quiet")
+    (here / "out" / "report.html").write_text("mine")
+    assert "Writing out/report-2.html instead." in run("report", "out", "--force")
+    assert (here / "out" / "report.html").read_text() == "mine"
+
+
+def test_results_without_their_list_are_named(here):
+    run(*EVALUATE, "--out", "out", "--quiet")
+    (here / "out" / MARKER).unlink()
+    for force in ([], ["--force"]):
+        said = run(*EVALUATE, "--out", "out", *force, code=2)
+        assert f"out: The output folder contains results such as evaluation.json, but not {MARKER}" in said
+        assert "or choose another folder, such as --out out/arbitre-results." in said
+
+
 def test_folders_of_a_run_that_fails_are_removed(here):
     with pytest.raises(DataError, match=r"disk"), output_folder(here / "new" / "out", ["a"]):
         raise OSError(28, "disk")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record, readable
-from arbitre.corpus.reading.sources import SIDECAR, split_name
+from arbitre.corpus.reading.sources import SIDECAR, expand_globs, split_name
 from arbitre.corpus.running.check_gold import column_types, records_of
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.corpus.storage.output_folder import destination, paths_among
@@ -68,7 +68,7 @@ def infer_schema(
     >>> infer_schema([{"name": "Ada"}]).schema["properties"]
     {'name': {'type': 'string'}}
     """
-    target = destination(out, inputs=paths_among(gold), force=force)
+    target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
     skipped: list[str] = []
     items = [gold] if isinstance(gold, (str, Path)) else list(gold)
     typed = list(column_types(items, id_key))

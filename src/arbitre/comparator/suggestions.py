@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.records import readable
+from arbitre.corpus.reading.sources import expand_globs
 from arbitre.corpus.running.check_gold import records_of
 from arbitre.corpus.storage.output_folder import destination, paths_among
 from arbitre.diagnosis.perturbation import RATES, Perturbed, perturb
@@ -58,7 +59,7 @@ def suggest_aliases(
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
-    target = destination(out, force=force)
+    target = destination(out, inputs=_inputs(schema, pairs, given), force=force)
     suggested = take_comparator(schema, given).suggest_aliases(pairs, **given)
     write_overlay(suggested.overlay, target)
     return suggested
@@ -94,10 +95,17 @@ def suggest_gate(
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
-    target = destination(out, force=force)
+    target = destination(out, inputs=_inputs(schema, pairs, given), force=force)
     suggested = take_comparator(schema, given).suggest_gate(pairs, seed=seed, **given)
     write_overlay(suggested.overlay, target)
     return suggested
+
+
+def _inputs(schema: SchemaSource | Comparator, pairs: Pairs | None, given: dict[str, Any]) -> list[str]:
+    """Return the files and folders that a suggestion is derived from."""
+    names = ("gold", "predicted", "manifest", "overlay", "project")
+    paths = [path for source in (pairs, *map(given.get, names)) for path in paths_among(source)]
+    return [*(str(path).partition("#")[0] for path in paths_among(schema)), *expand_globs(paths)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +160,7 @@ def perturb_gold(
     >>> page.perturbed.document, page.perturbed.counts
     (['Bo'], {'drop': 1})
     """
-    target = destination(out, inputs=paths_among(gold), force=force)
+    target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
     copies = tuple(
         PerturbedGold(str(record.id), record.value, perturb(record.value, rates, at=at, seed=seed, key=str(record.id)))
         for record in map(readable, records_of(gold, id_key))

@@ -102,13 +102,9 @@ def write_report(
             arbitre wrote.
     """
     language, sources = Language.named(lang), _sources(results)
-    if out is None:
-        if len(sources) > 1 or isinstance(sources[0], Evaluation):
-            raise OptionError.of("`out` is required for the report of several evaluations, or of one in memory.")
-        first = Path(sources[0])
-        out = first / REPORT if first.is_dir() else first.with_name(REPORT)
+    out = report_file(sources) if out is None else Path(out)
     paths = [_path(source) for source in sources]
-    target = destination(out, inputs=paths, force=force) or Path(out)
+    target = destination(out, inputs=paths, force=force) or out
     view = read_view(paths, keep=keep)
     if not view.subjects:
         raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
@@ -124,6 +120,14 @@ def write_report(
         for subject in short
     )
     return WrittenReport(target, tuple(notes))
+
+
+def report_file(sources: Sequence[str | Path | Evaluation]) -> Path:
+    """Return the file of a report beside its results. Raises OptionError if there are several evaluations."""
+    if len(sources) > 1 or isinstance(sources[0], Evaluation):
+        raise OptionError.of("`out` is required for the report of several evaluations, or of one in memory.")
+    first = Path(sources[0])
+    return first / REPORT if first.is_dir() else first.with_name(REPORT)
 
 
 def write_figures(results: Results, out: str | Path, *, lang: str = "en", force: bool = False) -> tuple[str, ...]:

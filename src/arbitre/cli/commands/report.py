@@ -9,7 +9,7 @@ import typer
 
 from arbitre.cli.shared_options import Force, Keep, Lang, TerminalOptions
 from arbitre.report.html.language import Language
-from arbitre.report.saved_results import write_report
+from arbitre.report.saved_results import report_file, write_report
 
 Evaluations = Annotated[
     list[Path],
@@ -38,7 +38,8 @@ def report(
     The report is one self-contained HTML page.
     """
     screen = output.terminal()
-    written = write_report(evaluations, screen.destination(out, force=force), lang=lang, keep=keep)
+    file = screen.destination(out or report_file(evaluations), force=force)
+    written = write_report(evaluations, file, lang=lang, keep=keep)
     screen.note(f"Wrote {written.file.as_posix()}")
     for note in written.notes:
         screen.note(note.replace("`keep`", "--keep"))

@@ -19,6 +19,7 @@ from arbitre.cli.shared_options import (
 )
 from arbitre.corpus.results.suggested_gate import suggest_gate as gate_for
 from arbitre.corpus.running.suggested_aliases import suggest_aliases as aliases_for
+from arbitre.corpus.storage.output_folder import paths_among
 from arbitre.report.text_files import json_text, output_text_file
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def suggest_aliases(
     Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
     """
     screen = output.terminal()
-    out = screen.destination(out, force=force)
+    inputs = [str(schema).partition("#")[0], *paths_among(options.overlay), *sources.files(reading)]
+    out = screen.destination(out, inputs=inputs, force=force)
     plan = options.comparator(schema).plan
     suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
     _print(screen, suggested, out)
@@ -75,7 +77,8 @@ def suggest_gate(
     gold.
     """
     screen = output.terminal()
-    out = screen.destination(out, force=force)
+    inputs = [str(schema).partition("#")[0], *paths_among(options.overlay), *sources.files(reading)]
+    out = screen.destination(out, inputs=inputs, force=force)
     plan = options.comparator(schema).plan
     suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
     _print(screen, suggested, out)

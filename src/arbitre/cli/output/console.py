@@ -65,9 +65,9 @@ class Terminal:
         else:
             self.show(blocks(self.width))
 
-    def destination(self, out: Path | None, *, force: bool) -> Path | None:
+    def destination(self, out: Path | None, *, inputs: Iterable[str | Path] = (), force: bool) -> Path | None:
         """Return the path that a single file is written to, and say so if it is not `out`; see `output_path`."""
-        path = out if out is None else output_path(out, force=force)
+        path = out if out is None else output_path(out, inputs=inputs, force=force)
         if out is not None and path is not None and path != out:
             self.error(renamed(out, path), "note")
         return path

@@ -55,6 +55,8 @@ _OWN: Final = frozenset({MARKER, STAGING, LOCK, SINGLE_FILES})
 _DESKTOP: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that desktops write to empty folders."""
 _SUGGESTED: Final = "arbitre-results"
+_RESULTS: Final = frozenset({"evaluation.json", "ranking.json", "metricity.json"})
+"""Files that show that a folder contains results, if their list is missing."""
 _ALSO_SINGLE: Final = frozenset({"report.html"})
 """Files of results that can also be written alone; they are then added to the list of the results."""
 
@@ -295,6 +297,13 @@ def _one(target: Path, staged: Path, *, force: bool) -> _Results:
         raise _not_ours(target / MARKER)
     own = _OWN | _DESKTOP if _is_staging(target / STAGING) else _OWN - {STAGING} | _DESKTOP
     foreign = [name for name in entries if name not in own]
+    if known is None and (found := sorted(_RESULTS.intersection(foreign))):
+        raise DataError.of(
+            f"The output folder contains results such as {found[0]}, but not {MARKER}, the list of their files",
+            file=str(target),
+            hint="Without it, arbitre cannot tell whether it wrote them. They were copied without the list, or written "
+            f"by an earlier version. Delete them, or choose another folder, such as {_suggestion(target)}.",
+        )
     if known is None and foreign and not force:
         raise DataError.of(
             f"The output folder contains files that arbitre did not write, such as {foreign[0]}",
@@ -455,7 +464,7 @@ def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = 
         if not force or path.is_dir() or not os.path.lexists(path):
             raise
         names = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
-        return next(name for name in names if not os.path.lexists(name) or _is_ours(name))
+        return next(name for name in names if not os.path.lexists(name))
     return path
 
 
