@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
 from arbitre.comparison.levels import NONE
-from arbitre.diagnosis.moves.chance import ValueCounts, base_chance
+from arbitre.diagnosis.moves.chance import ValueCounts, base_chance, coincidence
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.column import LeafColumn, ObjectColumn, below_transport
 from arbitre.engine.columns.ragged import cross_slices, starts_of
@@ -86,6 +86,8 @@ class LeafFaults:
     gold: WrongLeaves
     predicted: WrongLeaves
     counts: ValueCounts
+    coincidence: Floats
+    """Probability that unrelated values of a document are equal, at least; shape (documents,)."""
 
     @classmethod
     def of(cls, plan: Plan, levels: Sequence[Level], owners: Indices, documents: int) -> list[LeafFaults]:
@@ -101,12 +103,10 @@ class LeafFaults:
         for group in columns.values():
             column = group[0].source
             if isinstance(column, LeafColumn) and not below_transport(column) and not _is_undeclared(plan, column):
-                rows, document = (
-                    np.concatenate([getattr(level, name) for level in group]) for name in ("left", "document")
-                )
-                counts = ValueCounts(column.codes[rows[rows >= 0]], document[rows >= 0], len(column.values), documents)
+                counts = [_counts(column, group, side, documents) for side in ("left", "right")]
                 sides = [_wrong(group, owners, plan.close, gold=gold) for gold in (True, False)]
-                faults.append(cls(column, group[0].text, sides[0], sides[1], counts))
+                chance = coincidence(counts, [(column.codes[side.rows], side.documents) for side in sides])
+                faults.append(cls(column, group[0].text, sides[0], sides[1], counts[0], chance))
         return faults
 
     @property
@@ -140,6 +140,11 @@ def owners_of(levels: Sequence[Level]) -> Indices:
         owners[nodes] = np.where(holds[level.parent], level.parent, owners[level.parent])
         holds[nodes] = not level.leaf and (level.item or isinstance(level.source, ObjectColumn))
     return owners
+
+
+def _counts(column: LeafColumn, levels: Sequence[Level], side: Literal["left", "right"], documents: int) -> ValueCounts:
+    rows, document = (np.concatenate([getattr(level, name) for level in levels]) for name in (side, "document"))
+    return ValueCounts(column.codes[rows[rows >= 0]], document[rows >= 0], len(column.values), documents)
 
 
 def _wrong(levels: Sequence[Level], owners: Indices, close: float, *, gold: bool) -> WrongLeaves:
@@ -187,6 +192,7 @@ def _candidates(
         counts = _near_counts(faults, codes, gold.documents, close)
     base = np.array([base_chance(value, near=close is not None) for value in faults.values_at(gold)])
     chance = np.maximum(base, faults.counts.chance(counts, gold.documents))
+    chance = np.maximum(chance, faults.coincidence[gold.documents])
     _, first, inverse, rivals = np.unique(
         faults.predicted.owners, return_index=True, return_inverse=True, return_counts=True
     )

@@ -10,6 +10,8 @@ import numpy as np
 from arbitre.engine.columns.ragged import find_sorted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from arbitre.arrays import Floats, Indices
     from arbitre.values import Json
 
@@ -63,3 +65,25 @@ class ValueCounts:
         """
         totals = np.maximum(self.totals[documents], 1)
         return np.maximum(counts - self.single[documents] / totals, 0.0) / totals
+
+
+def coincidence(counts: Sequence[ValueCounts], wrong: Sequence[tuple[Indices, Indices]]) -> Floats:
+    """Return an estimate of the probability that unrelated values of a path are equal, for each document.
+
+    It is the share of equal pairs among all pairs of a gold value and a predicted value, without values in the right
+    place, multiplied on each side by the share of the values that are wrong and that no wrong value of the other side
+    equals. It is high for unrelated documents with a closed vocabulary, and 0 if all wrong values may have moved.
+
+    Args:
+        counts: All gold values, and all predicted values.
+        wrong: Codes and documents of the wrong gold values, and of the wrong predicted values.
+    """
+    gold = counts[0]
+    totals = [np.maximum(side.totals, 1) for side in counts]
+    codes, documents = wrong[1]
+    equal = np.bincount(documents, weights=gold.of(codes, documents), minlength=len(gold.totals))
+    chance: Floats = equal / totals[0] / totals[1]
+    keys = [documents * gold.width + codes for codes, documents in wrong]
+    for (_, documents), own, other, total in zip(wrong, keys, keys[::-1], totals, strict=True):
+        chance = chance * np.bincount(documents, weights=~np.isin(own, other), minlength=len(total)) / total
+    return chance
