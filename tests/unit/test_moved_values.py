@@ -108,6 +108,24 @@ def test_several_small_numbers_that_moved_together_are_evidence():
     assert [(value.value, value.target.split("/")[1]) for value in values] == [(value, "1") for value in (5, 6, 7, 9)]
 
 
+@pytest.mark.parametrize("predicted_counts", [(2, 3, 1), (7, 8, 9)])
+@pytest.mark.parametrize("match", ["hungarian", {"keyed": {"key": "count"}}])
+def test_a_value_does_not_move_from_its_own_index_to_itself(match, predicted_counts):
+    """Only the counts are wrong, but they may decide which rows are matched."""
+    texts = [
+        "The deputy asks for the floor on the budget of the navy",
+        "The minister answers that the credits are voted already",
+        "The chamber adjourns the discussion to the next session",
+    ]
+    properties = {"text": {"type": "string"}, "count": {"type": "integer"}}
+    rows = {"type": "array", "items": {"type": "object", "properties": properties}, "x-arbitre": {"match": match}}
+    gold, predicted = (
+        [{"text": text, "count": count} for text, count in zip(texts, counts, strict=True)]
+        for counts in ((1, 2, 3), predicted_counts)
+    )
+    assert moved(gold, predicted, Comparator(rows)) == ()
+
+
 def test_wrong_booleans_are_not_moved():
     def flip(people):
         for person in people:

@@ -54,7 +54,7 @@ class MovedResults:
             documents: Number of documents.
         """
         tree = NodeTree.of(levels)
-        nodes = find_moved(plan, levels, documents)
+        nodes = find_moved(plan, levels, documents, tree)
         values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
         ordered = [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
         return cls(ordered, nodes)
@@ -64,8 +64,11 @@ class MovedResults:
         return {"moved": self.values[document]}
 
 
-def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list[MovedNodes]]:
-    """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments."""
+def find_moved(plan: Plan, levels: Sequence[Level], documents: int, tree: NodeTree) -> list[list[MovedNodes]]:
+    """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments.
+
+    A value that has the same pointer on both sides did not move, even if the objects around it are not matched.
+    """
     owners, close = owners_of(levels), plan.close
     faults = LeafFaults.of(plan, levels, owners, documents)
     candidates = [
@@ -74,6 +77,8 @@ def find_moved(plan: Plan, levels: Sequence[Level], documents: int) -> list[list
     ]
     by_document: list[list[Candidate]] = [[] for _ in range(documents)]
     for candidate in candidates:
+        if _pointer(tree, candidate.gold, gold=True) == _pointer(tree, candidate.predicted, gold=False):
+            continue
         by_document[candidate.document].append(candidate)
     sources = _sources(faults, documents)
     return [_significant(members, sources[document]) for document, members in enumerate(by_document)]
@@ -134,9 +139,13 @@ def _p_value(candidates: Sequence[Candidate]) -> float:
     return min(1.0, targets * prod(candidate.chance for candidate in candidates))
 
 
+def _pointer(tree: NodeTree, node: int, *, gold: bool) -> str:
+    """Return the JSON Pointer of a node, in gold or in the prediction."""
+    level, at = tree.place(node)
+    return cast("Column", level.source).pointer(int((level.left if gold else level.right)[at]))
+
+
 def _value(tree: NodeTree, nodes: MovedNodes) -> Moved:
     """Return the path, the value and the pointers of a moved value."""
-    (gold, left), (predicted, right) = tree.place(nodes.gold), tree.place(nodes.predicted)
-    source = cast("Column", gold.source).pointer(int(gold.left[left]))
-    target = cast("Column", predicted.source).pointer(int(predicted.right[right]))
-    return Moved(gold.text, tree.value(nodes.gold, gold=True), source, target)
+    pointers = (_pointer(tree, nodes.gold, gold=True), _pointer(tree, nodes.predicted, gold=False))
+    return Moved(tree.place(nodes.gold)[0].text, tree.value(nodes.gold, gold=True), *pointers)
