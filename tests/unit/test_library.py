@@ -16,6 +16,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.reading.options import read_records
+from arbitre.corpus.results.archive import _digest
 from arbitre.errors import OptionError
 from arbitre.report.evaluation_job import EvaluationJob
 
@@ -352,16 +353,18 @@ class TestFiles:
             known = {name: arrays[name] for name in arrays}
         digest, text = known.pop("digest"), known["text"]
 
-        def load(digest, **changed):
+        def load(digest=None, **changed):
             with copy.open("wb") as out:
                 np.savez(out, **{name: array for name, array in (known | changed).items() if array is not None})
-            if digest is not None:
-                with ZipFile(copy, "a") as archive:
-                    archive.writestr("digest", digest)
+            with ZipFile(copy, "a") as archive:
+                archive.writestr("digest", _digest(archive) if digest is None else digest)
             copy.replace(file)
             return arbitre.load(tmp_path)
 
-        assert load(None).to_dict() == written.to_dict()  # written before there was a digest
+        assert load().to_dict() == written.to_dict()
+        np.savez(file, **known)  # NumPy drops the digest
+        with pytest.raises(arbitre.DataError, match="got a file that was edited"):
+            arbitre.load(tmp_path)
         higher = known["tallies"].copy()
         higher[0, 3] += 1e-9
         for changed in ({"tallies": higher}, {"text": np.append(text, np.uint8(32))}):
@@ -383,7 +386,7 @@ class TestFiles:
             ({"tallies": np.array([{}, None])}, "damaged file"),
         ):
             with pytest.raises(arbitre.DataError, match=words) as caught:
-                load(None, **changed)
+                load(**changed)
             assert caught.value.file == str(file)
 
     def test_an_edited_ranking_is_refused(self, tmp_path):

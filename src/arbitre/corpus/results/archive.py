@@ -115,8 +115,7 @@ def read_archive(path: Path) -> Evaluation:
     """
     try:
         with ZipFile(path) as archive:
-            written = archive.read(DIGEST) if DIGEST in archive.namelist() else None  # not in files of early versions
-            edited = written not in {None, _digest(archive)}
+            edited = DIGEST not in archive.namelist() or archive.read(DIGEST) != _digest(archive)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             text = json.loads(arrays["text"].tobytes())
             if text["format"] == FORMAT and not edited:
