@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
 
-from arbitre.agreement.consensus.build import MIN_ANNOTATORS, consensus_on
+from arbitre.agreement.consensus.build import consensus_on
 from arbitre.agreement.consensus.queue_files import queue_files
-from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
+from arbitre.cli.consensus_options import VoteOptions
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
 from arbitre.cli.output.path_labels import escape_hidden, nested_labels
@@ -36,28 +37,6 @@ MAX_SHOWN: Final = 10
 _ROOM: Final = 40
 """Maximum number of characters of a reading that are shown."""
 
-How = Annotated[
-    Strategy,
-    typer.Option(
-        help="How to combine the annotations: keep what has the best expected score (minimum-risk), what most "
-        "annotators have (majority) or what all of them have (unanimity), let people decide on the disagreements "
-        "(collegial, with --queue and --decisions), or estimate categories from the error rates of the annotators "
-        "(dawid-skene)."
-    ),
-]
-WeakMargin = Annotated[
-    float,
-    typer.Option(
-        metavar="SHARE",
-        min=0.0,
-        max=1.0,
-        help="Flag a majority as weak if it leads by less than this share of the votes.",
-    ),
-]
-MinAnnotators = Annotated[
-    int,
-    typer.Option(metavar="N", min=1, help="Leave out documents that fewer annotators have."),
-]
 Systems = Annotated[
     list[str] | None,
     typer.Option(
@@ -99,9 +78,7 @@ def consensus(
     schema: Schema,
     options: ComparatorOptions,
     reading: ReadingOptions,
-    strategy: How = DEFAULT_STRATEGY,
-    weak_margin: WeakMargin = WEAK_MARGIN,
-    min_annotators: MinAnnotators = MIN_ANNOTATORS,
+    vote: VoteOptions,
     systems: Systems = None,
     out: Out = None,
     queue: QueueFiles = None,
@@ -123,9 +100,7 @@ def consensus(
         options.comparator(schema),
         named_sources(annotators),
         reading,
-        strategy=strategy,
-        weak_margin=weak_margin,
-        min_annotators=min_annotators,
+        **asdict(vote),
         systems=named_sources(systems or []),
         out=out,
         queue=queue,

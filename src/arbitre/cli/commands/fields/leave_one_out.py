@@ -12,7 +12,7 @@ from rich.text import Text
 from arbitre.agreement.consensus.leave_one_out import SCORES, TITLE, WARNING, leave_one_out_on
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy
 from arbitre.cli.commands.fields.agree import Annotators
-from arbitre.cli.commands.fields.consensus import WeakMargin
+from arbitre.cli.consensus_options import WeakMargin
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, left_out, titled
 from arbitre.cli.output.path_labels import escape_hidden
