@@ -146,6 +146,7 @@ def test_a_matching_that_needs_too_many_comparisons_is_refused():
 def interrupted(call, running):
     """Send SIGINT when `running` is set; return whether `call` ended with KeyboardInterrupt."""
     sender = threading.Thread(target=lambda: running.wait() and os.kill(os.getpid(), signal.SIGINT))
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # the processes of pytest-xdist ignore it
     sender.start()
     try:
         call()
@@ -154,6 +155,7 @@ def interrupted(call, running):
     finally:
         running.set()
         sender.join()
+        signal.signal(signal.SIGINT, handler)
     return False
 
 
@@ -163,7 +165,7 @@ def test_native_calls_are_interrupted_before_they_return(library, monkeypatch):
 
     def endless(*_, **__):
         running.set()
-        never.wait()
+        never.wait(60)
 
     if library == "scipy":
         monkeypatch.setattr(assignment, "INTERRUPTIBLE_CELLS", 4)
