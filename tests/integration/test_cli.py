@@ -133,6 +133,18 @@ class TestCompare:
             text = run("evaluate", "--schema", schema, "--gold", "gold.jsonl", "--predicted", "predicted.jsonl").stdout
             assert ("precision (biased)" in text, "matched / predicted" in text) == (biased, not biased)
 
+    def test_a_quality_just_below_the_threshold_is_shown_below_it(self):
+        number = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 1}}}}
+        write("schema.json", {"type": "object", "properties": {"a": number, "b": number}})
+        write("gold.json", {"a": 0, "b": 0})
+        write("predicted.json", {"a": 0.1, "b": 0.10001})
+        shown = run("compare", "gold.json", "predicted.json", "--schema", "schema.json", "--close", "0.9").stdout
+        text = " ".join(shown.split())
+        assert "a close 0.9000 0 -> 0.1" in text
+        assert "b wrong 0.89999 0 -> 0.10001" in text
+        assert "document wrong 0.89999" in text
+        assert "Close: quality 0.9 or more. An object or list has the worst verdict in it." in text
+
     def test_redirected_output_has_no_escape_codes(self, pair):
         plain = run("compare", *pair).stdout
         assert ESCAPE not in plain

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import set_cell_size
+from rich.console import Group
 from rich.text import Text
 from rich.tree import Tree
 
@@ -39,9 +40,22 @@ _SPARED: Final = 3
 """Minimum number of characters to replace with an ellipsis."""
 
 
-def verdict_tree(comparison: Comparison, width: int) -> Tree:
-    """Return the nodes of a comparison with their verdicts; correct nodes are collapsed."""
-    return _TreeBuilder.for_comparison(comparison, width).build()
+def verdict_tree(comparison: Comparison, width: int) -> Group:
+    """Return the nodes of a comparison with their verdicts and a legend; correct nodes are collapsed."""
+    legend = f"Close: quality {comparison.close:g} or more. An object or list has the worst verdict in it."
+    return Group(_TreeBuilder.for_comparison(comparison, width).build(), Text(legend, style="dim"))
+
+
+def distinct(quality: float, close: float) -> str:
+    """Return a quality with four decimals, or as many as it needs to stay below 1 and below the threshold.
+
+    >>> distinct(0.9, 0.9), distinct(0.89999, 0.9), distinct(0.999999, 0.9)
+    ('0.9000', '0.89999', '0.999999')
+    """
+    digits = 4
+    while any(quality < limit <= round(quality, digits) for limit in (close, 1.0)):
+        digits += 1
+    return number(quality, digits)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,6 +64,7 @@ class _TreeBuilder:
     verdicts: Sequence[int]
     below: dict[int, list[int]]
     entries: str
+    close: float
     width: int
 
     @classmethod
@@ -60,7 +75,8 @@ class _TreeBuilder:
         for level in levels:
             for at, parent in enumerate(level.parent.tolist()):
                 below.setdefault(parent, []).append(level.first + at)
-        return cls(node_tree, node_tree.verdicts(comparison.close).tolist(), below, comparison.entries, width)
+        close = comparison.close
+        return cls(node_tree, node_tree.verdicts(close).tolist(), below, comparison.entries, close, width)
 
     def build(self) -> Tree:
         root = Tree("", hide_root=True, guide_style="dim")
@@ -129,7 +145,7 @@ class _TreeBuilder:
             [f" {title}", "  ", (verdict.text, STYLES[verdict])] if title else ["  ", (verdict.text, STYLES[verdict])]
         )
         if verdict not in (Verdict.CORRECT, Verdict.MISSING, Verdict.SPURIOUS):
-            parts.append(f" {number(float(level.quality[at]))}")
+            parts.append(f" {distinct(float(level.quality[at]), self.close)}")
         if verdict != Verdict.CORRECT and not self.opened(node_id):
             room = (
                 self.width

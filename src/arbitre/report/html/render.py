@@ -153,6 +153,7 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
         "several": several,
         "glyphs": GLYPHS | {f"class.{name}": glyph for name, glyph in entry_classes.GLYPHS.items()},
         "strings": strings,
+        "close": plain["subjects"][0]["close"] if plain["subjects"] else 1.0,
         "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
     }
 

@@ -39,10 +39,16 @@ const title = (node, side) => {
   return own === undefined || !(scalar(own) || node.verdict === "wrong type") ? "" : text(own);
 };
 
+// A quality with two decimals, or as many as it needs to stay below 1 and below the threshold of its verdict.
+const distinct = (quality) => {
+  let digits = 2;
+  while (digits < 17 && [data.close, 1].some((limit) => quality < limit && Number(quality.toFixed(digits)) >= limit)) digits += 1;
+  return number(quality, digits);
+};
 const mark = (node) => {
   const bare = ["correct", "missing", "spurious"].includes(node.verdict);
   const normalised = node.verdict === "correct" && "predicted" in node && !("reading" in node) ? ` ${say("js.normalised")}` : "";
-  return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${number(node.quality, 2)}`];
+  return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${distinct(node.quality)}`];
 };
 const labelled = (name) => (name === "" ? shown(name) : breakable(name));
 const times = (node) => ("mass" in node ? make("small", {}, ` × ${number(node.mass, 2)}`) : null);
