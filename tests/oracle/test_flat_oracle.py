@@ -110,4 +110,7 @@ def test_a_flat_matching_beyond_the_size_limit_is_marked_as_a_lower_bound(case, 
         assert scores.quality_mass <= exact.flat_by_path[path].quality_mass + 1e-9
     if limited.flat_exact:
         assert limited.flat.quality_mass == pytest.approx(exact.flat.quality_mass, abs=1e-9)
-    assert 0.0 <= limited.solidarity <= 1.0
+    if limited.flat.quality_mass:
+        assert 0.0 <= limited.solidarity <= 1.0
+    else:
+        assert limited.solidarity is None

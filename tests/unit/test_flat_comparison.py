@@ -43,10 +43,10 @@ def test_solidarity_is_the_share_of_the_flat_quality_reached_in_the_own_entries(
     ] * 2.0 == pytest.approx(in_entries)
 
 
-def test_solidarity_is_1_if_nothing_can_be_reached():
+def test_solidarity_is_none_if_nothing_can_be_reached():
     for predicted in ([], [{"name": "", "pages": []}], ABSENT):
-        assert diagnosis(GOLD, predicted).solidarity == 1.0
-    assert diagnosis([], []).solidarity == 1.0
+        assert diagnosis(GOLD, predicted).solidarity is None
+    assert diagnosis([], []).solidarity == 1.0  # empty lists match
 
 
 def test_solidarity_is_none_under_transport():
@@ -222,7 +222,8 @@ def test_compare_flat_refuses_options_about_other_scores(files):
     assert "combined with --flat" in " ".join(result.output.replace("│", " ").split())
 
 
-def test_compare_shows_the_solidarity(files):
+def test_compare_shows_the_solidarity_and_the_moved_values(files):
+    Path(files["predicted/a"]).write_text(json.dumps(SWAPPED[::-1]), encoding="utf-8")
     text = run("compare", files["gold/a"], files["predicted/a"], "--schema", files["schema"]).output
     assert "solidarity: 0." in text
     assert "Moved values" in text

@@ -19,7 +19,7 @@ class FlatComparison:
 
     Attributes:
         solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,
-            in [0, 1]; 1 if no quality can be reached, None under transport. The flat matching of a path pairs all its
+            in [0, 1]; None if no quality can be reached, and under transport. The flat matching of a path pairs all its
             gold leaves with all its predicted leaves, regardless of entries.
         solidarity_by_path: Solidarity by wildcard path of the leaves.
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
@@ -96,7 +96,7 @@ def _scores(gold: float, predicted: float, matched: float, quality_mass: float) 
     return Scores(Tally(gold, predicted, matched, quality_mass, None))
 
 
-def _share(reached: Iterable[float], reachable: Iterable[float]) -> float:
-    """Return the quality that is reached, divided by the quality that can be reached; 1 if none can be reached."""
+def _share(reached: Iterable[float], reachable: Iterable[float]) -> float | None:
+    """Return the quality that is reached, divided by the quality that can be reached; None if none can be reached."""
     whole = math.fsum(reachable)
-    return min(1.0, math.fsum(reached) / whole) if whole > 0.0 else 1.0
+    return min(1.0, math.fsum(reached) / whole) if whole > 0.0 else None

@@ -337,7 +337,7 @@ def quality(found: DocumentQuality) -> str:
 
 def solidarity(comparison: FlatComparison) -> str:
     """Return a line with the solidarity and the f1q of the flat matching."""
-    share = "undefined under transport" if comparison.solidarity is None else number(comparison.solidarity)
+    share = "undefined" if comparison.solidarity is None else number(comparison.solidarity)
     return f"solidarity: {share} (f1q of the leaves without entries: {number(comparison.flat.f1q)})"
 
 
