@@ -196,3 +196,13 @@ def test_folders_of_a_run_that_fails_are_removed(here):
         with pytest.raises(DataError, match="folder name"), output_folder(here / "out", ["a"], parts={name: ["b"]}):
             pass
     assert [*here.iterdir()] == []
+
+
+def test_results_of_another_command_are_not_replaced(here):
+    run("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "gold", "--quiet")
+    run(*EVALUATE, "--out", "results", "--quiet")
+    before = contents(here)
+    assert "The output folder contains results of another command, such as" in run(*EVALUATE, "--out", "gold", code=2)
+    consensus = ("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "results")
+    assert "results of another command" in run(*consensus, code=2)
+    assert contents(here) == before

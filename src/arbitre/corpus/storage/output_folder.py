@@ -162,6 +162,16 @@ class _Results:
             elif os.path.lexists(self.target / first):
                 self.check(first)
 
+    def check_command(self, names: Collection[str]) -> None:
+        """Raise DataError if the folder has results of another command: none of its files has one of these names."""
+        old = sorted(self.known.states)
+        if old and not any(fnmatchcase(file, name) for file in old for name in names):
+            raise DataError.of(
+                f"The output folder contains results of another command, such as {old[0]}",
+                file=str(self.target),
+                hint=f"Choose another folder, such as {_suggestion(self.target)}.",
+            )
+
     def publish(self, new: Mapping[str, FileState], staging: Path) -> None:
         """Move new files into place, and remove the old ones. If the process is killed, all are still recognised."""
         self.target.mkdir(exist_ok=True)
@@ -221,6 +231,7 @@ def output_folder(
         _check_staging(staging)
         for one, own in zip(results, ({*names} - {*parts}, *parts.values()), strict=True):
             one.check_all(own)
+            one.check_command(own)
         fresh = FileList.read(folder) is None
         try:
             _prepare(staging, names, parts, results[0], resume=resume)
