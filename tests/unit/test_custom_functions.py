@@ -258,7 +258,9 @@ class TestCommands:
     def test_diff_needs_no_function(self):
         for name in ("before", "after"):
             self.run("evaluate", *self.CORPUS, "--predicted", "predicted.jsonl", "--out", name)
-        assert "no evidence of a change" in self.run("diff", "before/evaluation.json", "after/evaluation.json", functions=())
+        assert "no evidence of a change" in self.run(
+            "diff", "before/evaluation.json", "after/evaluation.json", functions=()
+        )
 
     def test_functions_and_catalogues_add_up(self):
         schema = json.loads(Path("schema.json").read_text(encoding="utf-8"))

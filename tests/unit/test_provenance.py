@@ -264,7 +264,7 @@ class TestAnEvaluation:
         assert UNKNOWN in run(*COMMAND).stdout
         FULL.write("gold.jsonl")
         lines = run(*COMMAND).stdout.splitlines()
-        assert lines[2] == MAJORITY
+        assert lines[3] == MAJORITY
         assert json.loads(run(*COMMAND, "--format", "json").stdout)["provenance"]["headline"] == MAJORITY
         assert MAJORITY in evaluated()._repr_html_()
 
