@@ -101,7 +101,7 @@ def interval(
     >>> sample = Sample.of([f"{n:02}" for n in range(12)], [(4, 4, 4, 3 + n / 12, 2.5) for n in range(12)])
     >>> found = interval(sample, "irq")
     >>> round(found.low, 3), round(found.estimate, 3), round(found.high, 3)
-    (0.72, 0.865, 0.953)
+    (0.788, 0.865, 0.922)
     """
     statistic = Statistic.scores(sample, [score], average)
     return bounds(statistic, [score], sample, level=level, method=method, resamples=resamples, seed=seed)[0]

@@ -236,7 +236,7 @@ def pk(k: int | None = None) -> Distance:
 
 
 def _windowed(name: str, weigh: Weigh, k: int | None) -> Distance:
-    facts = Facts(symmetric=k is not None, separating=False, triangle=False, witness=([1], [3]) if k is None else _SAME)
+    facts = Facts(symmetric=k is not None, separating=False, triangle=False, witness=([1], [5]) if k is None else _SAME)
     return Distance(name, _KINDS, facts, partial(_pool, partial(share_of_windows, weigh, k)), {"k": k})
 
 
