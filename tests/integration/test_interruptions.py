@@ -31,7 +31,7 @@ arbitre.__main__.main()
 MOMENTS = {
     "while processes start": "signal.raise_signal(signal.SIGINT)",
     "while processes work": "next(pool.map(int, [1]));signal.raise_signal(signal.SIGINT)",
-    "in a destructor": "Interrupted(); time.sleep(60)",
+    "in a destructor": "Interrupted(); time.sleep(1)",
 }
 
 

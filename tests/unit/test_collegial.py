@@ -216,6 +216,7 @@ class TestTheQueue:
     def test_a_folder_gets_all_three_files(self, sources, tmp_path):
         consensus(SCHEMA, sources, strategy="collegial", queue=tmp_path / "queue")
         assert sorted(file.name for file in (tmp_path / "queue").iterdir()) == [
+            ".arbitre-output",
             "queue.csv",
             "queue.html",
             "queue.jsonl",
