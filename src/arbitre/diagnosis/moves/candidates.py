@@ -15,7 +15,7 @@ from arbitre.engine.columns.ragged import cross_slices, starts_of
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.solve.upper_bounds import upper_bounds
 from arbitre.errors import ArbitreError
-from arbitre.normalizers import normalized
+from arbitre.normalizers import normalize
 from arbitre.values import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -336,7 +336,7 @@ def _qualities(column: LeafColumn, slot: int, gold: Sequence[Json], raw: Sequenc
     pairs: list[tuple[int, int]] = []
     for at, value in enumerate(raw):
         try:
-            (normal, *_), _ = normalized(normalizers, [value], {type(value)})
+            normal = normalize(normalizers, value)
             comparable = kind_of(normal) == kind_of(gold[at]) and kind_of(normal) in distance.kinds
         except ArbitreError:
             comparable = False
