@@ -4,7 +4,6 @@ from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.corpora import evaluate, rank
 from .comparator.documents import compare
 from .comparator.entry_metricity import entry_metricity
-from .comparator.fault_scores import faults
 from .comparator.schemas import check_schema, infer_schema
 from .comparator.suggestions import perturb_gold, suggest_aliases, suggest_gate
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
@@ -91,7 +90,6 @@ __all__ = [
     "entities",
     "entry_metricity",
     "evaluate",
-    "faults",
     "gate",
     "infer_schema",
     "load",

@@ -127,7 +127,6 @@ FUNCTION = {
     "report": r"report\(",
     "figures": r"figures\(",
     "metricity": r"metricity\(",
-    "faults": r"faults\(",
     "perturb": r"perturb_gold\(",
     "schema infer": r"infer_schema\(",
     "schema check": r"check_schema\(",

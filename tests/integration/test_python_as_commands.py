@@ -247,12 +247,6 @@ def test_saved_evaluations_are_compared_document_by_document():
     assert arbitre.diff("saved", after) == arbitre.diff(before, after)
 
 
-def test_planted_faults_are_scored():
-    scores = arbitre.faults(["hungarian", {"keyed": {"key": "name"}}], share=0.3, seed=2)
-    matchings = ["--match", "hungarian", "--match", '{"keyed": {"key": "name"}}']
-    same(scores.to_dict(), printed("faults", *matchings, "--share", "0.3", "--seed", "2"))
-
-
 def test_the_metricity_of_entries_is_measured():
     options = ["--distance", "levenshtein", "--distance", "yujian-bo", "--sample", "12", "--seed", "3"]
     arguments = [GOLD, HASTY, "--schema", SCHEMA, "--overlay", "overlay.json", *options]

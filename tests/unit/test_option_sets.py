@@ -127,7 +127,6 @@ IN_PYTHON = {
     "report": (arbitre.write_report, {"evaluations": "results"}),
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
     "metricity": (arbitre.entry_metricity, {}),
-    "faults": (arbitre.faults, {"score": "all scores are returned"}),
     "perturb": (arbitre.perturb_gold, {}),
     "schema infer": (arbitre.infer_schema, {}),
     "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
@@ -167,7 +166,7 @@ IN_PYTHON = {
     ),
 }
 """The function of each command, and its options that have another place in Python."""
-NAMES_IN_PYTHON = {"projection": "project", "chosen": "match"}
+NAMES_IN_PYTHON = {"projection": "project"}
 
 
 def keywords(function):

@@ -8,10 +8,9 @@ from copy import deepcopy
 
 import pytest
 
-from arbitre import ArbitreError, Comparator, bundled
+from arbitre import ArbitreError, bundled
 from arbitre.diagnosis.perturbation import FaultKind, perturb
 from arbitre.diagnosis.perturbation.noise import LOOK_ALIKES, add_noise
-from arbitre.diagnosis.perturbation.score_reactions import plant_each, score_faults
 from arbitre.paths import parse
 
 LINES = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
@@ -249,19 +248,3 @@ def test_invalid_rates_are_refused(rates, message):
     with pytest.raises(ArbitreError) as caught:
         perturb(PEOPLE, rates)
     assert str(caught.value) == message
-
-
-def test_each_fault_lowers_the_score_that_counts_it():
-    plan = Comparator(bundled.schema("examples/speakers.schema.json")).plan
-    scores = score_faults(plan, GOLD, plant_each(GOLD, at=SPEAKERS))
-    assert scores["none"].f1q == 1.0
-    assert scores["drop"].irq < scores["drop"].imq == 1.0
-    assert scores["duplicate"].imq < scores["duplicate"].irq == 1.0
-    assert scores["merge"].predicted == scores["drop"].predicted
-    assert scores["swap"].f1q < 1.0
-
-
-@pytest.mark.parametrize("share", [0.0, 0.7])
-def test_a_share_out_of_range_is_refused(share):
-    with pytest.raises(ArbitreError, match="Expected `share` to be above 0"):
-        plant_each(GOLD, at=SPEAKERS, share=share)

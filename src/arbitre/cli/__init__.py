@@ -37,11 +37,14 @@ COMMANDS: Final = {
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",
     "confidence": "Compare the confidence of predicted values with their correctness.",
     "advise": "Check the classes of training and test data: what to add, balance or merge.",
-    "faults": "Show how each score reacts to each kind of fault, for every matching.",
 }
 """Summary of each command. The module of the same name (see `module_of`), with underscores, defines a function of
 that name, or `app` for a group of subcommands."""
 
+REMOVED: Final = {
+    "faults": "Its tables are in docs/faults.md. To plant faults in your own gold, use `arbitre perturb`."
+}
+"""Commands of earlier versions, with a hint where their results are now."""
 SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
 """Commands that compare a system with gold, and refuse agreement coefficients."""
 PARALLEL: Final = frozenset({"evaluate", "rank"})
@@ -66,6 +69,8 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
         """Import the requested command, then resolve it."""
         name = args[0]
+        if name in REMOVED:
+            raise OptionError.of(f"The command `arbitre {name}` was removed", hint=REMOVED[name])
         if name in SCORING:
             for option in [arg.partition("=")[0] for arg in args[1:] if arg.startswith("--")]:
                 check_not_agreement(option.removeprefix("--"), OptionError, option)
