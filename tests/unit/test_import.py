@@ -79,9 +79,40 @@ def test_the_comparator_loads_no_library_that_only_some_comparisons_need():
     assert loaded("import arbitre\narbitre.Comparator({'type': 'string'})") & SLOW == set()
 
 
-def test_a_matching_loads_the_solver_when_it_needs_it():
+def test_a_first_comparison_loads_no_library_that_it_does_not_need():
     compare = "arbitre.Comparator({'type': 'array'}).compare(gold=['ab', 'ac'], predicted=['ad', 'ae']).scores"
-    assert "scipy.optimize" in loaded(f"import arbitre\n{compare}")
+    found = loaded(f"import arbitre\n{compare}")
+    assert "scipy" in found
+    assert found & (SLOW | {"arbitre.report", "arbitre.corpus.results"}) == set()
+
+
+def test_the_command_compare_loads_no_library_that_it_does_not_need(tmp_path):
+    (tmp_path / "schema.json").write_text('{"type": "array", "items": {"type": "string"}}', encoding="utf-8")
+    for name, value in (("gold", ["ab", "ac"]), ("predicted", ["ad", "ae"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    schema, *documents = (str(tmp_path / f"{name}.json") for name in ("schema", "gold", "predicted"))
+    found = loaded(
+        f"from arbitre.cli import app\napp(['compare', '--schema', {schema!r}, *{documents}], standalone_mode=False)"
+    )
+    assert "arbitre.cli.commands.compare" in found
+    assert found & (SLOW - {"typer", "rich"}) == set()
+
+
+def test_the_solver_finds_the_same_matchings_once_scipy_optimize_is_loaded():
+    found = loaded(
+        "import numpy as np\n"
+        "from arbitre.matching.assignment import _solver, solve_assignment\n"
+        "random = np.random.default_rng(0)\n"
+        "tables = [random.integers(0, 4, shape) / 3 for shape in np.ndindex(6, 6)]\n"
+        "alone = [solve_assignment(table) for table in tables]\n"
+        "assert 'scipy.optimize' not in sys.modules\n"
+        "import scipy.optimize\n"
+        "np.testing.assert_equal([solve_assignment(table) for table in tables], alone)\n"
+        "from importlib.machinery import PathFinder\n"
+        "PathFinder.find_spec = lambda *_: None\n"
+        "assert _solver.__wrapped__() is scipy.optimize.linear_sum_assignment"
+    )
+    assert "scipy.optimize" in found
 
 
 def test_the_module_of_a_command_loads_no_library_that_only_the_command_needs():

@@ -19,6 +19,7 @@ from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
+from arbitre.schema.loading.infer import infer
 from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
@@ -125,7 +126,6 @@ class Comparator:
             DataError: There are no documents, or one cannot be read.
         """
         from arbitre.corpus.running.check_gold import column_types, records_of  # noqa: PLC0415  (evaluations do not need it)
-        from arbitre.schema.loading.infer import infer  # noqa: PLC0415  (loads genson)
 
         dates: list[str] = []
         if isinstance(documents, (str, Path)):

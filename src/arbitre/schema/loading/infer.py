@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genson import SchemaBuilder
-
 from arbitre import threads
 from arbitre.errors import DataError
 from arbitre.parsing.dates import is_date
@@ -34,6 +32,8 @@ def infer(documents: Iterable[Json], dates: Iterable[str] = ()) -> dict[str, Any
     >>> infer([{"name": "Ada", "pages": [1]}])["properties"]["pages"]
     {'type': 'array', 'items': {'type': 'integer'}}
     """
+    from genson import SchemaBuilder  # noqa: PLC0415  (most schemas are given)
+
     known = list(documents)
     if not known:
         raise DataError.of("Expected at least one gold document to infer a schema from, got none")
