@@ -158,3 +158,21 @@ def test_no_scheme_finds_fewer_correct_entities_than_nervaluate(corpus):
     overall, _ = theirs_of(*corpus)
     for scheme in ("strict", "exact", "type"):
         assert evaluate(*corpus, scheme).counts.correct >= overall[THEIRS[scheme]].correct
+
+
+@given(corpora())
+def test_partial_never_falls_below_the_credit_of_semeval(corpus):
+    overall, _ = theirs_of(*corpus)
+    evaluation, theirs = evaluate(*corpus, "partial"), overall["partial"]
+    credit = theirs.correct + theirs.partial / 2
+    assert evaluation.counts.tp >= credit
+    assert evaluation.micro.quality_mass >= credit - 1e-9
+
+
+def test_partial_prefers_more_pairs_to_greater_overlaps():
+    gold, predicted = (
+        [[{"start": start, "end": end, "label": "city"} for start, end in spans]]
+        for spans in (((1, 10), (11, 20), (21, 30)), ((0, 2), (2, 12), (12, 22)))
+    )
+    evaluation = evaluate(gold, predicted, "partial")
+    assert evaluation.counts.partial == evaluation.per_class["city"].partial == evaluation.confusion.matrix[0, 0] == 3

@@ -85,7 +85,7 @@ def test_each_scheme_has_its_counts(scheme, counts):
 
 def test_partial_grades_overlaps_by_their_size_in_f1q():
     evaluation = evaluate([[span(0, 4)]], [[span(0, 3)]], "partial")
-    assert (evaluation.f1, evaluation.micro.f1q) == (0.5, 0.75)
+    assert (evaluation.f1, evaluation.micro.f1q) == (0.5, 0.875)
 
 
 def test_equal_entities_count_each_time():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arbitre.distances.pool_helpers import BroadcastPool
     from arbitre.values import Json
 
-Overlap = Literal["iou", "any", "equal"]
+Overlap = Literal["iou", "half", "any", "equal"]
 
 _LARGEST: Final = 2**53
 _PLACE: Final[dict[str, Json]] = {"start": 0, "end": 1}
@@ -37,12 +37,12 @@ def span(overlap: Overlap = "iou", label: str | None = None) -> Distance:
     equal value and 1 to every other value.
 
     Args:
-        overlap: "iou" for 1 - intersection / union of the spans, "any" for 0 if they overlap, "equal" for 0 if they
-            have the same boundaries; else 1.
+        overlap: "iou" for 1 - intersection / union of the spans, "half" for half of this if they overlap, "any" for 0
+            if they overlap, "equal" for 0 if they have the same boundaries; else 1.
         label: Key whose values must be equal, else the distance is 1. None compares no other key.
     """
     other: dict[str, Json] = {"other": 1} if label is None else {f"{label}.": 1}
-    facts = Facts(separating=False, triangle=overlap != "any", witness=(_PLACE, _PLACE | other))
+    facts = Facts(separating=False, triangle=overlap in {"iou", "equal"}, witness=(_PLACE, _PLACE | other))
     options = {"overlap": overlap} | ({} if label is None else {"label": label})
     return Distance("span", frozenset({Kind.OBJECT}), facts, partial(_pool, overlap, label), options)
 
@@ -62,7 +62,10 @@ def _pool(overlap: Overlap, label: str | None, values: Sequence[dict[str, Json]]
             common = np.minimum(end[left], end[right]) - np.maximum(start[left], start[right])
             common = np.maximum(common, 0.0)
             union = (end - start)[left] + (end - start)[right] - common
-            apart = (union - common) / np.where(union > 0.0, union, 1.0) if overlap == "iou" else 1.0 * (common <= 0.0)
+            apart = 1.0 * (common <= 0.0)
+            if overlap != "any":
+                iou = (union - common) / np.where(union > 0.0, union, 1.0)
+                apart = iou if overlap == "iou" else np.where(common > 0.0, iou / 2.0, 1.0)
         return np.where(labels[left] == labels[right], apart, 1.0)
 
     codes = np.arange(len(values)) if is_span.all() else value_codes(values)

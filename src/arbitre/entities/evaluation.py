@@ -114,8 +114,8 @@ class EntityClasses(ClassAverages):
 class EntityEvaluation(Evaluation):
     """Results of entity recognition. Sentences are the documents, entities are the entries.
 
-    `f1q`, `imq` and `irq` of `micro` are F1, precision and recall; for the scheme "partial", they grade each pair by
-    intersection / union instead of 1/2.
+    `f1q`, `imq` and `irq` of `micro` are F1, precision and recall; for the scheme "partial", a partially correct pair
+    counts 1/2 + intersection / union / 2 instead of 1/2.
     """
 
     scheme: Scheme = "strict"
@@ -229,6 +229,8 @@ def evaluate(
     labels = sorted({span["label"] for side in (left, right) for span in side.distinct})
     matched, own = pairs.columns(labels), IN_CLASS[scheme]
     in_class = matched if own == scheme else _compared(left, right, own, None)[1].columns(labels)
+    if scheme == "partial":  # the highest sum of graded qualities may have a lower credit
+        matched, in_class = matched.by_credit(), in_class.by_credit(same=True)
     counts = dict(zip(labels, in_class.by_class(), strict=True))
     return extend_to(
         EntityEvaluation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -194,24 +194,62 @@ class EntityColumns:
             The codes of the gold and of the predicted spans; shapes (pairs,).
         """
         ours, theirs = ((codes >= 0) & ~self.matched for codes in (self.gold, self.predicted))
+        rows, others, _ = self._best(ours.nonzero()[0], theirs.nonzero()[0], same=same)
+        return self.gold[rows], self.predicted[others]
+
+    def by_credit(self, *, same: bool | None = None) -> EntityColumns:
+        """Return the same entities, matched for the highest credit: 1 for the same boundaries, 1/2 for an overlap.
+
+        Among matchings of equal credit, the one with the greatest overlaps is chosen.
+
+        Args:
+            same: As for `overlapping`.
+        """
+        ours, theirs = ((codes >= 0).nonzero()[0] for codes in (self.gold, self.predicted))
+        rows, others, exact = self._best(ours, theirs, same=same, credit=True)
+        alone = np.setdiff1d(ours, rows), np.setdiff1d(theirs, others)
+        none = [np.full(len(side), -1, dtype=np.intp) for side in alone]
+        return replace(
+            self,
+            sentence=self.sentence[np.concatenate([rows, *alone])],
+            gold=np.concatenate([self.gold[rows], self.gold[alone[0]], none[1]]),
+            predicted=np.concatenate([self.predicted[others], none[0], self.predicted[alone[1]]]),
+            quality=np.concatenate([np.where(exact, 1.0, 0.5), np.zeros(len(alone[0]) + len(alone[1]))]),
+        )
+
+    def _best(
+        self, ours: Indices, theirs: Indices, *, same: bool | None, credit: bool = False
+    ) -> tuple[Indices, Indices, Mask]:
+        """Match entities that overlap: most pairs, or the highest credit, then the greatest overlaps.
+
+        Args:
+            ours: Rows with gold entities.
+            theirs: Rows with predicted entities.
+            same: As for `overlapping`.
+            credit: Whether a pair with the same boundaries counts twice.
+
+        Returns:
+            The rows of the gold and of the predicted entities, and which pairs have the same boundaries.
+        """
         size = int(self.sentence.max(initial=-1)) + 1
-        heights, widths = (np.bincount(self.sentence[side], minlength=size) for side in (ours, theirs))
+        sides = [side[self.sentence[side].argsort(kind="stable")] for side in (ours, theirs)]
+        heights, widths = (np.bincount(self.sentence[side], minlength=size) for side in sides)
         both = (heights > 0) & (widths > 0)
-        sides = []
-        for mask, codes in ((ours, self.gold), (theirs, self.predicted)):
-            rows = (mask & both[self.sentence]).nonzero()[0] if size else mask.nonzero()[0]
-            sides.append(codes[rows[self.sentence[rows].argsort(kind="stable")]])
+        sides = [side[both[self.sentence[side]]] for side in sides]
         heights, widths = heights[both], widths[both]
         owner, row, column = cross_slices(heights, widths)
         gold = sides[0][(heights.cumsum() - heights)[owner] + row]
         predicted = sides[1][(widths.cumsum() - widths)[owner] + column]
-        (start, end, label), (other_start, other_end, other) = (self.places[codes].T for codes in (gold, predicted))
+        places = self.places[self.gold[gold]], self.places[self.predicted[predicted]]
+        (start, end, label), (other_start, other_end, other) = (side.T for side in places)
         common = np.maximum(np.minimum(end, other_end) - np.maximum(start, other_start), 0)
         union = (end - start) + (other_end - other_start) - common
         allowed = common > 0
         if same is not None:
             allowed &= (label == other) == same
-        quality = np.where(allowed, (1.0 + common / np.maximum(union, 1) / (heights + widths)[owner]) / 2.0, 0.0)
+        exact: Mask = allowed & (start == other_start) & (end == other_end)
+        pairs = 1.0 + exact if credit else np.ones(len(exact))
+        quality = np.where(allowed, (pairs + common / np.maximum(union, 1) / (heights + widths)[owner]) / 3.0, 0.0)
         chosen = assign_all(quality, heights, widths)[0]
         chosen = chosen[allowed[chosen]]
-        return gold[chosen], predicted[chosen]
+        return gold[chosen], predicted[chosen], exact[chosen]

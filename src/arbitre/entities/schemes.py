@@ -25,9 +25,9 @@ SCHEMES: Final = get_args(Scheme)
 _DISTANCES: Final[dict[str, Json]] = {
     "strict": "exact",
     "exact": {"span": {"overlap": "equal"}},
-    "partial": {"span": {"overlap": "iou"}},
+    "partial": {"span": {"overlap": "half"}},
     "type": {"span": {"overlap": "any", "label": "label"}},
-    "partial in class": {"span": {"overlap": "iou", "label": "label"}},
+    "partial in class": {"span": {"overlap": "half", "label": "label"}},
 }
 IN_CLASS: Final = {"strict": "strict", "exact": "strict", "partial": "partial in class", "type": "type"}
 """For each scheme, the scheme that applies it to entities of the same class only."""
