@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import numpy as np
 
-from arbitre.parsing.fast_json import encode_each
 from arbitre.report.text_files import FORMULA, STANDARD, CsvDialect, cell, compact, csv_writer
 from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
@@ -33,7 +32,7 @@ CHUNK_ROWS: Final = 4096
 
 _ESCAPED: Final = frozenset((*FORMULA, "'"))
 """First characters of texts that `cell` may change."""
-_ENCODED: Final = frozenset({bool, int, list, dict})
+_STRUCTURED: Final = frozenset({bool, int, list, dict})
 
 
 def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list[str]:
@@ -49,9 +48,8 @@ def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list
     kinds = set(map(type, values))
     if kinds == {str} and _ESCAPED.isdisjoint([text[:1] for text in values]):
         return list(values)
-    if kinds <= _ENCODED:
-        encoded = zip(values, encode_each(values), strict=True)
-        return [compact(value) if text is None else text for value, text in encoded]
+    if kinds <= _STRUCTURED:
+        return list(map(compact, values))
     return [cell(value, dialect) for value in values]
 
 
@@ -64,14 +62,8 @@ def format_numbers(numbers: Floats, dialect: CsvDialect = STANDARD, *, masses: b
     values: list[float] = bits.view(np.float64).tolist()
     if masses:
         values = list(map(_whole, values))
-    texts = [
-        _number(value, dialect) if text is None or text == _NOT_FINITE else text.replace(".", dialect.decimal)
-        for value, text in zip(values, encode_each(values), strict=True)
-    ]
+    texts = [_number(value, dialect) for value in values]
     return [texts[place] for place in places.tolist()]
-
-
-_NOT_FINITE: Final = "null"
 
 
 def _whole(mass: float) -> float:

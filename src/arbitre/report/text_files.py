@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeA
 from arbitre.corpus.storage.files import atomic_file
 from arbitre.corpus.storage.output_folder import output_file
 from arbitre.errors import DataError, OptionError
-from arbitre.parsing.fast_json import encode_like_json
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -166,5 +165,4 @@ def compact(value: Json) -> str:
     """Serialise a value as JSON without whitespace."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
-    text = encode_like_json(value) if isinstance(value, list | dict) else None
-    return _COMPACT.encode(value) if text is None else text
+    return _COMPACT.encode(value)
