@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
     ("arrays", "errors", "paths", "values", "bundled", "threads", "demo", "parsing"),
-    ("tally", "curve", "signature", "catalogue", "classification", "refused_coefficients"),
+    ("tally", "tables", "curve", "signature", "catalogue", "classification", "refused_coefficients"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),
     ("comparison",),

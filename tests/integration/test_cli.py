@@ -23,11 +23,11 @@ from arbitre.cli import app
 from arbitre.cli.commands import evaluate as evaluate_command
 from arbitre.cli.output import progress
 from arbitre.cli.output.console import Terminal
-from arbitre.cli.output.path_labels import nested_labels
 from arbitre.cli.thresholds import over, under
 from arbitre.corpus.results.gates import Gate
 from arbitre.corpus.running.phases import ignore_progress
 from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.tables.terminal import nested_labels
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 DEMO = bundled.demo()

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arbitre.report.csv_columns import csv_text, format_cells, format_numbers
-from arbitre.report.text_files import CsvDialect, cell, csv_writer
+from arbitre.tables.csv_text import CsvDialect, cell, csv_text, csv_writer, format_cells, format_numbers
 from arbitre.values import ABSENT
 
 DIALECTS = [CsvDialect.named("standard"), CsvDialect.named("excel-fr")]

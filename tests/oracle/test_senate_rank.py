@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import Comparator, bundled
 from arbitre.cli import app
+from arbitre.corpus.results import tables
 from arbitre.corpus.systems.factors import factor
 from arbitre.corpus.systems.ranking import rank
-from arbitre.report.tables import summaries
 
 pytestmark = HERE
 
@@ -51,7 +51,7 @@ def systems(comparator, triples):
 
 
 def test_the_table_per_page_equals_the_published_one(runs):
-    lines = summaries.documents(runs, tuple(COLUMNS.values())).texts
+    lines = tables.documents(runs, tuple(COLUMNS.values())).texts()
     expected = [
         [run, *(row[title] for title in COUNTS), *(row[title] for title in COLUMNS)] for run, row in published().items()
     ]
@@ -62,17 +62,17 @@ def test_the_table_of_the_script_equals_the_published_one(comparator, triples):
     figures = {
         run: arbitre.published(comparator.compare(gold=gold, predicted=predicted)) for run, gold, predicted in triples
     }
-    found = summaries.figures(figures, tuple(SCORES.values()), name="Source", counts=tuple(COUNTS.values()))
+    found = tables.figures(figures, tuple(SCORES.values()), name="Source", counts=tuple(COUNTS.values()))
     expected = [
         [run, *(row[title] for title in COUNTS), *(row[title] for title in SCORES)] for run, row in published().items()
     ]
-    assert found.texts == expected
+    assert found.texts() == expected
     assert found.latex().splitlines()[4].startswith(r"page\_02\_01\_vt & 23 & 23 & 23 & 1.0000 & ")
 
 
 @pytest.mark.parametrize(("by", "part"), [(OCR, slice(8, 10)), (PAGE, slice(0, 7))], ids=["ocr", "page"])
 def test_the_means_per_ocr_and_per_page_equal_those_of_the_published_rows(runs, by, part):
-    found = summaries.by_cluster(runs, by, tuple(COLUMNS.values()))
+    found = tables.by_cluster(runs, by, tuple(COLUMNS.values()))
     groups = {}
     for run, row in published().items():
         groups.setdefault(run[part], []).append(row)

@@ -11,7 +11,7 @@ from arbitre.agreement.consensus.decisions import Decision, Decisions, cell_text
 from arbitre.agreement.consensus.disagreement import Disagreement, Reading
 from arbitre.agreement.consensus.queue_files import Queue
 from arbitre.errors import DataError
-from arbitre.report.text_files import FORMULA
+from arbitre.tables.csv_text import FORMULA
 from arbitre.values import ABSENT
 
 

@@ -15,16 +15,16 @@ from typer.testing import CliRunner
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
+from arbitre.corpus.results.tables import ROWS, ExportTable
 from arbitre.errors import DataError
-from arbitre.report.tables.exports import FORMS, Export, ExportTable, parse_exports, write
-from arbitre.report.tables.summaries import ROWS
-from arbitre.report.tables.table import SCORE, Table, TableColumn, count
+from arbitre.report.tables.exports import FORMS, Export, parse_exports, write
+from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
 
-TABLE = Table(
+TABLE = Table.of(
     "", (TableColumn("name"), TableColumn("f1q", SCORE), TableColumn("n", count)), (("a_b", 2 / 3, 1), ("c", None, 2))
 )
 

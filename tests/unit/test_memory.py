@@ -33,7 +33,7 @@ from arbitre.corpus.storage.database import Database
 from arbitre.corpus.storage.spill_array import SpillArray, spill_zeros
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError
-from arbitre.report.csv_columns import write_frame
+from arbitre.tables.csv_text import write_frame
 from arbitre.tally import COUNTS, NAMES
 
 PEOPLE = Comparator(

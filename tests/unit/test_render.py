@@ -7,8 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from arbitre import Tally
-from arbitre.cli.output.path_labels import nested_labels
 from arbitre.cli.output.result_tables import by_path
+from arbitre.tables.terminal import nested_labels
 from arbitre.tally import PathScores
 
 PATHS = ("/page/printed_page", "/speakers/*", "/speakers/*/interventions/*", "/speakers/*/interventions/*/pages/*")

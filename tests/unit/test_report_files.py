@@ -19,7 +19,7 @@ from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import read_view
 from arbitre.report.tables.result_files import evaluate_into
-from arbitre.report.text_files import cell
+from arbitre.tables.csv_text import cell
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 

@@ -16,8 +16,9 @@ from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.tables.result_files import evaluate_into, without_folders
-from arbitre.report.tables.table import SCORE, Table, TableColumn
-from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
+from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
+from arbitre.tables.table import SCORE, Table, TableColumn
 from arbitre.values import MAX_DEPTH
 
 PERSON = {
@@ -73,7 +74,7 @@ def test_only_numbers_have_a_decimal_comma(value, text):
 
 
 def test_a_table_is_written_in_a_dialect():
-    shown = Table("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("a;b", 0.5),))
+    shown = Table.of("", (TableColumn("run"), TableColumn("f1q", SCORE)), (("a;b", 0.5),))
     assert shown.csv(CsvDialect.named("excel-fr")) == '\ufeffrun;f1q\n"a;b";0,5\n'
 
 

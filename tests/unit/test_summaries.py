@@ -12,15 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arbitre
-from arbitre.corpus.results import dataframe
-from arbitre.corpus.storage.arrow import to_arrow_table, write_parquet
+from arbitre.corpus.results import dataframe, tables
+from arbitre.corpus.systems import tables as system_tables
 from arbitre.corpus.systems.factors import factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
 from arbitre.errors import DataError
-from arbitre.report.csv_columns import CHUNK_ROWS, write_frame
-from arbitre.report.tables import summaries
-from arbitre.report.tables.table import SCORE, Table, TableColumn, count, probability
+from arbitre.report.tables.exports import write_parquet
+from arbitre.tables.arrow import to_arrow_table
+from arbitre.tables.csv_text import CHUNK_ROWS, write_frame
+from arbitre.tables.table import SCORE, Table, TableColumn, count, probability
 from arbitre.tally import NAMES
 
 COMPARATOR = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
@@ -40,7 +41,7 @@ def evaluation():
 
 
 def test_the_documents_table_has_a_row_for_each_document(evaluation):
-    assert summaries.table(evaluation, "markdown", "documents", ("irq", "imq")).splitlines() == [
+    assert tables.table(evaluation, "markdown", "documents", ("irq", "imq")).splitlines() == [
         "| document | gold | predicted | matched | irq | imq |",
         "|:---|---:|---:|---:|---:|---:|",
         r"| p\_1 | 4 | 4 | 4 | 1.0000 | 1.0000 |",
@@ -50,13 +51,13 @@ def test_the_documents_table_has_a_row_for_each_document(evaluation):
         "",
         f"Signature: `{COMPARATOR.signature.short}`",
     ]
-    usual = summaries.documents(evaluation)
+    usual = tables.documents(evaluation)
     assert [column.name for column in usual.columns][4:] == ["document quality", "f1q", "imq", "irq", "amq"]
     assert [row[4] for row in usual.rows] == [1.0, 0.5, 0.0, 0.0]
 
 
 def test_the_paths_table_has_a_row_for_each_path(evaluation):
-    assert summaries.table(evaluation, "latex", "paths", ("irq",)).splitlines() == [
+    assert tables.table(evaluation, "latex", "paths", ("irq",)).splitlines() == [
         f"% Signature: {COMPARATOR.signature.short}",
         r"\begin{tabular}{lrrrr}",
         r"\toprule",
@@ -69,13 +70,13 @@ def test_the_paths_table_has_a_row_for_each_path(evaluation):
 
 
 def test_paths_have_their_outcomes_as_counts(evaluation):
-    head, _, row, *_ = summaries.table(evaluation, "markdown", "paths").splitlines()
+    head, _, row, *_ = tables.table(evaluation, "markdown", "paths").splitlines()
     assert head.endswith(r"| exact\_match\_rate | exact | close | wrong | wrong\_type | missing | spurious |")
     assert row.endswith("| 0.3750 | 6 | 0 | 1 | 0 | 9 | 0 |")
 
 
 def test_the_scores_table_has_a_row_for_each_score(evaluation):
-    rows = list(csv.DictReader(io.StringIO(summaries.table(evaluation, "csv", "scores"))))
+    rows = list(csv.DictReader(io.StringIO(tables.table(evaluation, "csv", "scores"))))
     assert [row["score"] for row in rows] == [*NAMES, "document_quality"]
     assert {row["signature"] for row in rows} == {COMPARATOR.signature.short}
     found = {row["score"]: row for row in rows}
@@ -86,17 +87,17 @@ def test_the_scores_table_has_a_row_for_each_score(evaluation):
 
 
 def test_groups_are_means_over_their_documents(evaluation):
-    found = summaries.by_cluster(evaluation, r"^.", ("irq", "imq"), name="page")
+    found = tables.by_cluster(evaluation, r"^.", ("irq", "imq"), name="page")
     assert found.rows == (("p", 2, 0.75, 1.0), ("q", 2, 0.0, 0.0))
     assert found.columns[0].name == "page"
-    assert summaries.by_cluster(evaluation, None, ("irq",)).rows == (("all", 4, 0.375),)
-    assert summaries.by_cluster(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
+    assert tables.by_cluster(evaluation, None, ("irq",)).rows == (("all", 4, 0.375),)
+    assert tables.by_cluster(evaluation, r"_(.)", ("irq",)).rows == (("1", 2, 0.5), ("2", 2, 0.25))
 
 
 def test_the_leaderboard_marks_groups_with_letters():
     systems = {"a": right(**dict.fromkeys("pqrstuvw", 4)), "b": right(**dict.fromkeys("pqrstuvw", 3))}
     ranking = rank(systems, "irq")
-    found = summaries.leaderboard(ranking)
+    found = system_tables.leaderboard(ranking)
     assert [column.name for column in found.columns] == [
         *(
             "system",
@@ -114,24 +115,24 @@ def test_the_leaderboard_marks_groups_with_letters():
     ]
     assert [row[0] + row[7] for row in found.rows] == ["aa", "bb"]
     assert found.rows[0][8] == ranking.systems[0].floor == 1.0  # every page names the same people
-    assert summaries.side_by_side(ranking).texts == [
+    assert system_tables.side_by_side(ranking).texts() == [
         ["a", "1.0000", "1.0000", "1.0000", "1.0000", "1.25"],
         ["b", "0.7500", "0.8571", "1.0000", "1.0000", "1.75"],
     ]
-    assert summaries.pairs(ranking.pairs).texts == [
+    assert system_tables.pairs(ranking.pairs).texts() == [
         ["a", "b", "+0.2500", "+0.1948", "+0.3489", "0.0078", "0.0078", "0.0078", "0.0907"]
     ]
-    assert summaries.winners(ranking).texts == [["/*", "1.0000", "0.7500", "a"]]
-    assert summaries.lacking(ranking).rows == ()
+    assert system_tables.winners(ranking).texts() == [["/*", "1.0000", "0.7500", "a"]]
+    assert system_tables.lacking(ranking).rows == ()
 
 
 def test_tied_winners_are_all_listed():
     ranking = rank({"a": right(p=4), "b": right(p=4)})
-    assert summaries.winners(ranking).texts == [["/*", "1.0000", "–", "all"]]
+    assert system_tables.winners(ranking).texts() == [["/*", "1.0000", "–", "all"]]
 
 
 def test_group_letters_continue_beyond_the_alphabet():
-    assert [summaries._letter(at) for at in (0, 25, 26, 53)] == ["a", "z", "a1", "b2"]
+    assert [system_tables._letter(at) for at in (0, 25, 26, 53)] == ["a", "z", "a1", "b2"]
 
 
 def test_the_tables_of_levels_and_contrasts_have_a_row_for_each():
@@ -139,16 +140,16 @@ def test_the_tables_of_levels_and_contrasts_have_a_row_for_each():
         [(one, GOLD, GOLD[:found]) for one in "pq" for found in (4, 2)] + [("p", GOLD, [])]
     )
     found = [factor(evaluation, "ocr", {"ocr": ["good", "bad", "good", "bad", ""]}, "irq")]
-    assert summaries.levels(found).texts[0][:4] == ["ocr", "(empty)", "1", "0.0000"]
-    assert summaries.levels(found).texts[2][:4] == ["ocr", "good", "2", "1.0000"]
-    assert summaries.contrasts(found).texts[2][:5] == ["ocr", "bad", "good", "2", "-0.5000"]
-    assert summaries.contrasts(found).texts[2][7:] == ["0.5000", "1.0000", "1.0000", "–"]
+    assert system_tables.levels(found).texts()[0][:4] == ["ocr", "(empty)", "1", "0.0000"]
+    assert system_tables.levels(found).texts()[2][:4] == ["ocr", "good", "2", "1.0000"]
+    assert system_tables.contrasts(found).texts()[2][:5] == ["ocr", "bad", "good", "2", "-0.5000"]
+    assert system_tables.contrasts(found).texts()[2][7:] == ["0.5000", "1.0000", "1.0000", "–"]
 
 
 def test_the_runs_table_shows_the_mean_spread_and_changes():
     evaluation = COMPARATOR.evaluate([("p", GOLD, GOLD), ("p", GOLD, GOLD[:2]), ("q", GOLD, []), ("q", GOLD, [])])
     found = run_stability(evaluation, "irq")
-    assert summaries.runs({"s": found}).texts == [["s", "2", "2", "0.3750", "0.1768", "50.0%"]]
+    assert system_tables.runs({"s": found}).texts() == [["s", "2", "2", "0.3750", "0.1768", "50.0%"]]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_the_runs_table_shows_the_mean_spread_and_changes():
 )
 def test_an_unknown_table_is_refused(evaluation, arguments, message):
     with pytest.raises(DataError) as error:
-        summaries.table(evaluation, *arguments)
+        tables.table(evaluation, *arguments)
     assert str(error.value).startswith(message)
 
 
@@ -174,7 +175,7 @@ HOSTILE = r"a|b & 5% _x_ #1 $y$ {z} ~^ \cmd <i> [l](u) `c` *e*"
 
 
 def one(text, number=0.5):
-    return Table("", (TableColumn("name"), TableColumn("f1q", SCORE)), ((text, number),))
+    return Table.of("", (TableColumn("name"), TableColumn("f1q", SCORE)), ((text, number),))
 
 
 def test_markup_in_names_is_escaped():
@@ -244,7 +245,7 @@ def test_csv_and_arrow_have_the_same_columns_and_numbers(evaluation):
     for frame in (
         dataframe.document_frame(evaluation.document_table, evaluation.signature),
         dataframe.path_frame(evaluation.by_path, evaluation.signature),
-        summaries.means(evaluation).frame,
+        tables.means(evaluation),
     ):
         file = io.StringIO()
         write_frame(file, frame)
@@ -270,10 +271,10 @@ def test_a_frame_has_every_row_of_a_large_table():
 
 def test_a_table_is_a_frame_of_texts_counts_and_numbers():
     columns = (TableColumn("system"), TableColumn("f1q", SCORE), TableColumn("failed", count))
-    found = to_arrow_table(Table("", columns, (("a", None, 1), ("b", 0.5, 0))).frame)
+    found = to_arrow_table(Table.of("", columns, (("a", None, 1), ("b", 0.5, 0))))
     assert [str(field.type) for field in found.schema] == ["string", "double", "int64"]
     assert found.to_pydict() == {"system": ["a", "b"], "f1q": [None, 0.5], "failed": [1, 0]}
-    assert [str(field.type) for field in to_arrow_table(Table("", columns, ()).frame).schema] == [
+    assert [str(field.type) for field in to_arrow_table(Table.of("", columns, ())).schema] == [
         "string",
         "double",
         "double",

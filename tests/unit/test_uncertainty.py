@@ -84,7 +84,7 @@ class TestClusters:
         found = evaluation.trust["intervals"]
         assert (found["documents"], found["clusters"], found["units"], found["runs"]) == (8, 4, 4, True)
         console = Console(width=100, file=io.StringIO())
-        console.print(intervals(evaluation.trust))
+        console.print(intervals(evaluation.trust, 120))
         assert "over 8 documents in 4 clusters (runs of one document)" in " ".join(console.file.getvalue().split())
         once = LETTERS.evaluate(list(triples(4))[::2]).trust["intervals"]
         assert (once["documents"], once["clusters"], once["units"], once["runs"]) == (4, None, 4, False)

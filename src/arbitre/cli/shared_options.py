@@ -22,8 +22,8 @@ from arbitre.corpus.statistics import Average
 from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
-from arbitre.report.text_files import CsvDialectName
 from arbitre.schema import CLOSE, SchemaSource
+from arbitre.tables.csv_text import CsvDialectName
 from arbitre.values import MAX_DEPTH
 
 Schema = Annotated[

@@ -23,7 +23,8 @@ from arbitre.diagnosis.metricity import metricity
 from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError
-from arbitre.report.text_files import CsvDialect, atomic_text_file, cell, csv_writer, json_text
+from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.metricity import Metricity
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.diagnosis.metricity.entry_pool import EntryPool
-    from arbitre.report.text_files import CsvDialectName
     from arbitre.schema import SchemaSource
+    from arbitre.tables.csv_text import CsvDialectName
     from arbitre.tally import Scores
     from arbitre.values import Json
 

@@ -6,6 +6,7 @@ The values are those of the standard library: msgspec rounds decimal numbers cor
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -96,3 +97,13 @@ def _quotes(data: bytes) -> int:
     if b"\\" in data:
         data = data.replace(rb"\\", b"").replace(rb"\"", b"")
     return data.count(b'"')
+
+
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def compact(value: Json) -> str:
+    """Serialise a value as JSON without whitespace."""
+    if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
+        return repr(value)
+    return _COMPACT.encode(value)

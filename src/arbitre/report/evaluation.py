@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from arbitre.corpus.results import dataframe
 from arbitre.corpus.results import evaluation as corpus
-from arbitre.corpus.results.data_table import DataTable
 from arbitre.corpus.results.gates import gate, require
 from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.corpus.storage.temporary import TemporaryFolder
@@ -20,6 +19,7 @@ from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
+from arbitre.tables.table import Table
 from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Evaluation(corpus.Evaluation):
     values: ValueSource | None = field(default=None, repr=False)
     """Reads the values at a path; None if the documents are no longer available."""
 
-    def table(self, name: str = "documents") -> DataTable:
+    def table(self, name: str = "documents") -> Table:
         """Return a table of the results.
 
         Args:
@@ -79,18 +79,18 @@ class Evaluation(corpus.Evaluation):
                 of faults.
         """
         if name == "documents":
-            return DataTable(dataframe.document_frame(self.document_table, self.signature))
+            return Table.of_frame(dataframe.document_frame(self.document_table, self.signature))
         if name == "paths":
-            return DataTable(dataframe.path_frame(self.by_path, self.signature))
+            return Table.of_frame(dataframe.path_frame(self.by_path, self.signature))
         if name == "matches":
-            return DataTable(result_files.read_table(self.details / result_files.MATCHES))
+            return Table.of_frame(result_files.read_table(self.details / result_files.MATCHES))
         if name == "faults":
             return self.faults()
         raise DataError.of(
             f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES) or f"Choose one of: {', '.join(TABLES)}."
         )
 
-    def faults(self) -> DataTable:
+    def faults(self) -> Table:
         """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
 
         If the evaluation did not list them (`diagnose`), the documents are compared again.
@@ -102,7 +102,7 @@ class Evaluation(corpus.Evaluation):
         written = self.diagnosis is not None and folder is not None and (folder / result_files.FAULTS).exists()
         if folder is None or not written or not result_files.holds(folder, self):
             folder = self.details if self.diagnosis is not None else self._diagnosed.path
-        return DataTable(result_files.read_table(folder / result_files.FAULTS))
+        return Table.of_frame(result_files.read_table(folder / result_files.FAULTS))
 
     @property
     def solidarity(self) -> float | None:

@@ -14,6 +14,7 @@ from arbitre.corpus.results.archive import RESULTS, read_archive
 from arbitre.corpus.results.documents import sum_tallies
 from arbitre.corpus.results.evaluation import EVALUATION, FORMAT, Evaluation
 from arbitre.corpus.results.gates import gate, gate_plain, parse_gates, require
+from arbitre.corpus.results.tables import AVERAGES
 from arbitre.corpus.running.accumulator import Accumulator
 from arbitre.corpus.running.checkpoints import FOLDER, read_checkpoints
 from arbitre.corpus.statistics import Sample, means
@@ -22,8 +23,7 @@ from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.corpus.statistics.paired_tests import contrasts, holm, threshold
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
 from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean, show_hidden
-from arbitre.report.tables.summaries import AVERAGES, WHOLE
-from arbitre.report.tables.table import SCORE, SIGNED, Table, TableColumn, probability
+from arbitre.tables.table import SCORE, SIGNED, WHOLE, Table, TableColumn, probability
 from arbitre.tally import Scores
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _row(change: TestedChange) -> tuple[str | float | None, ...]:
 
 def _table(kind: str, title: str, changes: Mapping[str, TestedChange]) -> Table:
     rows = tuple((name, *_row(change)) for name, change in changes.items())
-    return Table(title, (TableColumn(kind), *_CELLS), rows)
+    return Table.of(title, (TableColumn(kind), *_CELLS), rows)
 
 
 def _settings_note(settings: Sequence[str]) -> tuple[str, ...]:

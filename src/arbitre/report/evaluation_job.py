@@ -14,6 +14,7 @@ from arbitre.corpus.joining.join_notes import undeclared_keys
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
+from arbitre.corpus.results import tables
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
@@ -23,16 +24,18 @@ from arbitre.corpus.running.phases import ignore_progress
 from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.corpus.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
 from arbitre.errors import DataError
+from arbitre.parsing.fast_json import compact
 from arbitre.paths import parse
 from arbitre.report.documents.worst_documents import WorstDocuments
 from arbitre.report.evaluation import FILES, extend
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
-from arbitre.report.tables import result_files, summaries
+from arbitre.report.tables import result_files
 from arbitre.report.tables.exports import write
 from arbitre.report.tables.fault_table import FaultTableObserver
-from arbitre.report.text_files import CsvDialect, atomic_text_file, compact
+from arbitre.report.text_files import atomic_text_file
 from arbitre.report.value_source import ValueSource
+from arbitre.tables.csv_text import CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -248,7 +251,7 @@ class EvaluationJob:
         options = self.options
         if options.out is None or not options.table:
             return ()
-        sheets = summaries.export_tables(evaluation, options.score, lambda: evaluation.faults().columns)
+        sheets = tables.export_tables(evaluation, options.score, evaluation.faults)
         return write(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from arbitre.corpus.results import tables
 from arbitre.corpus.running.executors import Engine, choose_executor
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
-from arbitre.report.tables import summaries
 from arbitre.report.tables.exports import Export, parse_exports
-from arbitre.report.tables.table import unknown
-from arbitre.report.text_files import CsvDialect, CsvDialectName
+from arbitre.tables.csv_text import CsvDialect, CsvDialectName
+from arbitre.tables.table import unknown
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -105,4 +105,4 @@ class EvaluationOptions:
     @property
     def exports(self) -> tuple[Export, ...]:
         """The further tables. Raises DataError if one is unknown."""
-        return parse_exports(self.table, summaries.ROWS, self.out)
+        return parse_exports(self.table, tables.ROWS, self.out)

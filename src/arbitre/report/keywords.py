@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
     from arbitre.report.evaluation import Evaluation
-    from arbitre.report.text_files import CsvDialectName
     from arbitre.schema import Plan
+    from arbitre.tables.csv_text import CsvDialectName
     from arbitre.values import Json
 
     Pairs = Iterable[Triple] | DataFrame | Paths

@@ -23,7 +23,7 @@ from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view,
 from arbitre.report.tables.exports import parse_exports
 from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
 from arbitre.report.tables.result_files import EVALUATION
-from arbitre.report.text_files import CsvDialect
+from arbitre.tables.csv_text import CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

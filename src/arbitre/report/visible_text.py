@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from arbitre.report.text_files import compact
+from arbitre.parsing.fast_json import compact
 
 if TYPE_CHECKING:
     from arbitre.values import Json

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from arbitre.matching import Candidates
 from arbitre.normalizers import NFC
-from arbitre.paths import wildcard
+from arbitre.paths import order, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.reach import below
+from arbitre.tables.table import Table, TableColumn, columns
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ _UNDECLARED: Final = ", for values that the schema does not declare"
 
 _PLACES: Final = 12
 """Maximum number of paths that are searched for a witness if undeclared values violate a property."""
+
+MAX_EXAMPLE: Final = 60
+"""Maximum length of the values of a witness in a table, in characters."""
 
 Fact = Literal["identity", "symmetric", "separating", "triangle", "metric"]
 
@@ -385,3 +389,26 @@ _CLOSEST: Final = {
     "jaccard": "exact, or `match`: set",
 }
 """The closest distance that satisfies the property, by name; other distances use the default of their kind."""
+
+
+def tables(found: Certificate) -> Iterator[Table]:
+    """Yield tables of the violations of the metric axioms, of the assumptions and of the values treated as equal."""
+    breaks = [(one.path, one.reason + _example(one.shown), one.remedy) for one in found.breaks]
+    assumed = [(one.path, one.condition) for one in found.assumes]
+    identified = [(one.path, one.by, one.values) for one in found.identifies]
+    for title, names, rows in (
+        ("Where it is not a metric", ("reason", "remedy"), breaks),
+        ("Assumptions", ("condition",), assumed),
+        ("Treated as equal before comparison", ("by", "values"), identified),
+    ):
+        if rows:
+            heads = (TableColumn("path", kind="tree"), *columns(*names))
+            yield Table.of(title, heads, sorted(rows, key=lambda row: order(row[0])))
+
+
+def _example(witness: Witness | None) -> str:
+    """Return the values that prove a break, if they are short enough to print, or state that none were found."""
+    if witness is None:
+        return " (no example found)"
+    text = ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
+    return f", for example {text}" if 0 < len(text) <= MAX_EXAMPLE else ""

@@ -12,6 +12,7 @@ from arbitre.normalizers import NFC
 from arbitre.paths import STAR, Path, wildcard
 from arbitre.schema.reach import leaves_of
 from arbitre.signature import Signature, text_of
+from arbitre.tables.table import Table, TableColumn
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from arbitre.authority import Authority
     from arbitre.schema.nodes import Site
+    from arbitre.tables.table import CellValue, Emphasis
 
 CLOSE: Final = 0.8
 """Minimum quality of a value that counts as close."""
@@ -211,6 +213,41 @@ def _outside(step: SchemaStep, entries: Path, site: Site) -> bool:
 
 def _is_list(site: Site) -> bool:
     return Kind.ARRAY in site.declared and not site.atomic
+
+
+def settings(rows: Sequence[ResolvedPath], entries: str, *, wide: bool = True) -> Table:
+    """Return how each path is compared, in schema order; marks the list of entries.
+
+    Args:
+        rows: The resolved options.
+        entries: Wildcard path of the entries.
+        wide: Whether kinds have a column of their own.
+    """
+    heads = (
+        TableColumn("path", kind="tree"),
+        *[TableColumn("kind")] * wide,
+        TableColumn("weight", "{:g}".format),
+        TableColumn("compared by", least=30),
+    )
+    first = {row.path: number for number, row in reversed(list(enumerate(rows)))}
+    ordered = sorted(rows, key=lambda row: [first.get(above, -1) for above in _prefixes(row.path)])
+    cells: list[tuple[CellValue, ...]] = []
+    emphasis: dict[int | tuple[int, int], Emphasis] = {}
+    for at, row in enumerate(ordered):
+        compared = [row.distance, row.match and f"{row.match} matching", row.notes and f"compared {row.notes}"]
+        compared += [row.alternatives and f"alternatives: {row.alternatives}"]
+        text = ", ".join(filter(None, compared)) + (f" after {row.normalize}" if row.normalize else "")
+        text = text if wide else ": ".join(filter(None, (row.kind, text)))
+        cells.append((row.path, *[row.kind] * wide, row.weight, text + " entries" * (row.path == entries)))
+        emphasis[at, 1 + wide] = "weak" if row.weight == 1.0 else "strong"
+        emphasis[at, 2 + wide] = "strong" if row.path == entries else ""
+    return Table.of("", heads, cells, emphasis=emphasis)
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    """Yield the paths from the root to this path."""
+    parts = path.split("/")
+    return ("/".join(parts[:stop]) for stop in range(1, len(parts) + 1))
 
 
 def signature_of(

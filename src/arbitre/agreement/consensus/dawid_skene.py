@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from arbitre.agreement.consensus.places import SCALAR
-from arbitre.corpus.results.data_table import DataTable
 from arbitre.errors import OptionError, missing_library
+from arbitre.tables.table import Table
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _most_probable(places: Sequence[Place]) -> dict[Place, int]:
         [(task, at, place.codes[at]) for task, place in enumerate(places) for at in place.members(SCALAR)],
         dtype=np.intp,
     )
-    frame = DataTable(dict(zip(("task", "worker", "label"), votes.T, strict=True))).to_pandas()
+    frame = Table.of_frame(dict(zip(("task", "worker", "label"), votes.T, strict=True))).to_pandas()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of pandas, about how crowd-kit calls it
         table = model.fit_predict_proba(frame).round(_DIGITS)

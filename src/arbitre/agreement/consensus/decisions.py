@@ -12,7 +12,8 @@ from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.csv_table import CsvTable
 from arbitre.corpus.reading.sources import open_source, split_name
 from arbitre.errors import DataError, Problem, did_you_mean, shown
-from arbitre.report.text_files import FORMULA, compact, unescaped
+from arbitre.parsing.fast_json import compact
+from arbitre.tables.csv_text import FORMULA, unescaped
 from arbitre.values import ABSENT, Json, canonical
 
 if TYPE_CHECKING:

@@ -9,9 +9,11 @@ from arbitre.agreement.consensus.decisions import cell_text, fingerprint
 from arbitre.agreement.consensus.queue_view import queue_view
 from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.errors import OptionError
+from arbitre.parsing.fast_json import compact
 from arbitre.report.html.language import Language
 from arbitre.report.html.queue_page import render_queue
-from arbitre.report.text_files import atomic_text_file, cell, compact, csv_writer, output_text_file
+from arbitre.report.text_files import atomic_text_file, output_text_file
+from arbitre.tables.csv_text import cell, csv_writer
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from arbitre.agreement.consensus.decisions import fingerprint, same
+from arbitre.parsing.fast_json import compact
 from arbitre.report.documents.document_tree import shown
-from arbitre.report.text_files import compact
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

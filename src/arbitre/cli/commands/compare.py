@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import arbitre
-from arbitre.cli.output import fault_tables, flat_tables, join_tables, result_tables, side_by_side
+from arbitre.cli.output import result_tables, side_by_side
 from arbitre.cli.output.console import titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions
@@ -23,14 +23,17 @@ from arbitre.cli.shared_options import (
 )
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator.configurations import compare_choices
+from arbitre.comparison import tables
 from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.reading.single_document import is_corpus, read_document
+from arbitre.corpus.results.evaluation import THRESHOLDS
 from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.schema.loading.infer import infer
+from arbitre.tables.terminal import MAX_SHOWN, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +115,7 @@ def compare(
         flat_comparison = comparator.compare_flat(gold=documents[0], predicted=documents[1])
         screen.result(
             lambda: {"signature": comparator.signature.to_dict(), **flat_comparison.to_dict()},
-            lambda width: (*flat_tables.flat(flat_comparison, width), result_tables.signature(comparator.signature)),
+            lambda width: (*result_tables.flat(flat_comparison, width), result_tables.signature(comparator.signature)),
         )
         return
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
@@ -153,14 +156,19 @@ def _blocks(
     if comparison.outside:
         yield result_tables.outside(comparison.outside)
     if published:
-        yield result_tables.published(arbitre.published(comparison))
+        yield render(tables.published(arbitre.published(comparison)), width)
     yield from result_tables.by_path(comparison.by_path(), width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
-    yield from join_tables.joins(comparison)
-    yield from join_tables.order(comparison)
-    yield from flat_tables.moved(comparison.diagnosis.moved)
-    yield from fault_tables.faults_of_document(comparison.diagnosis, rematch=rematch)
-    yield result_tables.survival(comparison.curve)
+    diagnosis = comparison.diagnosis
+    for table in (
+        tables.joins(comparison),
+        tables.order(comparison),
+        tables.moved(diagnosis.moved),
+        tables.faults_of(diagnosis, rematch=rematch),
+    ):
+        if table.size:
+            yield render(table, width, most=MAX_SHOWN)
+    yield render(tables.survival(comparison.curve, THRESHOLDS), width)
     if validate:
-        yield result_tables.violations(list(map(asdict, comparison.violations)))
+        yield result_tables.violations(list(map(asdict, comparison.violations)), width)
     yield result_tables.signature(comparison.signature)

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ReportOutputOptions
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.errors import QualityGateError
@@ -24,7 +23,8 @@ from arbitre.report.evaluation_diff import (
     check_tolerance,
     compare_evaluations,
 )
-from arbitre.report.tables.table import probability
+from arbitre.tables.table import probability
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

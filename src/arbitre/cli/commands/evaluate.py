@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from arbitre.cli.output import fault_tables, flat_tables, result_tables
-from arbitre.cli.output.path_labels import escape_hidden
+from arbitre.cli.output import result_tables
 from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.shared_options import (
     ComparatorOptions,
@@ -27,6 +26,7 @@ from arbitre.corpus.results.gates import gate
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.tables import result_files
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,11 +83,12 @@ def evaluate(
         )
         screen.json(plain)
     elif evaluation_options.flat and evaluation.flat_comparison is not None:
-        flat_blocks = flat_tables.flat(evaluation.flat_comparison, screen.width)
+        flat_blocks = result_tables.flat(evaluation.flat_comparison, screen.width)
         gold = Text(escape_hidden(evaluation.provenance.headline()))
         screen.show((*flat_blocks, gold, result_tables.signature(evaluation.signature)))
     else:
-        faults = () if evaluation.diagnosis is None else fault_tables.faults(evaluation.diagnosis)
+        diagnosis = evaluation.diagnosis
+        faults = () if diagnosis is None else result_tables.faults(diagnosis, evaluation.signature, screen.width)
         violations = job.violations if validate else None
         forced = EntryLayout.of(plan).full_matching
         blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults, forced=forced)]

@@ -12,7 +12,6 @@ from rich.text import Text
 import arbitre
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.overrides import OverrideOptions
 from arbitre.cli.shared_options import (
     CsvDialectOption,
@@ -26,6 +25,7 @@ from arbitre.cli.shared_options import (
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.diagnosis.metricity.entry_pool import MAX_ENTRIES
 from arbitre.errors import shown
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

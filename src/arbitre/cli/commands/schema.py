@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,8 +11,7 @@ from rich.text import Text
 from arbitre.cli.commands.schema_suggestions import suggest_aliases, suggest_gate
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden, nested_labels
+from arbitre.cli.output.console import counted
 from arbitre.cli.shared_options import (
     Force,
     FormatAssertion,
@@ -25,7 +23,9 @@ from arbitre.cli.shared_options import (
 )
 from arbitre.comparator.schemas import check_schema, infer_schema
 from arbitre.diagnosis.gold_coverage import FEW
-from arbitre.paths import order
+from arbitre.schema.certificate import tables as certificate_tables
+from arbitre.schema.describe import settings
+from arbitre.tables.terminal import escape_hidden, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
     from arbitre.comparator import Comparator
     from arbitre.diagnosis.gold_checks import GoldFinding
-    from arbitre.schema.certificate import Certificate, Witness
+    from arbitre.schema.certificate import Certificate
 
 app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema; suggest aliases or a gate.")
 for _command in (suggest_aliases, suggest_gate):
     app.command()(_command)
 
-_SHORT: Final = 60
-"""Maximum length of a witness in the output, in characters."""
+WIDE: Final = 100
+"""Width of a terminal from which kinds have a column of their own."""
 
 MAX_AMBIGUOUS: Final = 20
 """Maximum number of ambiguous variants in the output, for each authority file."""
@@ -153,35 +153,8 @@ def _authority_lines(comparator: Comparator) -> Iterator[str]:
 def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableType]:
     """Yield the verdict, the violations of the metric axioms, the assumptions and the values treated as equal."""
     yield Text.assemble("certificate of the distance 1 - quality between documents: ", (found.verdict, "bold"))
-    breaks = [(one.path, one.reason + _witness_text(one.shown), one.remedy) for one in found.breaks]
-    assumed = [(one.path, one.condition) for one in found.assumes]
-    identified = [(one.path, one.by, one.values) for one in found.identifies]
-    for title, columns, rows in (
-        ("Where it is not a metric", ("path", "reason", "remedy"), breaks),
-        ("Assumptions", ("path", "condition"), assumed),
-        ("Treated as equal before comparison", ("path", "by", "values"), identified),
-    ):
-        if rows:
-            yield titled(title, _table_by_path(columns, rows, width * 2 // 5))
-
-
-def _witness_text(witness: Witness | None) -> str:
-    """Return the values that prove a break, if they are short enough to print, or state that none were found."""
-    if witness is None:
-        return " (no example found)"
-    text = ", ".join(json.dumps(value, ensure_ascii=False) for value in witness.values)
-    return f", for example {escape_hidden(text)}" if 0 < len(text) <= _SHORT else ""
-
-
-def _table_by_path(columns: Sequence[str], rows: Sequence[tuple[str, ...]], room: int) -> RenderableType:
-    """Build a table in document order; each path appears once, indented under its parent."""
-    grid = result_tables.table(*columns, left=len(columns))
-    rows = sorted(rows, key=lambda row: order(row[0]))
-    paths = list(dict.fromkeys(path for path, *_ in rows))
-    labels = dict(zip(paths, nested_labels(paths, room), strict=True))
-    for path, *cells in rows:
-        grid.add_row(labels.pop(path, ""), *cells)
-    return grid
+    for table in certificate_tables(found):
+        yield render(table, width)
 
 
 @app.command()
@@ -193,5 +166,8 @@ def explain(schema: SchemaArgument, *, options: SchemaOptions, output: OutputOpt
     signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
     screen.result(
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
-        lambda width: [result_tables.explained(comparator.plan, width), result_tables.signature(signature)],
+        lambda width: [
+            render(settings(comparator.explain(), comparator.entries, wide=width >= WIDE), width),
+            result_tables.signature(signature),
+        ],
     )

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from arbitre.classification import AVERAGES, label_text
 from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.output.result_tables import count, number, signature, table
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from rich import box
-from rich.cells import cell_len
 from rich.console import Group
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
-from arbitre.cli.output.console import counted, left_out, titled
-from arbitre.cli.output.path_labels import escape_hidden, fits_unbroken, nested_labels
-from arbitre.corpus.reading.records import key
+from arbitre.cli.output.console import counted, titled
+from arbitre.comparison import tables
+from arbitre.corpus.results import tables as corpus_tables
 from arbitre.corpus.results.evaluation import THRESHOLDS
-from arbitre.paths import order, wildcard
+from arbitre.corpus.results.tables import AVERAGES
+from arbitre.paths import order
 from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import sampled
-from arbitre.report.tables.summaries import AVERAGES
-from arbitre.report.tables.table import NONE
-from arbitre.tally import COUNTS, OUTCOMES, PathScores
+from arbitre.tables.table import NONE, WHOLE
+from arbitre.tables.table import count as written_count
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,58 +30,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparison.flat import FlatComparison
-    from arbitre.corpus.reading.options import Failure
+    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.results.document_quality import DocumentQuality
     from arbitre.corpus.results.documents import DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.curve import Curve
-    from arbitre.schema.plan import Plan
     from arbitre.signature import Signature
-    from arbitre.tally import MacroScores, Scores
-
-    ScoreColumn = Scores | MacroScores | Mapping[str, int]
-
-READINGS: Final = {
-    "f1q": "headline: harmonic mean of imq and irq",
-    "imq": "graded precision; lowered by spurious",
-    "irq": "graded recall; lowered by missing",
-    "amq": "mean quality of the matched pairs",
-    "omq": "harmonic mean of P, R and amq",
-    "omq_imq": "harmonic mean of imq, R and amq",
-    "quality": "mean quality, unmatched counted as 0",
-    "variance": "variance of the pair qualities",
-    "precision": "matched / predicted",
-    "recall": "matched / gold",
-    "f1": "harmonic mean of precision and recall",
-}
-BIASED: Final = frozenset({"precision", "recall", "f1"})
-"""Scores that are biased if the matching pairs every entry of the shorter list."""
-SECONDARY: Final = BIASED | {"omq", "omq_imq", "variance"}
-
-MAX_SHOWN: Final = 10
-"""Maximum number of failures, or of violations, to show."""
-
-WIDE_TERMINAL: Final = 80
-_MEDIUM_TERMINAL: Final = 70
-_READING: Final = 100
-_DIGITS: Final = 6
-
-_COLUMNS: Final = (
-    ("gold", "imq", "irq", "f1q"),
-    ("gold", "predicted", "imq", "irq", "f1q"),
-    ("gold", "predicted", "matched", "imq", "irq", "f1q", "amq"),
-)
-"""Columns of the scores by path on narrow, medium and wide terminals."""
-
-_OUTCOMES: Final = (
-    ("exact_match_rate", "wrong_type", "missing", "spurious"),
-    ("exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious"),
-)
-"""Columns of the outcomes by path on narrow and wide terminals."""
-
-_HEADINGS: Final = {"exact_match_rate": "exact\nrate", "wrong_type": "wrong\ntype"}
-_WHOLE: Final = frozenset({*COUNTS, *OUTCOMES})
-"""Columns of counts."""
+    from arbitre.tally import PathScores, Scores
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -90,57 +45,38 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def count(value: float | None) -> str:
     """Format a count, or a fractional mass with two decimals, or None as a dash."""
-    return NONE if value is None else f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
+    return NONE if value is None else written_count(value)
 
 
-def table(*columns: str, left: int = 1) -> Table:
+def table(*columns: str, left: int = 1) -> Grid:
     """Create an empty table; the first `left` columns hold text, the others numbers."""
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for position, name in enumerate(columns):
         text = position < left
         grid.add_column(name, justify="left" if text else "right", no_wrap=not text, overflow="fold")
     return grid
 
 
-def scores(columns: Mapping[str, ScoreColumn], width: int, *, forced: bool) -> RenderableType:
-    """Return a table of all scores, with one column per tally or per document count of the means.
+def shortened(rows: Sequence[Sequence[str]], noun: str) -> RenderableType:
+    """Return the first rows and the number of the others; the last column wraps."""
+    grid = Grid.grid(padding=(0, 2))
+    for row in rows[:MAX_SHOWN]:
+        grid.add_row(*map(escape_hidden, row))
+    more = len(rows) - MAX_SHOWN
+    return Group(grid, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
 
-    `forced` is whether every entry of the shorter list gets a partner (see `EntryLayout.full_matching`).
-    """
-    tallies = [column for column in columns.values() if not isinstance(column, Mapping)]
-    if all(getattr(column, name) is None for column in tallies for name in READINGS):
+
+def scores(found: Mapping[str, tables.ScoreColumn], width: int, *, forced: bool) -> RenderableType:
+    """Return a table of all scores, or a sentence if there are none. `forced` as in `arbitre.comparison.tables`."""
+    tallies = [column for column in found.values() if not isinstance(column, Mapping)]
+    if all(getattr(column, name) is None for column in tallies for name in tables.MEANINGS):
         return Text("No scores: neither gold nor the predictions have entries.")
-    reading = width >= _READING
-    grid = table("score", *columns)
-    if reading:
-        grid.add_column("meaning", style="dim")
-    for name, text in READINGS.items():
-        biased = forced and name in BIASED
-        label = f"{name} (biased)" if biased else name
-        meaning = "biased: every pair counts as correct" if biased else text
-        cells = [
-            Text(str(column[name]), style="dim") if isinstance(column, Mapping) else number(getattr(column, name))
-            for column in columns.values()
-        ]
-        style = "dim" if name in SECONDARY else "bold" if name == "f1q" else ""
-        grid.add_row(label, *cells, *[meaning] * reading, style=style)
-    return Group(grid, *left_out(["meaning"] * (not reading), f"Use a terminal of {_READING} columns."))
+    return render(tables.scores(found, forced=forced), width, ways="Use a wider terminal.")
 
 
-def intervals(found: Mapping[str, Any]) -> RenderableType:
-    """Return a table of confidence intervals and chance scores from `Evaluation.trust`."""
+def intervals(found: Mapping[str, Any], width: int) -> RenderableType:
+    """Return a table of confidence intervals and chance scores from `Evaluation.trust`, with an explanation."""
     drawn, chance = found["intervals"], found["chance"]
-    level = f"{drawn['level']:.0%}"
-    floor = (chance or {}).get("floor") or {}
-    columns = {
-        f"Per-document mean\n(macro), {level}": [_bounds(drawn["macro"][name]) for name in TRUSTED],
-        f"Pooled\n(micro), {level}": [_bounds(drawn["micro"][name]) for name in TRUSTED],
-        "chance score,\npooled": [number(floor.get(name)) for name in TRUSTED],
-    }
-    columns = {title: cells for title, cells in columns.items() if set(cells) != {NONE}}
-    grid = table("score", *columns)
-    for name, *cells in zip(TRUSTED, *columns.values(), strict=True):
-        grid.add_row(name, *cells, style="bold" if name == "f1q" else "")
     legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
     legend += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
@@ -156,82 +92,49 @@ def intervals(found: Mapping[str, Any]) -> RenderableType:
         legend.append(f"Mean quality of two different entries of one gold document: {chance['self_agreement']:.2f}.")
     never = found["coverage"]["never"]
     if never:
-        legend.append(f"Never in gold, so not evaluated: {', '.join(map(escape_hidden, never[:MAX_SHOWN]))}.")
-    return titled("Confidence intervals", Group(*[grid] * bool(columns), Text("\n".join(legend), style="dim")))
-
-
-TRUSTED: Final = ("f1q", "imq", "irq", "amq", "quality")
-
-
-def _bounds(one: Mapping[str, float | None]) -> str:
-    return NONE if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}"
+        legend.append(f"Never in gold, so not evaluated: {', '.join(never[:MAX_SHOWN])}.")
+    table = corpus_tables.intervals(found)
+    if len(table.columns) == 1:
+        return titled(table.title, Text("\n".join(map(escape_hidden, legend)), style="dim"))
+    return render(replace(table, notes=tuple(legend)), width)
 
 
 def by_path(paths: Mapping[str, PathScores], width: int, average: str = "") -> Iterator[RenderableType]:
-    """Yield tables of the scores and the outcomes of every path, nested under parent paths.
-
-    Each table has as many columns as fit without breaking names, and says which are left out.
-    """
-    most = 1 + sum(width >= least for least in (_MEDIUM_TERMINAL, WIDE_TERMINAL))
-    yield titled(f"By path{average}", path_table(paths, width, _COLUMNS, most))
-    outcomes = path_table(paths, width, _OUTCOMES, 1 + (width >= WIDE_TERMINAL))
-    yield titled(f"Outcomes by path, number of values{average}", outcomes)
+    """Yield tables of the scores and the outcomes of every path, nested under parent paths."""
+    yield render(tables.paths(paths, average), width)
+    yield render(tables.outcomes(paths, average), width)
 
 
-def path_table(
-    paths: Mapping[str, Scores], width: int, selections: Sequence[Sequence[str]], most: int
-) -> RenderableType:
-    """Return a table with one row per path, and the last of the first `most` selections of columns that fits."""
-    fitting = selections[:most]
-    rooms = [width - sum(_room(name) + 3 for name in columns) for columns in fitting]
-    shown = max((number for number, room in enumerate(rooms) if fits_unbroken(paths, room)), default=0)
-    grid = table("path", *(_HEADINGS.get(name, name) for name in fitting[shown]))
-    labels = _labels(grid, paths, rooms[shown])
-    for row, label in zip(paths.values(), labels, strict=True):
-        grid.add_row(label, *(_path_cell(row, name) for name in fitting[shown]))
-    missing = [_HEADINGS.get(name, name).replace("\n", " ") for name in selections[-1] if name not in fitting[shown]]
-    return Group(grid, *left_out(missing))
+def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iterator[RenderableType]:
+    """Yield tables of the most costly faults of a corpus and of the evidence for them."""
+    if not diagnosis.faults:
+        yield Text("No faults")
+        return
+    yield render(corpus_tables.faults(diagnosis, signature), width, most=MAX_SHOWN)
+    if diagnosis.source is not None:
+        yield render(corpus_tables.in_source(diagnosis.source), width, most=MAX_SHOWN)
+    missing = corpus_tables.missing_groups(diagnosis.gathering)
+    if missing.size:
+        yield render(missing, width, most=MAX_SHOWN)
+    lines = [
+        f"{escape_hidden(row.path)}: {row.in_neighbours} of {counted(row.spurious, 'spurious value')}"
+        for row in diagnosis.neighbours
+        if row.in_neighbours
+    ]
+    if lines:
+        yield titled("In the gold of the document before or after", Text("\n".join(lines)))
 
 
-def _room(name: str) -> int:
-    """Return the width of a column."""
-    heading = max(map(len, _HEADINGS.get(name, name).split("\n")))
-    return heading if name in _WHOLE else max(heading, _DIGITS)
-
-
-def _path_cell(row: Scores, name: str) -> Text:
-    if name not in _WHOLE:
-        return Text(number(getattr(row, name)), style="bold" if name == "f1q" else "")
-    shown = count(getattr(row, name))
-    if name == "wrong_type" and isinstance(row, PathScores) and count(row.wrong_type_predicted) != shown:
-        shown = f"{shown}/{count(row.wrong_type_predicted)}"
-    return Text(shown, style="dim")
-
-
-def _labels(grid: Table, paths: Iterable[str], room: int) -> list[str]:
-    """Return the labels of the first column, and set its width to fit them."""
-    labels = list(nested_labels(paths, room))
-    lines = [line for label in labels for line in label.split("\n")]
-    grid.columns[0].width = min(max(room, _DIGITS), max(map(cell_len, lines), default=1))
-    return labels
-
-
-def survival(curve: Curve) -> RenderableType:
-    """Return a table of precision, recall, f1 and pq when only pairs of a minimum quality count."""
-    grid = table("quality >=", "precision", "recall", "f1", "pq")
-    for threshold in THRESHOLDS:
-        point = curve.at(threshold)
-        values = (point.precision, point.recall, point.f1, point.pq)
-        grid.add_row(f"{threshold:.1f}", *map(number, values))
-    return titled("Survival curve: scores at a minimum pair quality", grid)
-
-
-def published(figures: Mapping[str, float]) -> RenderableType:
-    """Return a table of the published scores, which use different formulas."""
-    grid = table("published name", "value")
-    for name, value in figures.items():
-        grid.add_row(name, count(value) if name in {"gold", "predicted", "matched"} else number(value))
-    return titled("Scores with the formulas of the published script (imq over gold)", grid)
+def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
+    """Yield the flat scores and a table of the flat scores and the solidarity of each path."""
+    total = comparison.flat
+    counts = f"{count(total.gold)} gold, {count(total.predicted)} predicted, {count(total.matched)} matched"
+    scores = ", ".join(f"{name} {number(getattr(total, name))}" for name in ("f1q", "imq", "irq"))
+    yield Text.assemble(
+        (f"Flat f1q {number(total.f1q)}, solidarity {number(comparison.solidarity)}", "bold"),
+        f"\nleaves: {counts}; {scores}",
+    )
+    yield render(tables.flat(comparison), width)
 
 
 def signature(found: Signature) -> Text:
@@ -239,68 +142,15 @@ def signature(found: Signature) -> Text:
     return Text(f"signature {found.short}", style="dim")
 
 
-def shortened(rows: Sequence[Sequence[str]], noun: str) -> RenderableType:
-    """Return the first rows and the number of the others; the last column wraps."""
-    grid = Table.grid(padding=(0, 2))
-    for row in rows[:MAX_SHOWN]:
-        grid.add_row(*map(escape_hidden, row))
-    more = len(rows) - MAX_SHOWN
-    return Group(grid, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
-
-
-def failures(found: Sequence[Failure], unscored: int) -> RenderableType:
-    """Return a table of failed documents with place and reason; `unscored` of them were not scored."""
-    rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]
-    empty, treatment = len(found) - unscored, "counted as empty predictions"
-    if unscored:
-        treatment = f"{empty} {treatment}, {unscored} not scored" if empty else "not scored"
-    return titled(f"Failures ({len(found)}), {treatment}", shortened(rows, "failures"))
-
-
-def _place(failure: Failure) -> str:
-    line = f":{failure.line}" if failure.line is not None else ""
-    pointer = f" {failure.pointer}" if failure.pointer else ""
-    return f"{failure.file or ''}{line}{pointer}".strip()
-
-
-def violations(found: Sequence[Mapping[str, Any]]) -> RenderableType:
+def violations(found: Sequence[Mapping[str, Any]], width: int) -> RenderableType:
     """Return a table of schema violations, each with the name of its document if it has an id."""
-    named = [[key(one["id"], one["run"])] if "id" in one else [] for one in found]
-    rows = [[*name, one["pointer"] or "(the root)", one["message"]] for name, one in zip(named, found, strict=True)]
-    if not rows:
-        return Text("No schema violations")
-    return titled(f"Schema violations ({len(rows)}); the values are compared unchanged", shortened(rows, "violations"))
-
-
-def explained(plan: Plan, width: int) -> RenderableType:
-    """Return a table of how each path is compared, in schema order; marks the list of entries."""
-    wide = width >= _READING
-    grid = table("path", *["kind"] * wide, "weight", "compared by", left=3 + wide)
-    grid.columns[-2].justify = "right"
-    first = {row.path: number for number, row in reversed(list(enumerate(plan.rows)))}
-    rows = sorted(plan.rows, key=lambda row: [first.get(above, -1) for above in _prefixes(row.path)])
-    labels = _labels(grid, [row.path for row in rows], width - (60 if wide else 40))
-    for row, label in zip(rows, labels, strict=True):
-        compared = [row.distance, row.match and f"{row.match} matching", row.notes and f"compared {row.notes}"]
-        compared += [row.alternatives and f"alternatives: {row.alternatives}"]
-        text = ", ".join(filter(None, compared)) + (f" after {row.normalize}" if row.normalize else "")
-        text = text if wide else ": ".join(filter(None, (row.kind, text)))
-        entries = (" entries", "bold green") if row.path == wildcard(plan.entries) else ""
-        weight = Text(f"{row.weight:g}", style="dim" if row.weight == 1.0 else "bold")
-        grid.add_row(label, *[row.kind] * wide, weight, Text.assemble(text, entries))
-    return grid
-
-
-def _prefixes(path: str) -> Iterator[str]:
-    """Yield the paths from the root to this path."""
-    parts = path.split("/")
-    return ("/".join(parts[:stop]) for stop in range(1, len(parts) + 1))
+    return render(corpus_tables.violations(found), width, most=MAX_SHOWN) if found else Text("No schema violations")
 
 
 def headline(tally: Scores, entries: str, before: str) -> Text:
     """Return the first lines of the output: `before`, then the counts of entries."""
     sizes = f"{count(tally.gold)} gold, {count(tally.predicted)} predicted, {count(tally.matched)} matched"
-    return Text.assemble((before, "bold"), f"\nentries {entries or '(the whole)'}: {sizes}")
+    return Text.assemble((before, "bold"), f"\nentries {entries or WHOLE}: {sizes}")
 
 
 def average(results: Evaluation) -> str:
@@ -316,7 +166,7 @@ def average(results: Evaluation) -> str:
 def outside(paths: Mapping[str, Scores], average: str = "") -> RenderableType:
     """Return the f1q of each path outside the entries, worst first."""
     ranked = sorted(paths.items(), key=lambda one: (-1.0 if one[1].f1q is None else one[1].f1q, order(one[0])))
-    named = [f"{escape_hidden(path or '(the whole)')} {number(scores.f1q)}" for path, scores in ranked[:MAX_SHOWN]]
+    named = [f"{escape_hidden(path or WHOLE)} {number(scores.f1q)}" for path, scores in ranked[:MAX_SHOWN]]
     more = [f"and {len(ranked) - MAX_SHOWN} more"] * (len(ranked) > MAX_SHOWN)
     return Text.assemble(
         ("Outside the entries", "bold"),
@@ -390,20 +240,20 @@ def evaluation(
     summary = "".join(f"\n{line}" for line in lines if line)
     documents += f"\n{average(results)}"
     yield headline(results.micro, results.entries, documents).append(summary)
-    columns: dict[str, ScoreColumn] = {"Per-document\nmean (macro)": macro, "docs in\nmean": macro.documents}
+    columns: dict[str, tables.ScoreColumn] = {"Per-document\nmean (macro)": macro, "docs in\nmean": macro.documents}
     yield scores(columns | {"Pooled\n(micro)": results.micro, "leaves,\npooled": results.leaves}, width, forced=forced)
     if results.outside:
         yield outside(results.outside, ", pooled (micro)")
-    yield intervals(results.trust)
+    yield intervals(results.trust, width)
     yield from by_path(results.by_path, width, f": {AVERAGES['micro']}")
     if results.curve.qualities.size:
-        yield survival(results.curve)
+        yield render(tables.survival(results.curve, THRESHOLDS), width)
     if results.failures:
-        yield failures(results.failures, results.unscored)
+        yield render(corpus_tables.failures(results.failures, results.unscored), width, most=MAX_SHOWN)
     if results.without_gold:
-        rows = [(name,) for name in results.without_gold]
-        yield titled(f"Predictions without gold ({len(rows)}), not scored", shortened(rows, "predictions"))
+        table = corpus_tables.names(results.without_gold, "Predictions without gold ({}), not scored", "prediction")
+        yield render(table, width, most=MAX_SHOWN)
     if violated is not None:
-        yield violations(violated)
+        yield violations(violated, width)
     yield from more
     yield signature(results.signature)

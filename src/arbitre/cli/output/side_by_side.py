@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 5
 """Maximum number of differing pairs to show per choice."""
 
+WIDE: Final = 80
+"""Width of a terminal from which all columns are shown."""
+
 _NARROW: Final = ("f1q", "W1", "OSPA-W1")
 """Columns on narrow terminals."""
 _STYLES: Final = {"f1q": "bold"}
@@ -46,7 +49,7 @@ def blocks(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableTyp
     yield Text.assemble(
         (f"{len(found)} choices side by side", "bold"), f"\nentries {first.entries or '(the whole)'}: {sizes}"
     )
-    shown = NUMBERS if width >= result_tables.WIDE_TERMINAL else _NARROW
+    shown = NUMBERS if width >= WIDE else _NARROW
     grid = result_tables.table("choice", *shown, "differ")
     for row in found:
         cells = (Text(result_tables.number(row.numbers[name]), style=_STYLES.get(name, "")) for name in shown)

@@ -10,11 +10,11 @@ from rich.console import Group
 from rich.text import Text
 from rich.tree import Tree
 
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.output.result_tables import count, number
 from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree, Verdict
+from arbitre.parsing.fast_json import compact
 from arbitre.paths import order, wildcard
-from arbitre.report.text_files import compact
+from arbitre.tables.terminal import escape_hidden
 from arbitre.values import ABSENT, Json, Kind, equal
 
 if TYPE_CHECKING:

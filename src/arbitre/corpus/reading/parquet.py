@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.corpus.reading.document_ids import RUN, quote_names
-from arbitre.corpus.storage.arrow import import_pyarrow
 from arbitre.errors import DataError, did_you_mean
+from arbitre.tables.arrow import import_pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -122,7 +122,7 @@ def require_decompressor(path: Path) -> ModuleType:
     Raises:
         DataError: pyarrow is not installed. Call this first, so that this is not reported as a failed document.
     """
-    from arbitre.corpus.storage import arrow  # noqa: PLC0415  (an extra)
+    from arbitre.tables import arrow  # noqa: PLC0415  (an extra)
 
     arrow.import_pyarrow(path)
     return arrow

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from arbitre.corpus.results.documents import DocumentTable
-    from arbitre.corpus.storage.arrow import Frame
     from arbitre.signature import Signature
+    from arbitre.tables.arrow import Frame
     from arbitre.tally import PathScores
 
 SIGNATURE: Final = "signature"

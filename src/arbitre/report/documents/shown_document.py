@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arbitre.comparison.levels import pair_qualities
 from arbitre.corpus.running.worker import compare_pairs
+from arbitre.parsing.fast_json import compact
 from arbitre.paths import wildcard
 from arbitre.report.documents.document_tree import align_documents
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.documents.quality_matrix import MatrixInput, plan_of
 from arbitre.report.entry_classes import sum_by_class
-from arbitre.report.text_files import compact
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup, escape
 
-from arbitre.report.text_files import compact
+from arbitre.parsing.fast_json import compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -18,8 +18,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from arbitre.errors import HIDDEN, show_hidden
+from arbitre.parsing.fast_json import compact
 from arbitre.report.html.language import Translator
-from arbitre.report.text_files import compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

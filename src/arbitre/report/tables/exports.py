@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.corpus.storage import arrow
+from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError, OptionError
-from arbitre.report.csv_columns import write_frame
-from arbitre.report.tables.table import Table
-from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file
+from arbitre.report.text_files import atomic_text_file
+from arbitre.tables import arrow
+from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
+from arbitre.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
-    from arbitre.corpus.storage.arrow import Frame
+    from arbitre.corpus.results.tables import ExportTable
 
 CSV: Final = "csv"
 PARQUET: Final = "parquet"
@@ -33,19 +33,6 @@ class Export(NamedTuple):
     def name(self) -> str:
         """File name."""
         return f"{self.rows}.{self.form}"
-
-
-@dataclass(frozen=True, slots=True)
-class ExportTable:
-    """Rows of a result as a formatted table and as a frame with all figures, both built on demand."""
-
-    table: Callable[[], Table]
-    frame: Callable[[], Frame]
-
-    @classmethod
-    def of(cls, table: Table) -> Self:
-        """Wrap a table that already shows all figures."""
-        return cls(lambda: table, lambda: table.frame)
 
 
 def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path | None = Path()) -> tuple[Export, ...]:
@@ -84,7 +71,7 @@ def write(
     for one in exports:
         sheet, path = sheets[one.rows], folder / one.name
         if one.form == PARQUET:
-            arrow.write_parquet(path, arrow.to_arrow_table(sheet.frame()))
+            write_parquet(path, arrow.to_arrow_table(sheet.frame()))
         else:
             with atomic_text_file(path) as file:
                 if one.form == CSV:
@@ -93,3 +80,10 @@ def write(
                     file.write(_TYPESET[one.form](sheet.table()))
         names.append(one.name)
     return tuple(names)
+
+
+def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
+    """Write a `pyarrow.Table` to a Parquet file, atomically. Raises DataError if the file cannot be written."""
+    pa = arrow.import_pyarrow(path)
+    with atomic_file(path) as part:
+        pa.parquet.write_table(table, part)

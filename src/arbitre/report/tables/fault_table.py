@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.results.diagnosis import notes_of
 from arbitre.corpus.results.fault_evidence import evidence_of, shares_in_source
-from arbitre.report.text_files import STANDARD, CsvDialect, cell, csv_writer
+from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.report.csv_columns import csv_text, format_cells, format_numbers
-from arbitre.report.text_files import STANDARD, CsvDialect, cell
+from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_text, format_cells, format_numbers
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:

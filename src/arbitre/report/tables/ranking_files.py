@@ -8,19 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.corpus.results.tables import ExportTable
+from arbitre.corpus.systems import tables
 from arbitre.errors import OptionError
 from arbitre.report.file_names import REPORT
-from arbitre.report.tables import summaries
-from arbitre.report.tables.exports import CSV, FORMS, Export, ExportTable, write
-from arbitre.report.text_files import STANDARD, CsvDialect, atomic_text_file, json_text
+from arbitre.report.tables.exports import CSV, FORMS, Export, write
+from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.signature import Signature
+from arbitre.tables.csv_text import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from arbitre.corpus.systems.factors import Factor
     from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.report.tables.table import Table
+    from arbitre.tables.table import Table
 
 FORMAT: Final = "arbitre-factors/1"
 RANKING_FORMAT: Final = "arbitre-ranking/1"
@@ -43,12 +45,12 @@ class RankingResults:
     def tables(self) -> dict[str, Table]:
         """Tables by file name."""
         found = {
-            "systems": summaries.leaderboard(self.ranking),
-            "scores": summaries.side_by_side(self.ranking),
-            "pairs": summaries.pairs(self.ranking.pairs),
-            "winners": summaries.winners(self.ranking),
-            "lacking": summaries.lacking(self.ranking),
-            "runs": summaries.runs(self.ranking.stability),
+            "systems": tables.leaderboard(self.ranking),
+            "scores": tables.side_by_side(self.ranking),
+            "pairs": tables.pairs(self.ranking.pairs),
+            "winners": tables.winners(self.ranking),
+            "lacking": tables.lacking(self.ranking),
+            "runs": tables.runs(self.ranking.stability),
         }
         signature = Signature.from_dict(self.ranking.signature).short
         return {name: replace(table, signature=signature) for name, table in found.items()}
@@ -77,7 +79,7 @@ class FactorsResults:
     @property
     def tables(self) -> dict[str, Table]:
         """Tables by file name."""
-        found = {"levels": summaries.levels(self.factors), "pairs": summaries.contrasts(self.factors)}
+        found = {"levels": tables.levels(self.factors), "pairs": tables.contrasts(self.factors)}
         return {name: replace(table, signature=self.signature.short) for name, table in found.items()}
 
 
@@ -117,8 +119,8 @@ def write_results(
     Returns:
         The names of the files.
     """
-    tables = found.tables
-    shown = [table for table in tables.values() if table.rows]
+    made = found.tables
+    shown = [table for table in made.values() if table.size]
     texts = {
         f"{found.name}.json": json_text(found.to_dict()),
         f"{found.name}.md": "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in shown),
@@ -127,6 +129,6 @@ def write_results(
     for name, text in texts.items():
         with atomic_text_file(folder / name) as file:
             file.write(text)
-    exported = dict.fromkeys((*(Export(name, CSV) for name in tables), *asked))
-    sheets = {name: ExportTable.of(table) for name, table in tables.items()}
+    exported = dict.fromkeys((*(Export(name, CSV) for name in made), *asked))
+    sheets = {name: ExportTable.of(table) for name, table in made.items()}
     return (*texts, *write(folder, exported, sheets, dialect))

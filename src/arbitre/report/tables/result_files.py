@@ -15,21 +15,13 @@ from arbitre.corpus.results.archive import RESULTS, write_archive
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.storage.files import atomic_file, unreadable
 from arbitre.parsing.csv_rows import csv_reader
-from arbitre.report.csv_columns import write_frame
+from arbitre.parsing.fast_json import compact
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.tables import fault_table
 from arbitre.report.tables.match_table import MatchTableObserver
-from arbitre.report.text_files import (
-    STANDARD,
-    CsvDialect,
-    atomic_text_file,
-    cell,
-    compact,
-    csv_writer,
-    json_text,
-    unescaped,
-)
+from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.schema.validation.validate import find_violations
+from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_writer, unescaped, write_frame
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -41,9 +33,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
-    from arbitre.corpus.storage.arrow import Column, Frame
     from arbitre.schema.loading.references import Subschema
     from arbitre.schema.plan import Plan
+    from arbitre.tables.arrow import Frame, Values
 
 E = TypeVar("E", bound="Evaluation")
 
@@ -162,7 +154,7 @@ def read_table(path: Path) -> Frame:
 _NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
 
 
-def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Column:
+def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Values:
     if name.rpartition(".")[2] in _NUMBERS:
         return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
     return [unescaped(cell) or None for cell in cells]

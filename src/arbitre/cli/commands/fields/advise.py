@@ -14,7 +14,6 @@ from arbitre import entities
 from arbitre.cli.advice_options import ThresholdOptions
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import read_records
 from arbitre.cli.shared_options import (
     IdKey,
@@ -24,6 +23,7 @@ from arbitre.cli.shared_options import (
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.data_advice import labels_at
 from arbitre.errors import DataError
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,11 +17,11 @@ from arbitre.agreement.rating_table import is_rating_table, schema_of
 from arbitre.agreement.structural import structural
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import Terminal, counted, left_out, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions
 from arbitre.cli.sources import named_sources
 from arbitre.corpus.statistics.bootstrap import LEVEL
-from arbitre.report.tables.table import NONE
+from arbitre.tables.table import NONE
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,11 +11,11 @@ from rich.text import Text
 from arbitre import confidence as measures
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.cli.shared_options import IdKey, OutputOptions, Schema, SchemaOptions
 from arbitre.confidence.calibration import BINS
 from arbitre.errors import DataError
+from arbitre.tables.terminal import escape_hidden
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.consensus_options import VoteOptions
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, titled
-from arbitre.cli.output.path_labels import escape_hidden, nested_labels
 from arbitre.cli.shared_options import ComparatorOptions, Force, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
 from arbitre.errors import shown
 from arbitre.report.html.language import Language
+from arbitre.tables.terminal import escape_hidden, nested_labels
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
 from arbitre.agreement.spans.gamma import PRECISION, SAMPLES
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, left_out, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import OutputOptions
 from arbitre.cli.sources import named_sources
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from arbitre.cli.commands.fields.agree import Annotators
 from arbitre.cli.consensus_options import WeakMargin
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted, left_out, titled
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
 from arbitre.cli.sources import named_sources
+from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,12 +14,12 @@ from arbitre import text as measures
 from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
-from arbitre.cli.output.path_labels import escape_hidden
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.cli.shared_options import IdKey, OutputOptions, Schema, SchemaOptions
 from arbitre.corpus.reading.single_document import read_document
 from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
 from arbitre.errors import DataError
+from arbitre.tables.terminal import escape_hidden
 from arbitre.text.bleu_scores import WEIGHTS
 from arbitre.text.corpus_scores import KINDS
 

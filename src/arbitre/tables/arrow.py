@@ -1,4 +1,4 @@
-"""Reads zstd files and writes Arrow and Parquet tables with pyarrow."""
+"""Arrow and Parquet tables, and zstd files, with pyarrow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
-from arbitre.corpus.storage.files import atomic_file
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -50,13 +49,6 @@ def to_arrow_table(frame: Frame) -> Any:  # noqa: ANN401
     return pa.table(arrays)
 
 
-def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
-    """Write a `pyarrow.Table` to a Parquet file, atomically. Raises DataError if the file cannot be written."""
-    pa = import_pyarrow(path)
-    with atomic_file(path) as part:
-        pa.parquet.write_table(table, part)
-
-
 def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
     """Import pyarrow. Raises DataError if it is not installed; `path` is the file that requires it, if any."""
     try:
@@ -71,8 +63,8 @@ def import_pyarrow(path: Path | None = None) -> Any:  # noqa: ANN401
     return pa
 
 
-Column: TypeAlias = Sequence[Json] | npt.NDArray[Any]
+Values: TypeAlias = Sequence[Json] | npt.NDArray[Any]
 """Values of a column. In numeric arrays, NaN is a missing value."""
 
-Frame: TypeAlias = Mapping[str, Column]
+Frame: TypeAlias = Mapping[str, Values]
 """Columns of equal length by name."""

@@ -1,0 +1,365 @@
+r"""`Table`: named columns of texts and numbers, each with its format; written as Markdown, LaTeX, HTML, CSV and Arrow.
+
+A capability builds the tables of its results. `arbitre.tables.terminal` prints them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+from markupsafe import Markup
+
+from arbitre.errors import DataError, did_you_mean, show_hidden
+from arbitre.tables import arrow
+from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arbitre.tables.arrow import Values
+
+TableFormat: TypeAlias = Literal["markdown", "latex", "csv"]
+CellValue: TypeAlias = str | float | None
+
+Emphasis: TypeAlias = Literal["", "strong", "weak"]
+
+WHOLE: Final = "(the whole)"
+"""Label of the path of a whole document."""
+
+NONE: Final = "–"
+"""Placeholder for a missing value."""
+
+SCORE: Final = "{:.4f}".format
+SIGNED: Final = "{:+.4f}".format
+SHARE: Final = "{:.1%}".format
+PLACE: Final = "{:.2f}".format
+"""Number formats."""
+
+EARLY: Final = 10
+"""Least `TableColumn.drop` of a column that is left out before any text is wrapped."""
+
+_LEAST: Final = 5e-5
+
+_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|#~])")
+_LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        NONE: "--",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
+
+
+def count(value: float) -> str:
+    """Format a count, or a mass with two decimals."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+
+
+def probability(value: float) -> str:
+    """Format a p-value; never 0."""
+    return SCORE(value) if value >= _LEAST else "<0.0001"
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    r"""TableColumn of a table.
+
+    Attributes:
+        name: Header; "\n" breaks it on terminals.
+        written: Number format; None for a text column.
+        key: Name in frames and CSV files, if different from `name`.
+        right: Whether the column is right-aligned; by default, numbers are.
+        kind: "path" for paths, "tree" for paths in document order, which terminals indent under their parents; "lines"
+            for texts with line breaks.
+        emphasis: Emphasis of the cells.
+        drop: Order in which narrow terminals leave columns out, the highest first; 0 for never. See `EARLY`.
+        least: Minimum width of a text on terminals; by default, that of its longest word.
+    """
+
+    name: str
+    written: Callable[[float], str] | None = None
+    key: str | None = None
+    right: bool | None = None
+    kind: Literal["value", "path", "tree", "lines"] = "value"
+    emphasis: Emphasis = ""
+    drop: int = 0
+    least: int | None = None
+
+    @property
+    def number(self) -> bool:
+        """Whether the cells are numbers."""
+        return self.written is not None
+
+    @property
+    def aligned_right(self) -> bool:
+        return self.number if self.right is None else self.right
+
+    @property
+    def heading(self) -> str:
+        """Header on one line."""
+        return self.name.replace("\n", " ")
+
+    def text(self, value: CellValue) -> str:
+        """Format a cell."""
+        if value is None or value != value:  # noqa: PLR0124  (NaN)
+            return NONE
+        if self.kind in {"path", "tree"}:
+            return str(value) or WHOLE
+        return str(value) if self.written is None or isinstance(value, str) else self.written(value)
+
+    def values(self, cells: Values) -> Values:
+        """Return the cells for a frame: texts and counts unchanged, other numbers as a float64 array."""
+        if self.written is None or isinstance(cells, np.ndarray):
+            return cells
+        if len(cells) and all(isinstance(cell, int) for cell in cells):
+            return cells
+        return np.array([None if isinstance(cell, str) else cell for cell in cells], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Mapping[str, "Values"]):
+    """A table: a mapping from column names to columns of equal length, with a format for each.
+
+    Columns of numbers are arrays, in which NaN is a missing value; other columns are sequences, in which None is.
+
+    Attributes:
+        title: Title.
+        columns: The columns.
+        cells: Cells of each column.
+        signature: Written as a note in Markdown, a comment in LaTeX, and a column in CSV and frames.
+        notes: Explanations, shown below the table on terminals.
+        emphasis: Emphasis of rows, by position, and of single cells, by row and column.
+        sections: Positions of the rows before which terminals leave space.
+    """
+
+    title: str
+    columns: tuple[TableColumn, ...]
+    cells: tuple[Values, ...]
+    signature: str = ""
+    notes: tuple[str, ...] = ()
+    emphasis: Mapping[int | tuple[int, int], Emphasis] = field(default_factory=dict)
+    sections: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Sequence[TableColumn],
+        rows: Iterable[Sequence[CellValue]],
+        signature: str = "",
+        **more: Any,  # noqa: ANN401  (further attributes)
+    ) -> Self:
+        """Create a table from rows; None is a missing value. `more` are further attributes."""
+        cells = tuple(zip(*rows, strict=True)) or ((),) * len(columns)
+        if len(cells) != len(columns):
+            message = f"Expected rows of {len(columns)} cells, got {len(cells)}"
+            raise ValueError(message)
+        return cls(title, tuple(columns), cells, signature, **more)
+
+    @classmethod
+    def of_frame(cls, frame: Mapping[str, Values]) -> Self:
+        """Create a table from columns by name: arrays of numbers, and sequences of other values."""
+        columns = (TableColumn(name, SCORE if _numeric(values) else None) for name, values in frame.items())
+        return cls("", tuple(columns), tuple(frame.values()))
+
+    def __getitem__(self, name: str) -> Values:
+        return self._frame[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._frame)
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __repr__(self) -> str:
+        return f"Table({self.size} rows, {len(self)} columns)"
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.cells[0]) if self.cells else 0
+
+    @property
+    def rows(self) -> tuple[tuple[CellValue, ...], ...]:
+        """Cells by row."""
+        return tuple(zip(*self.cells, strict=True))
+
+    def texts(self, most: int | None = None) -> list[list[str]]:
+        """Return the formatted cells of the first `most` rows, by row."""
+        formatted = (map(column.text, cells[:most]) for column, cells in zip(self.columns, self.cells, strict=True))
+        return list(map(list, zip(*formatted, strict=True)))
+
+    def without(self, *names: str) -> Self:
+        """Return the table without the columns of these names."""
+        kept = [at for at, column in enumerate(self.columns) if column.name not in names]
+        places = {old: new for new, old in enumerate(kept)}
+        emphasis = {
+            key if isinstance(key, int) else (key[0], places[key[1]]): value
+            for key, value in self.emphasis.items()
+            if isinstance(key, int) or key[1] in places
+        }
+        columns = tuple(self.columns[at] for at in kept)
+        return replace(self, columns=columns, cells=tuple(self.cells[at] for at in kept), emphasis=emphasis)
+
+    @property
+    def defined(self) -> bool:
+        """Whether the table has a number other than 0."""
+        numbers = (cells for column, cells in zip(self.columns, self.cells, strict=True) if column.number)
+        return any(any(cells) for cells in numbers)
+
+    def text(self, kind: TableFormat) -> str:
+        """Return the table in a format, with a final line break. Raises DataError for an unknown format."""
+        if kind not in get_args(TableFormat):
+            raise unknown("format", kind, get_args(TableFormat))
+        return {"markdown": self.markdown, "latex": self.latex, "csv": self.csv}[kind]()
+
+    def markdown(self) -> str:
+        r"""Return the table as Markdown for GitHub and Pandoc, with special characters escaped.
+
+        >>> table = Table.of("", [TableColumn("path"), TableColumn("f1q", SCORE)], [("/names/*", 0.5)])
+        >>> print(table.markdown(), end="")
+        | path | f1q |
+        |:---|---:|
+        | /names/\* | 0.5000 |
+        """
+        head = [_marked(column.heading) for column in self.columns]
+        rule = ["---:" if column.aligned_right else ":---" for column in self.columns]
+        rows = ([_marked(text) for text in row] for row in self.texts())
+        lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
+        lines += ["", f"Signature: `{self.signature}`"] if self.signature else []
+        return "\n".join(lines) + "\n"
+
+    def latex(self) -> str:
+        r"""Return the table as a LaTeX `tabular` with `booktabs` rules, for use in a `table` environment.
+
+        >>> print(Table.of("", [TableColumn("run"), TableColumn("f1q", SCORE)], [("page_02", 0.5)]).latex(), end="")
+        \begin{tabular}{lr}
+        \toprule
+        run & f1q \\
+        \midrule
+        page\_02 & 0.5000 \\
+        \bottomrule
+        \end{tabular}
+        """
+        sides = "".join("r" if column.aligned_right else "l" for column in self.columns)
+        head = " & ".join(_typeset(column.heading) for column in self.columns)
+        rows = [" & ".join(map(_typeset, row)) + r" \\" for row in self.texts()]
+        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
+        signed = [f"% Signature: {self.signature}"] if self.signature else []
+        return "\n".join([*signed, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+    def html(self) -> Markup:
+        """Return the table as HTML; empty without rows. The first cell of a row is its head. Markup is kept."""
+        if not self.size:
+            return Markup()
+        styles = [
+            Markup('style="text-align:{}"').format("right" if column.aligned_right else "left")
+            for column in self.columns
+        ]
+        head = Markup().join(
+            Markup("<th {}>{}</th>").format(style, _shown(column.heading))
+            for style, column in zip(styles, self.columns, strict=True)
+        )
+        body = Markup().join(
+            Markup("<tr>{}</tr>").format(
+                Markup().join(
+                    (Markup("<td {}>{}</td>") if at else Markup("<th {}>{}</th>")).format(styles[at], _shown(cell))
+                    for at, cell in enumerate(row)
+                )
+            )
+            for row in self._markup()
+        )
+        return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
+
+    def _markup(self) -> Iterator[tuple[str, ...]]:
+        """Yield the formatted cells of each row, with markup unchanged."""
+        for row in self.rows:
+            cells = zip(self.columns, row, strict=True)
+            yield tuple(cell if isinstance(cell, Markup) else column.text(cell) for column, cell in cells)
+
+    @cached_property
+    def _frame(self) -> dict[str, Values]:
+        """Columns by name, at full precision."""
+        named = zip(self.columns, self.cells, strict=True)
+        frame = {column.key or column.heading: column.values(cells) for column, cells in named}
+        return frame | ({"signature": [self.signature] * self.size} if self.signature else {})
+
+    def csv(self, dialect: CsvDialect = STANDARD) -> str:
+        r"""Return the table as CSV at full precision, with an apostrophe before text that could run as a formula.
+
+        >>> print(Table.of("", [TableColumn("run"), TableColumn("f1q", SCORE)], [("=1+1", 2 / 3)]).csv(), end="")
+        run,f1q
+        '=1+1,0.6666666666666666
+        """
+        file = io.StringIO()
+        write_frame(file, self, dialect)
+        return file.getvalue()
+
+    def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow is optional)
+        """Return a `pyarrow.Table`; missing values are null. Raises DataError if pyarrow is not installed."""
+        return arrow.to_arrow_table(self)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is optional)
+        """Return a `pandas.DataFrame`. Raises DataError if pandas is not installed."""
+        try:
+            import pandas as pd  # noqa: PLC0415  (optional)
+        except ImportError:
+            raise _not_installed("pandas") from None
+        return pd.DataFrame({name: _plain(column) for name, column in self.items()})
+
+    def to_polars(self) -> Any:  # noqa: ANN401  (polars is optional)
+        """Return a `polars.DataFrame`; missing values are null. Raises DataError if Polars is not installed."""
+        try:
+            import polars as pl  # noqa: PLC0415  (optional)
+        except ImportError:
+            raise _not_installed("polars") from None
+        columns = {name: _plain(column) for name, column in self.items()}
+        texts = {name: pl.String for name, column in columns.items() if isinstance(column, list)}
+        return pl.DataFrame(columns, schema_overrides=texts, nan_to_null=True)
+
+
+def columns(*names: str, written: Callable[[float], str] | None = None, **more: Any) -> tuple[TableColumn, ...]:  # noqa: ANN401
+    """Return columns of one format; `more` are further attributes of them."""
+    return tuple(TableColumn(name, written, **more) for name in names)
+
+
+def unknown(what: str, got: str, known: tuple[str, ...]) -> DataError:
+    """Return the error for an unknown format, row or column of a table."""
+    hint = did_you_mean(got, known) or f"Available: {', '.join(known)}."
+    return DataError.of(f"Expected a {what} of a table, got {got!r}", hint=hint)
+
+
+def _numeric(values: Values) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind == "f"
+
+
+def _plain(column: Values) -> Any:  # noqa: ANN401  (an array or a list)
+    return column if isinstance(column, np.ndarray) else list(column)
+
+
+def _not_installed(name: str) -> DataError:
+    return DataError.of(f"{name} is not installed", hint="pip install 'arbitre[frames]'")
+
+
+def _marked(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", show_hidden(text))
+
+
+def _typeset(text: str) -> str:
+    """Escape LaTeX special characters; protect a leading `*` or `[` from the preceding line break."""
+    return ("{}" if text.startswith(("*", "[")) else "") + show_hidden(text).translate(_LATEX)
+
+
+def _shown(text: str) -> str:
+    return text if isinstance(text, Markup) else show_hidden(text)

@@ -1,0 +1,245 @@
+"""Tables for terminals of any width: columns that do not fit are left out, and long paths and texts are wrapped.
+
+Colours carry no information of their own. Invisible characters are written as escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from rich import box
+from rich.cells import cell_len, chop_cells
+from rich.console import Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+from arbitre.paths import nesting
+from arbitre.tables.table import EARLY, WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from arbitre.tables.table import Table, TableColumn
+
+MAX_SHOWN: Final = 10
+"""Maximum number of rows of a long table."""
+
+WAYS: Final = "Use a wider terminal or --format json."
+"""How to see the columns that are left out."""
+
+STYLES: Final = {"": "", "strong": "bold", "weak": "dim"}
+
+_GAP: Final = 3
+"""Number of characters between two columns."""
+_NARROW: Final = 6
+"""Minimum width of a text of which even words are broken."""
+
+_INDENT: Final = "  "
+_BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
+"""Break patterns in order of preference: before a `/` (but not before `/*`), before any `/`, after `_`, `-` or `.`."""
+
+_SPACED: Final = re.compile(r"\S*\s+|\S+")
+"""Texts between spaces, each with the spaces after it."""
+
+_WORDS: Final = re.compile(r"(?:[^\s/_.-]|\.(?=\d))*(?:[\s/_-]|\.(?!\d))+|(?:[^\s/_.-]|\.(?=\d))+")
+"""Words, each with the separators after it; a decimal point is part of a word."""
+
+
+def render(
+    table: Table, width: int, *, most: int | None = None, rest: str = "more with --format json", ways: str = WAYS
+) -> RenderableType:
+    """Return a table for a terminal, with its title, its notes, and what is not shown of it.
+
+    Columns are left out in the order of `TableColumn.drop` until the table fits, then texts are wrapped.
+
+    Args:
+        table: The table.
+        width: Width of the terminal.
+        most: Maximum number of rows.
+        rest: What the other rows are, and how to see them.
+        ways: How to see the columns that are left out.
+    """
+    table, dropped = _fit_columns(table, width)
+    texts = _Texts(table, most)
+    cells = texts.wrapped(texts.rooms(width))
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for column, lines in zip(table.columns, cells, strict=True):
+        wide = max(cell_len(line) for text in lines for line in text.split("\n"))
+        grid.add_column(
+            lines[0],
+            justify="right" if column.aligned_right else "left",
+            no_wrap=column.number,
+            overflow="fold",
+            width=wide,
+        )
+    for at, row in enumerate(zip(*(lines[1:] for lines in cells), strict=True)):
+        if at in table.sections:
+            grid.add_section()
+        styled = (Text(text, _style(table, at, place)) for place, text in enumerate(row))
+        grid.add_row(*styled, style=STYLES[table.emphasis.get(at, "")])
+    more = table.size - len(cells[0]) + 1 if cells else 0
+    below = [f"... and {more} {rest}"] * (more > 0)
+    below += [f"Left out at this width: {', '.join(dropped)}. {ways}"] * bool(dropped)
+    below += map(escape_hidden, table.notes)
+    title = [Text(escape_hidden(table.title), style="bold")] * bool(table.title)
+    return Group(*title, grid, *(Text(line, style="dim") for line in below))
+
+
+def escape_hidden(text: str) -> str:
+    r"""Return the text with invisible characters, such as escape codes, written as escapes.
+
+    >>> escape_hidden("Zoé\x1b[2J")
+    'Zoé\\x1b[2J'
+    """
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def nested_labels(paths: Iterable[str], room: int) -> Iterator[str]:
+    r"""Yield a label per path, indented under its nearest parent; long labels are broken before a `/`.
+
+    A name longer than `room` is broken after `_`, `-` or `.`, or else anywhere.
+
+    >>> list(nested_labels(["/pages/*", "/pages/*/name", "/year"], 40))
+    ['/pages/*', '  /name', '/year']
+    >>> list(nested_labels(["/pages/*/first_name"], 12))
+    ['/pages/*\n  /first_\n  name']
+    """
+    for label, indent in _below(paths):
+        yield _broken(label, indent, room)
+
+
+def wrapped(text: str, room: int) -> str:
+    r"""Break a text between words into lines that fit `room`; only a word that is longer is broken.
+
+    >>> wrapped("gemini-2.5-pro-preview", 12)
+    'gemini-2.5-\npro-preview'
+    """
+    lines = [""]
+    for piece in _pieces(text, room, (_SPACED, _WORDS)):
+        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+class _Texts:
+    """The formatted cells of a table by column, headers first, and their widths."""
+
+    def __init__(self, table: Table, most: int | None = None) -> None:
+        self.columns = table.columns
+        rows = table.texts(most)
+        self.cells = [
+            [column.name, *(_escaped(column, row[at]) for row in rows)] for at, column in enumerate(table.columns)
+        ]
+        self.paths = {
+            at: [str(path) for path in cells[:most]]
+            for at, (column, cells) in enumerate(zip(table.columns, table.cells, strict=True))
+            if column.kind == "tree"
+        }
+        for at, paths in self.paths.items():
+            self.cells[at][1:] = [f"{indent}{escape_hidden(label)}" for label, indent in _below(paths)]
+        self.natural = [max(cell_len(line) for text in cells for line in text.split("\n")) for cells in self.cells]
+        self.least = [self._least(at, column) for at, column in enumerate(table.columns)]
+
+    def _least(self, at: int, column: TableColumn) -> int:
+        """Return the least width of a column: that of the longest number, name of a path, or word."""
+        if column.number:
+            return self.natural[at]
+        if column.kind == "value":
+            least = max(map(_longest_word, self.cells[at])) if column.least is None else column.least
+        elif column.kind == "tree":
+            least = max((_longest_name(label, indent) for label, indent in _below(self.paths[at])), default=0)
+        else:
+            least = max(_longest_name(text, "") for text in self.cells[at])
+        return min(least, self.natural[at])
+
+    def rooms(self, width: int) -> list[int]:
+        """Return the width of each column; the widest texts are narrowed first, below a word only if they must."""
+        rooms = list(self.natural)
+        excess = sum(rooms) + _GAP * (len(rooms) - 1) - width
+        for floors in (self.least, [_NARROW] * len(rooms)):
+            while excess > 0:
+                texts = [at for at, column in enumerate(self.columns) if not column.number and rooms[at] > floors[at]]
+                if not texts:
+                    break
+                rooms[max(texts, key=lambda at: rooms[at])] -= 1
+                excess -= 1
+        return rooms
+
+    def wrapped(self, rooms: Sequence[int]) -> list[list[str]]:
+        """Return the cells, wrapped to fit these widths."""
+        return [self._wrapped(at, room) if room < self.natural[at] else self.cells[at] for at, room in enumerate(rooms)]
+
+    def _wrapped(self, at: int, room: int) -> list[str]:
+        head, *cells = self.cells[at]
+        if at in self.paths:
+            cells = list(nested_labels(self.paths[at], room))
+        elif self.columns[at].kind == "path":
+            cells = [_broken(text, "", room) for text in cells]
+        else:
+            cells = ["\n".join(wrapped(line, room) for line in text.split("\n")) for text in cells]
+        return [wrapped(head, room), *cells]
+
+
+def _fit_columns(table: Table, width: int) -> tuple[Table, list[str]]:
+    """Return the table without the columns that do not fit, and their names."""
+    dropped: set[str] = set()
+    made = table
+    for level in sorted({column.drop for column in table.columns if column.drop}, reverse=True):
+        texts = _Texts(made)
+        widths = texts.natural if level >= EARLY else texts.least
+        if sum(widths) + _GAP * (len(widths) - 1) > width:
+            names = [column.name for column in table.columns if column.drop == level]
+            made = made.without(*names)
+            dropped.update(names)
+    return made, [column.heading for column in table.columns if column.name in dropped]
+
+
+def _style(table: Table, row: int, at: int) -> str:
+    return STYLES[table.emphasis.get((row, at), table.columns[at].emphasis)]
+
+
+def _escaped(column: TableColumn, text: str) -> str:
+    return "\n".join(map(escape_hidden, text.split("\n"))) if column.kind == "lines" else escape_hidden(text)
+
+
+def _longest_word(text: str) -> int:
+    """Return the width of the longest part that `wrapped` does not break."""
+    return max((cell_len(piece.rstrip()) for piece in _WORDS.findall(text)), default=0)
+
+
+def _longest_name(label: str, indent: str) -> int:
+    """Return the width at which a path is broken only before a `/`."""
+    names = escape_hidden(label).split("/")
+    return max(cell_len(indent + names[0]), *(cell_len(f"{indent}{_INDENT}/{name}") for name in names[1:]), 0)
+
+
+def _below(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each path relative to its nearest parent, and its indent; a path that is repeated has no label."""
+    last = None
+    for path, part, depth in nesting(paths):
+        yield ("", "") if path == last else (part or WHOLE, _INDENT * depth)
+        last = path
+
+
+def _broken(label: str, indent: str, room: int) -> str:
+    lines = [indent]
+    for piece in _pieces(escape_hidden(label), max(room - cell_len(indent + _INDENT), 1), _BREAKS):
+        if lines[-1].strip() and cell_len(lines[-1] + piece) > room:
+            lines.append(indent + _INDENT)
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _pieces(text: str, room: int, breaks: Sequence[re.Pattern[str]]) -> Iterator[str]:
+    """Split a text into pieces that fit `room`, with the first pattern that succeeds, or else anywhere."""
+    if cell_len(text) <= room:
+        yield text
+    elif not breaks:
+        yield from chop_cells(text, room)
+    else:
+        for part in breaks[0].findall(text):
+            yield from _pieces(part, room, breaks[1:])
