@@ -1,4 +1,4 @@
-"""Memory: columns and databases in temporary files, and at most the documented number of bytes per document."""
+"""Memory: compact columns, temporary databases, and at most the documented number of bytes per document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import math
 import random
 import subprocess
 import sys
-import tempfile
 import tracemalloc
 from collections import Counter
 from operator import attrgetter
@@ -23,17 +22,14 @@ from hypothesis import strategies as st
 
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.arrays import exact_parts, exact_sum
+from arbitre.arrays import exact_parts
 from arbitre.corpus.joining.join import join
 from arbitre.corpus.reading.options import read_records
-from arbitre.corpus.results import dataframe
 from arbitre.corpus.statistics import means
-from arbitre.corpus.storage import spill_array as module
+from arbitre.corpus.storage.compact_table import GrowingArray
 from arbitre.corpus.storage.database import Database
-from arbitre.corpus.storage.spill_array import SpillArray, spill_zeros
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError
-from arbitre.tables.csv_text import write_frame
 from arbitre.tally import COUNTS, NAMES
 
 PEOPLE = Comparator(
@@ -51,16 +47,6 @@ STATED = 110
 STATED_OF_A_PATH = 35
 STATED_OF_INTERVALS = 250
 TEXTS = ["", "page_02", "é", "\ud800", "\U0001f600", "nul\0", "page_02"]
-
-
-@pytest.fixture
-def small(monkeypatch, tmp_path):
-    """Columns go to the disk beyond 300 bytes; the folder that temporary files are made in."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(module, "MEMORY_LIMIT", 300)
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 def written(folder, size, *, clean=False):
@@ -84,41 +70,16 @@ def evaluated(folder):
     return PEOPLE.evaluate(joined)
 
 
-@pytest.mark.parametrize("limit", [0, 1, 100, 1 << 26])
-def test_an_array_is_the_same_in_memory_and_on_disk(small, limit):
-    found = SpillArray(np.float64, 5, memory_limit=limit)
+def test_an_array_holds_the_rows_that_were_appended():
+    found = GrowingArray(np.float64, 5)
+    assert found.view().shape == (0, 5)
     found.extend(np.arange(15.0).reshape(3, 5))
     found.pad(5)
     assert found.view().sum() == 105.0
     found.write(np.arange(5.0).tobytes())
+    found.pad(2)
     assert len(found) == 6
     assert found.view().tolist() == [*np.arange(15.0).reshape(3, 5).tolist(), [0.0] * 5, [0.0] * 5, [0, 1, 2, 3, 4]]
-    assert list(small.iterdir()) == []
-
-
-def test_an_empty_column_has_the_shape_of_its_rows():
-    assert SpillArray(np.float64, 5).view().shape == (0, 5)
-    assert spill_zeros(0, 3).shape == (0, 3)
-
-
-@pytest.mark.usefixtures("small")
-def test_an_array_on_disk_can_be_overwritten():
-    found = spill_zeros(100, 3)
-    found[7] = 1.5
-    found[:, 2] += 1.0
-    assert exact_sum(found[:, 0]) == 1.5
-    assert exact_sum(found[:, 2]) == 101.5
-
-
-def test_a_full_disk_is_an_error_with_advice(small, monkeypatch):
-    def full(**_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.raises(DataError, match="Not enough space for temporary files: No space left on device") as caught:
-        SpillArray(np.uint8).write(bytes(301))
-    assert caught.value.file == str(small)
-    assert "TMPDIR" in str(caught.value)
 
 
 def test_a_full_database_is_an_error_with_advice():
@@ -137,9 +98,8 @@ def test_other_read_errors_are_not_reported_as_a_full_disk():
         join(broken(), [])
 
 
-@pytest.mark.parametrize("limit", [0, 1 << 26])
-def test_a_string_array_is_a_sequence_of_any_texts(limit):
-    texts = StringArray(memory_limit=limit)
+def test_a_string_array_is_a_sequence_of_any_texts():
+    texts = StringArray()
     texts.extend(TEXTS)
     assert texts == TEXTS
     assert texts == tuple(TEXTS)
@@ -204,20 +164,6 @@ def test_means_of_columns_equal_means_of_scores(documents):
         known = [value for value in values if value is not None]
         assert (name, found.documents[name]) == (name, len(known))
         assert (name, getattr(found, name)) == (name, fmean(known) if known else None)
-
-
-def test_results_on_disk_give_the_same_bytes(small, monkeypatch, tmp_path):
-    folder, texts = written(tmp_path, 300), []
-    for limit in (1 << 26, 300):
-        monkeypatch.setattr(module, "MEMORY_LIMIT", limit)
-        evaluation = evaluated(folder)
-        with (tmp_path / "documents.csv").open("w") as file:
-            write_frame(file, dataframe.document_frame(evaluation.document_table, evaluation.signature))
-        made = (tmp_path / "documents.csv").read_text()
-        texts.append((json.dumps(evaluation.to_dict()), made, repr(evaluation.interval("irq", path="/people/*/name"))))
-        assert list(small.iterdir()) == []  # it has no name while it is there
-    assert texts[0] == texts[1]
-    assert len(texts[0][1].splitlines()) == 401
 
 
 def test_documents_are_created_on_access():

@@ -9,7 +9,7 @@ import pytest
 import arbitre
 from arbitre import Comparator, DataError
 from arbitre.comparison import Comparison
-from arbitre.corpus.storage.spill_array import SpillArray
+from arbitre.corpus.storage.compact_table import GrowingArray
 from arbitre.report.evaluation import TABLES
 
 SCHEMA = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
@@ -95,8 +95,8 @@ def test_a_pickled_entity_evaluation_gives_the_same_figures():
     assert copied(evaluation).summary() == evaluation.summary()
 
 
-def test_an_array_in_a_temporary_file_can_be_pickled():
-    array = SpillArray(np.float64, 2, memory_limit=16)
+def test_an_array_can_be_pickled_and_extended():
+    array = GrowingArray(np.float64, 2)
     array.extend([[1.0, 2.0], [3.0, 4.0]])
     copy = copied(array)
     copy.extend([[5.0, 6.0]])

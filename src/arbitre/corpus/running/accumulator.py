@@ -11,8 +11,7 @@ from arbitre.arrays import exact_parts, exact_sum
 from arbitre.corpus.results.documents import DocumentTable
 from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.running.document_results import PATH_WIDTH, TALLY_WIDTH
-from arbitre.corpus.storage.compact_table import CompactTable
-from arbitre.corpus.storage.spill_array import SpillArray
+from arbitre.corpus.storage.compact_table import CompactTable, GrowingArray
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.curve import CurveAccumulator
 from arbitre.paths import order, wildcard
@@ -36,8 +35,8 @@ class Accumulator:
 
     def __init__(self) -> None:
         self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
-        self._tallies = SpillArray(np.float64, TALLY_WIDTH)
-        self._qualities, self._failed = SpillArray(np.float64), SpillArray(np.bool_)
+        self._tallies = GrowingArray(np.float64, TALLY_WIDTH)
+        self._qualities, self._failed = GrowingArray(np.float64), GrowingArray(np.bool_)
         self._paths: dict[str, CompactTable] = {}
         self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
         self._steps = CurveAccumulator()

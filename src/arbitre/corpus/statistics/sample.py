@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.arrays import exact_sum
-from arbitre.corpus.storage.spill_array import spill_zeros
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tally import NAMES
@@ -278,7 +277,7 @@ def contributions(tallies: Floats, failed: Mask, picked: Sequence[int]) -> Float
     Returns:
         Scores, with 0 for undefined scores, then 1 for each defined score and 0 for the others; shape (documents, 2w).
     """
-    columns = spill_zeros(len(tallies), 2 * len(picked))
+    columns = np.empty((len(tallies), 2 * len(picked)))
     for chunk in chunks(len(columns)):
         values = scored(tallies[chunk])[:, picked]
         values[~tallies[chunk, :2].any(axis=1)] = np.nan

@@ -1,12 +1,11 @@
-"""Append-only tables of numbers, with the smallest exact type for each column."""
+"""Append-only arrays, and tables of numbers with the smallest exact type for each column."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
-
-from arbitre.corpus.storage.spill_array import SpillArray, spill_zeros
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -16,7 +15,46 @@ if TYPE_CHECKING:
 TYPES: Final[tuple[np.dtype[Any], ...]] = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float64))
 """Types of columns. Most masses and outcomes are small whole numbers: a path takes 26 bytes instead of 96."""
 
-_CHUNK_ROWS: Final = 1 << 16
+
+class GrowingArray:
+    """Append-only array of rows with one dtype and shape.
+
+    >>> array = GrowingArray(np.float64, 2)
+    >>> array.extend([[0.5, 1.0]])
+    >>> array.pad(2)
+    >>> array.view().tolist()
+    [[0.5, 1.0], [0.0, 0.0]]
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, *shape: int) -> None:
+        """Create an empty array.
+
+        Args:
+            dtype: The type of the values.
+            *shape: The shape of one row.
+        """
+        self._dtype, self._shape = np.dtype(dtype), shape
+        self._row_bytes = self._dtype.itemsize * math.prod(shape)
+        self._data = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._data) // self._row_bytes
+
+    def write(self, data: bytes) -> None:
+        """Append rows given as bytes. Fails while a view exists."""
+        self._data += data
+
+    def extend(self, rows: npt.ArrayLike) -> None:
+        """Append rows, shape (n, *shape). Fails while a view exists."""
+        self.write(np.asarray(rows, dtype=self._dtype).tobytes())
+
+    def pad(self, rows: int) -> None:
+        """Append zeros until the array has this many rows. Fails while a view exists."""
+        self.write(bytes(max(0, rows * self._row_bytes - len(self._data))))
+
+    def view(self) -> npt.NDArray[Any]:
+        """Return all rows without copying them, shape (n, *shape)."""
+        return np.frombuffer(self._data, self._dtype).reshape(-1, *self._shape)
 
 
 class CompactTable:
@@ -29,7 +67,7 @@ class CompactTable:
     """
 
     def __init__(self, width: int) -> None:
-        self._columns = [SpillArray(TYPES[0]) for _ in range(width)]
+        self._columns = [GrowingArray(TYPES[0]) for _ in range(width)]
         self._types: list[np.dtype[Any]] = [TYPES[0]] * width
 
     @classmethod
@@ -48,8 +86,10 @@ class CompactTable:
             known = self._types[at]
             kind = next(kind for kind in TYPES[TYPES.index(known) :] if _holds(kind, values))
             if kind != known:
-                self._types[at], self._columns[at] = kind, _converted(self._columns[at].view(), kind)
-            self._columns[at].extend(values.astype(kind))
+                earlier = self._columns[at].view()
+                self._types[at], self._columns[at] = kind, GrowingArray(kind)
+                self._columns[at].extend(earlier)
+            self._columns[at].extend(values)
 
     def pad(self, rows: int) -> None:
         """Append zeros until the table has this many rows."""
@@ -63,7 +103,7 @@ class CompactTable:
     def floats(self, width: int | None = None) -> Floats:
         """Return the first `width` columns, by default all, as floats; shape (n, width)."""
         columns = self.columns()[:width]
-        table = spill_zeros(len(self), len(columns))
+        table = np.empty((len(self), len(columns)))
         for at, column in enumerate(columns):
             table[:, at] = column
         return table
@@ -78,10 +118,3 @@ def _holds(kind: np.dtype[Any], values: Floats) -> bool:
     with np.errstate(invalid="ignore"):
         same = values.astype(kind).astype(np.float64)
     return np.array_equal(same.view(np.int64), values.view(np.int64))
-
-
-def _converted(values: npt.NDArray[Any], kind: np.dtype[Any]) -> SpillArray:
-    array = SpillArray(kind)
-    for begin in range(0, len(values), _CHUNK_ROWS):
-        array.extend(values[begin : begin + _CHUNK_ROWS])
-    return array

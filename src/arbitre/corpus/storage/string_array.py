@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.corpus.storage.spill_array import SpillArray
+from arbitre.corpus.storage.compact_table import GrowingArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,9 +67,8 @@ class StringArray(LazySequence[str]):
 
     __slots__ = ("_bytes", "_ends")
 
-    def __init__(self, memory_limit: int | None = None) -> None:
-        """Create an empty array; see `SpillArray` for `memory_limit`."""
-        self._bytes, self._ends = (SpillArray(dtype, memory_limit=memory_limit) for dtype in (np.uint8, "<i8"))
+    def __init__(self) -> None:
+        self._bytes, self._ends = GrowingArray(np.uint8), GrowingArray("<i8")
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:

@@ -14,7 +14,7 @@ import numpy as np
 
 from arbitre.corpus.statistics import document_intervals
 from arbitre.corpus.statistics.bootstrap import LEVEL
-from arbitre.corpus.storage.spill_array import SpillArray
+from arbitre.corpus.storage.compact_table import GrowingArray
 from arbitre.errors import DataError
 from arbitre.parsing.fast_json import to_plain
 from arbitre.published_scores import figures, means
@@ -129,7 +129,7 @@ class WorstDocuments:
     matrices: dict[int, dict[str, Any] | None] = field(default_factory=dict)
     """The quality matrices of these documents."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    areas: SpillArray = field(default_factory=lambda: SpillArray(np.float64))
+    areas: GrowingArray = field(default_factory=lambda: GrowingArray(np.float64))
 
     @property
     def observers(self) -> Observers:
