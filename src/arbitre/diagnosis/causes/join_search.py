@@ -7,7 +7,7 @@ The items of every pair of lists are searched in four steps:
 2. Each part is joined with the partner of a whole, or with the best part of a whole that has no such partner. The gain
    is the quality of the joined item with the whole, minus the best quality of one of its parts with the whole. Each
    part goes to the whole where it gains most. Parts without a gain, such as duplicates, are left out.
-3. If a whole has several parts, they are added one after the other; parts that no longer gain are left out.
+3. If a whole has several parts, they are added one after the other; those that do not gain are left out.
 4. Joins are accepted from the greatest gain to the smallest, if the gain is above the margin, `f1q` of the list
    increases, and no item is used twice.
 
@@ -16,8 +16,8 @@ Lists are searched from the outside in. Lists inside an item of an accepted join
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections import defaultdict, deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,37 +51,17 @@ WHOLE_SHARE: Final = 0.55
 NEAREST: Final = 2
 """Number of wholes that are tried for each part."""
 
-ALPHA: Final = 0.05
-"""Share of the other items that may gain as much as a part (see `JoinOptions.permutations`)."""
+MARGIN: Final = 0.02
+"""Minimum gain in quality of an accepted join."""
 
 ROUNDING: Final = 1e-9
 """Qualities that differ by less than this are equal."""
-
-ROUNDS: Final = 4
-"""Number of times that the parts of a whole are joined again without those that did not gain."""
 
 PAIR: Final = 2
 """Minimum number of parts."""
 
 TRIED: Final = 32
-"""Maximum number of joins that are tried for one whole in a round."""
-
-
-@dataclass(frozen=True, slots=True)
-class JoinOptions:
-    """When a join is accepted.
-
-    Attributes:
-        margin: Minimum gain in quality.
-        permutations: Number of other items of the list that replace each part as a test: a join is accepted only if
-            each part gains more than 95 % of them. 0 for no test; `margin` is then the only condition on the gain.
-    """
-
-    margin: float = 0.02
-    permutations: int = 0
-
-
-DEFAULT_OPTIONS: Final = JoinOptions()
+"""Maximum number of times that a whole is joined with one part more; beyond, several parts are added at a time."""
 
 
 @dataclass(eq=False, slots=True)
@@ -95,7 +75,6 @@ class _Group:
         single: Greatest quality of a part with the whole.
         quality: Quality of the joined parts with the whole.
         value: The joined parts.
-        gains: Gain of the first part joined with each other part.
     """
 
     whole: int
@@ -104,7 +83,6 @@ class _Group:
     single: float
     quality: float = 0.0
     value: Json = None
-    gains: list[float] = field(default_factory=list)
 
     @property
     def gain(self) -> float:
@@ -122,23 +100,22 @@ class JoinSearch:
     Attributes:
         plan: The compiled schema.
         pairs: The pairs of lists.
-        options: When a join is accepted.
+        margin: Minimum gain of an accepted join.
         words: The words of the documents.
     """
 
     plan: Plan
     pairs: ListPairs
-    options: JoinOptions
+    margin: float
     words: TextWords
 
     def search(self) -> list[_Group]:
         """Return the accepted groups, list by list."""
         by_list: defaultdict[int, list[_Group]] = defaultdict(list)
         for group in self._extended(self._groups()):
-            if group.gain > self.options.margin:
+            if group.gain > self.margin:
                 by_list[int(self.pairs.owner[group.whole])].append(group)
-        accepted = [group for number in sorted(by_list) for group in self._accepted(number, by_list[number])]
-        return self._unlike_others(accepted) if self.options.permutations else accepted
+        return [group for number in sorted(by_list) for group in self._accepted(number, by_list[number])]
 
     def _groups(self) -> list[_Group]:
         """Return the wholes with the parts that gain when each of them is joined with the first one."""
@@ -150,12 +127,11 @@ class JoinSearch:
             if gain > max(ROUNDING, best.get(part, (0.0, 0))[0]):
                 best[part] = gain, number
         groups: dict[tuple[int, bool], _Group] = {}
-        for part, (gain, number) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
+        for part, (_, number) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
             whole, merge, first, _, single = trials[number]
             group = groups.setdefault((whole, merge), _Group(whole, merge, [first], single, *results[number]))
             group.parts.append(part)
             group.single = max(group.single, single)
-            group.gains.append(gain)
         return list(groups.values())
 
     def _trials(self) -> list[_Trial]:
@@ -211,22 +187,20 @@ class JoinSearch:
 
     def _extended(self, groups: list[_Group]) -> list[_Group]:
         """Return the groups with all of their parts that gain one after the other."""
-        several = [group for group in groups if len(group.parts) > PAIR]
-        for _ in range(ROUNDS):
-            steps = [_steps(len(group.parts)) for group in several]
-            jobs = [
-                (group.whole, group.merge, group.parts[:size])
-                for group, sizes in zip(several, steps, strict=True)
-                for size in sizes
-            ]
-            results, start, again = self._evaluate(jobs), 0, []
-            for group, sizes in zip(several, steps, strict=True):
-                if _drop_useless(group, sizes, results[start : start + len(sizes)]):
-                    again.append(group)
-                start += len(sizes)
-            several = again
-        for group in several:
-            group.quality = 0.0
+        blocks: list[tuple[_Group, deque[list[int]]]] = []
+        for group in groups:
+            if len(others := group.parts[PAIR:]) > 0:
+                del group.parts[PAIR:]
+                several = np.array_split(others, min(len(others), TRIED))
+                blocks.append((group, deque(block.tolist() for block in several)))
+        while blocks:
+            results = self._evaluate([(group.whole, group.merge, group.parts + more[0]) for group, more in blocks])
+            for (group, more), (quality, value) in zip(blocks, results, strict=True):
+                added = more.popleft()
+                if quality > group.quality + ROUNDING:
+                    group.parts += added
+                    group.quality, group.value = quality, value
+            blocks = [(group, more) for group, more in blocks if more]
         return groups
 
     def _evaluate(self, jobs: Sequence[_Job]) -> list[tuple[float, Json]]:
@@ -285,47 +259,3 @@ class JoinSearch:
                 mass[group.whole] = group.quality
                 accepted.append(group)
         return accepted
-
-    def _unlike_others(self, groups: list[_Group]) -> list[_Group]:
-        """Return the groups whose parts gain more than other items of the same list would in their place."""
-        pairs = self.pairs
-        jobs: list[_Job] = []
-        counts = []
-        for group in groups:
-            others = pairs.rows_of(int(pairs.owner[group.whole]), gold=group.merge)
-            others = others[~np.isin(others, group.parts)]
-            spread = np.linspace(0, max(0, len(others) - 1), min(len(others), self.options.permutations))
-            jobs += [(group.whole, group.merge, [group.parts[0], int(row)]) for row in others[spread.astype(np.intp)]]
-            counts.append(len(spread))
-        results, start, passed = self._evaluate(jobs), 0, []
-        for group, count in zip(groups, counts, strict=True):
-            gains = [quality - group.single for quality, _ in results[start : start + count]]
-            start += count
-            if count == 0 or min(group.gains) > np.quantile(gains, 1.0 - ALPHA):
-                passed.append(group)
-        return passed
-
-
-def _steps(parts: int) -> list[int]:
-    """Return the numbers of parts to try: each number up to `TRIED`, fewer of the greater ones."""
-    if parts <= TRIED:
-        return list(range(PAIR, parts + 1))
-    return np.unique(np.geomspace(PAIR, parts, TRIED).round().astype(int)).tolist()  # type: ignore[no-any-return]
-
-
-def _drop_useless(group: _Group, sizes: Sequence[int], results: Sequence[tuple[float, Json]]) -> bool:
-    """Drop the parts that did not increase the quality when they were added; set the result if there are none.
-
-    Returns:
-        Whether the remaining parts must be joined again.
-    """
-    parts, gains, before, start = group.parts[:1], list[float](), group.single, 1
-    for size, (quality, _) in zip(sizes, results, strict=True):
-        if quality > before + ROUNDING:
-            parts += group.parts[start:size]
-            gains += group.gains[start - 1 : size - 1]
-        before, start = quality, size
-    complete = len(parts) == len(group.parts)
-    group.parts, group.gains = parts, gains
-    group.quality, group.value = results[-1] if complete else (0.0, None)
-    return not complete and len(parts) > 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.comparison.diagnosis import Join
 from arbitre.comparison.levels import at_path, of_nodes
-from arbitre.diagnosis.causes.join_search import DEFAULT_OPTIONS, JoinOptions, JoinSearch
+from arbitre.diagnosis.causes.join_search import MARGIN, JoinSearch
 from arbitre.diagnosis.causes.join_values import with_lists_changed
 from arbitre.diagnosis.causes.list_pairs import inherited, list_pairs
 from arbitre.diagnosis.causes.shared_values import TextWords
@@ -94,7 +94,7 @@ class JoinResults:
         gold: Sequence[Json],
         predicted: Sequence[Json],
         levels: Sequence[Level],
-        options: JoinOptions = DEFAULT_OPTIONS,
+        margin: float = MARGIN,
     ) -> JoinResults:
         """Search the documents for splits and merges.
 
@@ -103,10 +103,10 @@ class JoinResults:
             gold: The gold documents; ABSENT for a missing document.
             predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
             levels: The levels of the documents, compared together.
-            options: When a join is accepted.
+            margin: Minimum gain in quality of an accepted join.
         """
         joins: list[list[JoinedItems]] = [[] for _ in gold]
-        for join in find_joins(plan, levels, options):
+        for join in find_joins(plan, levels, margin):
             joins[join.document].append(join)
         joins = [sorted(several, key=_order) for several in joins]
         return cls(joins, partial(_f1q_after_joins, plan, gold, predicted, levels, joins))
@@ -124,13 +124,13 @@ class JoinResults:
         }
 
 
-def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAULT_OPTIONS) -> list[JoinedItems]:
+def find_joins(plan: Plan, levels: Sequence[Level], margin: float = MARGIN) -> list[JoinedItems]:
     """Return the splits and merges in all lists of a batch of documents.
 
     Args:
         plan: The compiled schema.
         levels: The levels of the documents, compared together.
-        options: When a join is accepted.
+        margin: Minimum gain in quality of an accepted join.
     """
     closed = np.zeros(sum(map(len, levels)), dtype=np.bool_)  # nodes in items of accepted joins
     joins, words = [], TextWords()
@@ -140,7 +140,7 @@ def find_joins(plan: Plan, levels: Sequence[Level], options: JoinOptions = DEFAU
         pairs = list_pairs(levels, level, ~closed[nodes]) if _may_join(level.source) else None
         if pairs is None:
             continue
-        for group in JoinSearch(plan, pairs, options, words).search():
+        for group in JoinSearch(plan, pairs, margin, words).search():
             nodes_of_group = pairs.node[group.rows]
             closed[nodes_of_group[nodes_of_group >= 0]] = True
             number = pairs.lists[pairs.owner[group.whole]]

@@ -9,16 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import scipy
 
 from arbitre.engine.columns.column import Column, LeafColumn
-from arbitre.engine.columns.ragged import (
-    counts_of,
-    expand_slices,
-    first_of_equal,
-    rank_among_equal,
-    starts_of,
-)
-from arbitre.engine.columns.row_hashes import mix_bits
+from arbitre.engine.columns.ragged import expand_slices, rank_among_equal, starts_of
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -36,63 +30,47 @@ MAX_COLUMNS: Final = 1 << 24
 AFFIX: Final = 4
 """Number of characters at the start and at the end of a word."""
 
-SPACE: Final = 0x20
-"""Greatest code point of ASCII white space."""
-
-NO_BREAK_SPACE: Final = 0xA0
-
-NINE: Final = 0x39
-"""Code point of the digit 9; that of letters is greater."""
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SharedValues:
     """The values of items.
 
-    Arrays of values have one element for each distinct value of each item, ordered by item and code.
-
     Attributes:
         rows: Rows of the items in their column, increasing; shape (items,).
         lists: The list of each item; shape (items,).
-        starts: First value of each item, then the number of values; shape (items + 1,).
-        code: Code of each value, the same for equal values at the same path of the same list.
-        weight: Weight of each value in its item: 1 / number of values of the item at the same path.
-        codes: Number of codes.
+        weights: Weight of each value in its item: 1 / number of values of the item at the same path. Shape (items,
+            codes); the code of a value is the same for equal values at the same path of the same list.
     """
 
     rows: Indices
     lists: Indices
-    starts: Indices
-    code: Indices
-    weight: Floats
-    codes: int
+    weights: scipy.sparse.csr_array
 
     @classmethod
     def of(cls, column: Column, rows: Indices, lists: Indices, words: TextWords) -> SharedValues:
         """Collect the values of these rows of a column; `lists` are the lists they belong to."""
         values = [np.empty((3, 0), dtype=np.intp), *_values(column, rows, words)]
         item, path, word = np.concatenate(values, axis=1)
-        if path.max(initial=0) >= MAX_COLUMNS:
-            _, path = np.unique(path, return_inverse=True)
-        width, paths = int(word.max(initial=0)) + 1, int(path.max(initial=0)) + 1
+        _, path = np.unique(path, return_inverse=True)
+        paths, width = int(path.max(initial=0)) + 1, int(word.max(initial=0)) + 1
         keys, code = np.unique((lists[item] * paths + path) * width + word, return_inverse=True)
-        cells = np.sort(item * max(1, len(keys)) + code)
-        item, code = np.divmod(cells[first_of_equal(cells)], max(1, len(keys)))
-        group = first_of_equal(item * paths + keys[code] // width % paths).cumsum() - 1  # same item and path
-        starts = starts_of(np.bincount(item, minlength=len(rows)))
-        return cls(rows, lists, starts, code, 1.0 / np.bincount(group)[group], len(keys))
+        _, first = np.unique(item * max(1, len(keys)) + code, return_index=True)
+        item, path, code = item[first], path[first], code[first]
+        _, group = np.unique(item * paths + path, return_inverse=True)
+        weights = 1.0 / np.bincount(group)[group]
+        return cls(rows, lists, scipy.sparse.csr_array((weights, (item, code)), shape=(len(rows), len(keys))))
 
     def within(self, wholes: Mask) -> ValueSearch:
         """Return a search for values in some of the items, by a mask of shape (items,)."""
-        item = np.arange(len(self.rows), dtype=np.intp).repeat(counts_of(self.starts))
-        inside = wholes[item].nonzero()[0]
-        order = inside[self.code[inside].argsort(kind="stable")]
-        holders = np.bincount(self.code[inside], minlength=self.codes)
+        item, code = self.weights.nonzero()
+        held = scipy.sparse.csr_array((wholes[item].astype(np.float64), (item, code)), shape=self.weights.shape)
         sizes = np.bincount(self.lists[wholes], minlength=int(self.lists.max(initial=0)) + 1)
-        weights = self.weight * np.log1p(sizes[self.lists[item]] / np.maximum(holders[self.code], 1))
-        total = np.bincount(item, weights=weights, minlength=len(self.rows))[item]
-        np.divide(weights, total, out=weights, where=total > 0.0)
-        return ValueSearch(self, weights, starts_of(holders), item[order])
+        rarity = np.log1p(sizes[self.lists[item]] / np.maximum(held.sum(axis=0)[code], 1.0))
+        weights = self.weights.copy()
+        weights.data = weights.data * rarity
+        total = weights.sum(axis=1)[item]
+        np.divide(weights.data, total, out=weights.data, where=total > 0.0)
+        return ValueSearch(self.rows, weights, held)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -103,16 +81,14 @@ class ValueSearch:
     and within a path, a value weighs log(1 + n / k) if k of the n wholes of the list contain it.
 
     Attributes:
-        values: The values of all items.
-        weights: The weight of each value in its item; the weights of an item add up to 1.
-        starts: The wholes with code c are `holders[starts[c]:starts[c + 1]]`.
-        holders: Items, as positions in `values.rows`.
+        rows: Rows of the items in their column, increasing; shape (items,).
+        weights: The weight of each value in its item; the weights of an item add up to 1. Shape (items, codes).
+        held: 1 for each value of a whole; shape (items, codes).
     """
 
-    values: SharedValues
-    weights: Floats
-    starts: Indices
-    holders: Indices
+    rows: Indices
+    weights: scipy.sparse.csr_array
+    held: scipy.sparse.csr_array
 
     def containing(self, parts: Indices, share: float, nearest: int) -> tuple[Indices, Indices]:
         """Find the wholes that contain most of the values of each part.
@@ -125,25 +101,19 @@ class ValueSearch:
         Returns:
             The part and the whole of each result, as rows: parts in order, the wholes of a part from best to worst.
         """
-        rows, width = self.values.rows, max(1, len(self.values.rows))
-        part, value = expand_slices(self.values.starts, rows.searchsorted(parts))
-        own, held = expand_slices(self.starts, self.values.code[value])
-        pairs, which = np.unique(part[own] * width + self.holders[held], return_inverse=True)
-        shares = np.round(np.bincount(which, weights=self.weights[value[own]], minlength=len(pairs)), DIGITS)
-        part, whole = np.divmod(pairs, width)
+        found = (self.weights[self.rows.searchsorted(parts)] @ self.held.T).tocoo()
+        part, whole = found.coords
+        shares = np.round(found.data, DIGITS)
         best = np.lexsort((whole, -shares, part))
-        best = best[(shares[best] >= share) & (rank_among_equal(part[best]) < nearest)]
-        return parts[part[best]], rows[whole[best]]
+        best = best[shares[best] >= share]
+        best = best[rank_among_equal(part[best]) < nearest]
+        return parts[part[best]], self.rows[whole[best]]
 
     def shares(self, part: Indices, whole: Indices) -> Floats:
         """Return the share of the values of each part that its whole contains; rows of items, shapes (pairs,)."""
-        rows, starts, code = self.values.rows, self.values.starts, self.values.code
-        pair, value = expand_slices(starts, rows.searchsorted(part))
-        other, held = expand_slices(starts, rows.searchsorted(whole))
-        shared = np.isin(pair * self.values.codes + code[value], other * self.values.codes + code[held])
-        shares = np.bincount(pair, weights=self.weights[value] * shared, minlength=len(part))
-        rounded: Floats = np.round(shares, DIGITS)
-        return rounded
+        part, whole = self.rows.searchsorted(part), self.rows.searchsorted(whole)
+        shares: Floats = self.weights[part].multiply(self.held[whole]).sum(axis=1)
+        return np.round(shares, DIGITS)
 
 
 def _values(column: Column, rows: Indices, words: TextWords) -> Iterator[Indices]:
@@ -209,29 +179,22 @@ def word_codes(texts: Sequence[str]) -> tuple[Indices, Indices]:
     """Return a code of the first and of the last `AFFIX` characters of each word, regardless of case.
 
     Shorter words that do not start with a digit have codes only in texts without longer ones. A word with one misread
-    character still has one of its two codes. Different characters can have the same code, with the probability of a
-    32-bit collision.
+    character still has one of its two codes.
 
     Returns:
         The position in `texts` of each code, and the codes, in order.
     """
-    folded = [text.casefold() for text in texts]
-    lengths = np.fromiter(map(len, folded), dtype=np.intp, count=len(folded))
-    characters = np.frombuffer("".join(folded).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
-    ends = lengths.cumsum()
-    inside = (characters > SPACE) & (characters != NO_BREAK_SPACE)
-    begins_text = np.zeros(len(characters) + 1, dtype=np.bool_)
-    begins_text[ends - lengths] = True
-    first = (inside & (begins_text[:-1] | ~np.concatenate([[False], inside[:-1]]))).nonzero()[0]
-    last = (inside & (begins_text[1:] | ~np.concatenate([inside[1:], [False]]))).nonzero()[0]
-    text = ends.searchsorted(first, side="right")
-    long = (last - first >= AFFIX - 1) | (characters[first] <= NINE)
-    only_short = np.bincount(text, weights=long, minlength=len(texts)) == 0.0
-    first, last, text = (array[long | only_short[text]] for array in (first, last, text))
-    codes = np.zeros((len(first), 2), dtype=np.uint64)
-    for offset in range(AFFIX):
-        for affix, at in enumerate((first + offset, last - offset)):
-            in_word = (at <= last) if affix == 0 else (at >= first)
-            here = np.where(in_word, characters[np.where(in_word, at, 0)], np.uint64(0))
-            codes[:, affix] = mix_bits(codes[:, affix] ^ here, affix)
-    return text.repeat(2), (codes.ravel() >> np.uint64(32)).astype(np.intp)
+    known: dict[tuple[str, bool], int] = {}
+    of_word: dict[str, tuple[int, int]] = {}
+    positions, codes = list[int](), list[int]()
+    for position, text in enumerate(texts):
+        words = text.casefold().split()
+        for word in [word for word in words if len(word) >= AFFIX or word[0] <= "9"] or words:
+            if word not in of_word:
+                of_word[word] = (
+                    known.setdefault((word[:AFFIX], False), len(known)),
+                    known.setdefault((word[-AFFIX:], True), len(known)),
+                )
+            positions += position, position
+            codes += of_word[word]
+    return np.array(positions, dtype=np.intp), np.array(codes, dtype=np.intp)
