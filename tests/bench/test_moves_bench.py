@@ -1,14 +1,14 @@
-"""Few unrelated documents have moved values, and swapped values are still found."""
+"""Smoke test of `tests/bench/moves.py`, with its targets on few documents."""
 
-from __future__ import annotations
-
-from tests.bench.moves import false_alarms, recall
-
-
-def test_few_unrelated_documents_have_moved_values():
-    assert false_alarms(100) <= 0.05
-    assert false_alarms(60, 50) <= 0.05
+import pytest
+from tests.bench.moves import TOWNS, false_alarms, false_alarms_among_errors, recall
 
 
-def test_swapped_values_among_wrong_values_are_found():
-    assert recall(40, 2000, 0.1) >= 0.9
+@pytest.mark.parametrize("alone", [True, False])
+def test_noise_has_few_moved_values_and_swaps_are_found(alone):
+    for fields in (None, TOWNS):
+        given = {} if fields is None else {"fields": fields}
+        assert false_alarms(10, 20, alone=alone, **given) <= 0.05
+    assert false_alarms_among_errors(10, 20, alone=alone) <= 0.05
+    assert recall(2, 2000, 0.0, alone=alone) >= 0.95
+    assert recall(2, 20, 0.0, alone=alone) >= 0.6

@@ -189,3 +189,52 @@ def test_random_faults_are_rarely_reported_as_moved(size):
                 wrong += 1
         reported += len(moved(gold, predicted))
     assert reported <= 0.01 * wrong
+
+
+def roles_of(corpus, **options):
+    comparator = Comparator({"type": "array", "items": {"properties": {key: {"type": "string"} for key in ("n", "r")}}})
+    table = comparator.evaluate(corpus, diagnose=True, **options).faults()
+    return sorted(zip(*(list(table[name]) for name in ("id", "gold_pointer", "fault")), strict=True))
+
+
+def a_corpus(roles, others):
+    """A document with two swapped roles, and 20 correct ones."""
+    names = ["Aurelie Vauquelin", "Bertrand Chomsky", "Celestine Oudinot", "Dieudonne Martin"]
+    gold = [{"n": name, "r": role} for name, role in zip(names, [*roles, "x1", "x2"], strict=True)]
+    predicted = [dict(row) for row in gold]
+    predicted[0]["r"], predicted[1]["r"] = gold[1]["r"], gold[0]["r"]
+    others = [(f"d{at}", *[[{"n": name, "r": role} for name in names]] * 2) for at, role in enumerate(others)]
+    return [("swapped", gold, predicted), *others]
+
+
+def test_a_value_that_is_common_in_the_corpus_is_not_moved():
+    rare = a_corpus(("deputy", "senator"), ["mayor"] * 20)
+    common = a_corpus(("deputy", "senator"), ["deputy", "senator"] * 10)
+    assert {fault for *_, fault in roles_of(rare)} == {"moved"}
+    assert {fault for *_, fault in roles_of(common)} == {"wrong"}
+    alone = {fault for *_, fault in roles_of(common[:1])}
+    assert alone == {"moved"}  # the own document is not evidence for chance
+
+
+def test_moved_values_do_not_depend_on_the_order_of_the_documents(monkeypatch):
+    monkeypatch.setattr("arbitre.report.evaluation_job.MAX_COUNTED", 5)
+    corpus = [
+        (f"{at}{identity}", gold, predicted)
+        for at, roles in enumerate([("deputy", "senator"), ("mayor", "clerk"), ("bishop", "deputy")])
+        for identity, gold, predicted in a_corpus(roles, ["deputy", "clerk", "senator", "senator"])
+    ]
+    assert roles_of(corpus) == roles_of(corpus[::-1])
+    assert len({fault for *_, fault in roles_of(corpus)}) == 2
+
+
+def test_values_of_two_fields_that_are_equal_by_chance_are_not_moved():
+    comparator = Comparator(
+        {"type": "array", "items": {"properties": {key: {"type": "string"} for key in ("id", "from", "to")}}}
+    )
+    towns = ["Bordeaux", "Marseille", "Toulouse", "Strasbourg", "Besançon", "Perpignan"]
+    gold = [{"id": f"trip-{at}{at}{at}", "from": town, "to": f"{at}{at}{at} km"} for at, town in enumerate(towns)]
+    predicted = [{"id": row["id"], "from": "?", "to": towns[at * 5 % 6]} for at, row in enumerate(gold)]
+    assert comparator.compare(gold=gold, predicted=predicted).diagnosis.moved == ()
+    exchanged = [{"id": "trip-000", "from": "Metz la Ville", "to": "Bordeaux"}]
+    reverse = [{"id": "trip-000", "from": "Bordeaux", "to": "Metz la Ville"}]
+    assert len(comparator.compare(gold=exchanged, predicted=reverse).diagnosis.moved) == 2

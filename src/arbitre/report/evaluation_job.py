@@ -15,6 +15,7 @@ from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results import tables
+from arbitre.corpus.results.chance import sample_by_id
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
@@ -50,10 +51,13 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Executor
     from arbitre.corpus.running.phases import OnProgress
+    from arbitre.diagnosis.moves.chance import ValueFrequencies
     from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
     from arbitre.values import Json
 
+MAX_COUNTED: Final = 256
+"""Maximum number of gold documents whose values are counted for the chance of moved values."""
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
 _NOTHING_MATCHES: Final = (
@@ -275,7 +279,9 @@ class EvaluationJob:
         if self.options.diagnose:
             source, dialect = self.options.source, CsvDialect.named(self.options.csv_dialect)
             texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
-            observers[result_files.FAULTS] = FaultTableObserver(self.plan, dialect, self.options.out is not None, texts)
+            observers[result_files.FAULTS] = FaultTableObserver(
+                self.plan, dialect, self.options.out is not None, texts, self._usual_values()
+            )
         if self.options.flat or self.options.diagnose:
             observers[FLAT] = FlatObserver(self.plan)
         if self.options.out is not None and not self.options.no_report:
@@ -285,12 +291,24 @@ class EvaluationJob:
             observers[CLUSTERS] = PointerLabels(pointer)
         return observers
 
+    def _usual_values(self) -> ValueFrequencies:
+        """Return how often the gold of the corpus has each value, from a sample of the documents."""
+        from arbitre.diagnosis.moves.chance import ValueFrequencies  # noqa: PLC0415  (only `--diagnose` needs it)
+
+        gold = {pair.id: pair.as_json().gold for pair in sample_by_id(self.documents, MAX_COUNTED)}
+        return ValueFrequencies.of(self.plan, gold)
+
     def _evaluate(self, how: ExecutionOptions, clusters: list[str]) -> tuple[Evaluation, tuple[str, ...]]:
         out = self.options.out
         if out is None:
             return self._completed(evaluate(self.plan, self.joined, how), clusters), ()
         chosen = self.options.cluster_by, self.options.csv_dialect, self.options.source
-        noted = sorted((*how.observers, result_files.MATCHES, *map(str, chosen)))
+        usual = [
+            one.usual.digest()
+            for one in how.observers.values()
+            if isinstance(one, FaultTableObserver) and one.usual is not None
+        ]
+        noted = sorted((*how.observers, result_files.MATCHES, *map(str, chosen), *usual))
         if self.given is None:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
 

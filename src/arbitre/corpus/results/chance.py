@@ -5,15 +5,18 @@ Chance scores are reported next to the scores and never subtracted from them.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from arbitre.comparison.levels import of_nodes
 from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.storage.string_array import encoded
 from arbitre.diagnosis.metricity.entry_pool import EntryColumn
 from arbitre.engine import compare_batch, pair_qualities
 from arbitre.errors import DataError, FunctionError, SolverError
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Indices
+    from arbitre.corpus.joining.join import Join
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -139,6 +143,29 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
         seed,
         sampled,
     )
+
+
+def sample_by_id(documents: Join, most: int) -> list[Pair]:
+    """Return one pair for each of at most `most` ids: those with the smallest digests, in this order.
+
+    The sample depends on the ids only, not on the order of the documents.
+    """
+    kept: dict[str, tuple[bytes, str, int]] = {}
+    largest: list[tuple[int, str]] = []
+    for place, (identity, run) in enumerate(documents.labels):
+        if identity in kept:
+            kept[identity] = min(kept[identity], (kept[identity][0], run or "", place))
+            continue
+        digest = blake2b(encoded(identity), digest_size=8).digest()
+        entry = -int.from_bytes(digest), identity
+        if len(kept) < most:
+            heapq.heappush(largest, entry)
+        elif entry > largest[0]:
+            del kept[heapq.heapreplace(largest, entry)[1]]
+        else:
+            continue
+        kept[identity] = digest, run or "", place
+    return list(documents.at([place for _, _, place in sorted(kept.values())]))
 
 
 class Duel(NamedTuple):

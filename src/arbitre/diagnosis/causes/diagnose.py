@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.moves.chance import UsualValues
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -53,8 +54,14 @@ def diagnose(
     ]
 
 
-def find_faults(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level]) -> FaultResults:
-    """Return the faults of each pair of documents; see `diagnose` for the arguments."""
+def find_faults(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    levels: Sequence[Level],
+    usual: UsualValues | None = None,
+) -> FaultResults:
+    """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
     joins = JoinResults.of(plan, gold, predicted, levels)
-    moved = MovedResults.of(plan, levels, len(gold))
+    moved = MovedResults.of(plan, levels, len(gold), usual)
     return FaultResults.of(plan, gold, levels, joins.joins, moved.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -16,13 +17,14 @@ from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.solve.upper_bounds import upper_bounds
 from arbitre.errors import ArbitreError
 from arbitre.normalizers import normalize
-from arbitre.values import Kind, kind_of
+from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.moves.chance import UsualValues
     from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -86,15 +88,19 @@ class LeafFaults:
     gold: WrongLeaves
     predicted: WrongLeaves
     counts: ValueCounts
+    predicted_counts: ValueCounts
     coincidence: Floats
     """Probability that unrelated values of a document are equal, at least; shape (documents,)."""
+    usual: UsualValues | None
+    """How often the gold of a corpus has each value; None for a single pair."""
 
     @classmethod
-    def of(cls, plan: Plan, levels: Sequence[Level], owners: Indices, documents: int) -> list[LeafFaults]:
+    def of(cls, plan: Plan, levels: Sequence[Level], documents: int, usual: UsualValues | None) -> list[LeafFaults]:
         """Return the faults of each column of declared fields that is not below a list matched by transport.
 
         Undeclared keys are renamed fields; several of them may share a column.
         """
+        owners = owners_of(levels)
         columns: dict[int, list[Level]] = {}
         for level in levels:
             if level.leaf and not level.named and isinstance(level.source, LeafColumn):
@@ -106,7 +112,7 @@ class LeafFaults:
                 counts = [_counts(column, group, side, documents) for side in ("left", "right")]
                 sides = [_wrong(group, owners, plan.close, gold=gold) for gold in (True, False)]
                 chance = coincidence(counts, [(column.codes[side.rows], side.documents) for side in sides])
-                faults.append(cls(column, group[0].text, sides[0], sides[1], counts[0], chance))
+                faults.append(cls(column, group[0].text, sides[0], sides[1], counts[0], counts[1], chance, usual))
         return faults
 
     @property
@@ -117,6 +123,15 @@ class LeafFaults:
     def values_at(self, leaves: WrongLeaves) -> list[Json]:
         """Return the normalised value of each leaf."""
         return [self.column.values[code] for code in self.column.codes[leaves.rows].tolist()]
+
+    def corpus_chance(self, leaves: WrongLeaves) -> Floats:
+        """Return the probability that a value of other documents equals the value of each leaf; 0 for a single pair."""
+        if self.usual is None:
+            return np.zeros(len(leaves))
+        own, totals = self.counts.of(self.column.codes[leaves.rows], leaves.documents), self.counts.totals
+        frequencies, counted = self.usual
+        documents = leaves.documents
+        return frequencies.chance(self.path, self.values_at(leaves), own, totals[documents], counted[documents])
 
 
 def _is_undeclared(plan: Plan, column: Column) -> bool:
@@ -192,7 +207,11 @@ def _candidates(
         counts = _near_counts(faults, codes, gold.documents, close)
     base = np.array([base_chance(value, near=close is not None) for value in faults.values_at(gold)])
     chance = np.maximum(base, faults.counts.chance(counts, gold.documents))
-    chance = np.maximum(chance, faults.coincidence[gold.documents])
+    chance = np.maximum(chance, faults.corpus_chance(gold))
+    if close is not None:
+        chance = np.maximum(chance, faults.corpus_chance(gold) + faults.corpus_chance(predicted))
+    if faults.usual is None:
+        chance = np.maximum(chance, faults.coincidence[gold.documents])
     _, first, inverse, rivals = np.unique(
         faults.predicted.owners, return_index=True, return_inverse=True, return_counts=True
     )
@@ -277,15 +296,80 @@ def siblings(faults: Sequence[LeafFaults], close: float) -> Iterator[Candidate]:
     for number, of_path in enumerate(faults):
         for at in _direct(of_path.predicted).tolist():
             wrong.setdefault(int(of_path.predicted.parents[at]), []).append((number, at))
+    fields = FieldCoincidence(faults)
+    found = []
     for number, of_path in enumerate(faults):
         places = []
         for at in _direct(of_path.gold).tolist():
             for other, place in wrong.get(int(of_path.gold.parents[at]), ()):
                 if other != number:
-                    places.append((at, other, place))
+                    places.append((at, other, place, len(wrong[int(of_path.gold.parents[at])])))
+                    fields.note(number, at, other, place)
         if places and of_path.column.readings is None and not of_path.custom:
-            rivals = [len(wrong[int(of_path.gold.parents[at])]) for at, _, _ in places]
-            yield from _between(faults, number, places, rivals, close)
+            found.append((number, places))
+    for number, places in found:
+        yield from _between(faults, number, places, close, fields)
+
+
+class FieldCoincidence:
+    """The share of equal values among two fields of different objects of a document, for documents without a corpus."""
+
+    def __init__(self, faults: Sequence[LeafFaults]) -> None:
+        self._faults = faults
+        self._alike: Counter[tuple[str, int]] = Counter()
+        self._known: dict[tuple[str, int], float] = {}
+        self._keys: dict[int, list[Hashable]] = {}
+
+    def note(self, number: int, gold: int, other: int, predicted: int) -> None:
+        """Note wrong leaves of one object, of which one value may have moved: it is no coincidence if they are equal.
+
+        Args:
+            number: Number of the column of the gold leaf.
+            gold: Position of the wrong gold leaf.
+            other: Number of the column of the predicted leaf.
+            predicted: Position of the wrong predicted leaf.
+        """
+        source, target = self._faults[number], self._faults[other]
+        if source.usual is None:
+            own = self._key(number, int(source.column.codes[source.gold.rows[gold]]))
+            if own == self._key(other, int(target.column.codes[target.predicted.rows[predicted]])):
+                self._alike[_object(source), int(source.gold.documents[gold])] += 1
+
+    def chance(self, faults: LeafFaults, document: int) -> float:
+        """Return the share for the object around a field; 0 if the values of a corpus are known."""
+        if faults.usual is not None:
+            return 0.0
+        place = _object(faults), document
+        if place not in self._known:
+            members = [number for number, other in enumerate(self._faults) if _object(other) == place[0]]
+            sides = [
+                {number: self._counted(number, counts, document) for number, counts in side}
+                for side in (
+                    [(number, self._faults[number].counts) for number in members],
+                    [(number, self._faults[number].predicted_counts) for number in members],
+                )
+            ]
+            equal, pairs = -self._alike[place], 0
+            for number, gold in sides[0].items():
+                for other, predicted in sides[1].items():
+                    if number != other:
+                        equal += sum(count * predicted[key] for key, count in gold.items())
+                        pairs += gold.total() * predicted.total()
+            self._known[place] = equal / max(pairs, 1)
+        return self._known[place]
+
+    def _counted(self, number: int, counts: ValueCounts, document: int) -> Counter[Hashable]:
+        return Counter({self._key(number, code): count for code, count in counts.within(document)})
+
+    def _key(self, number: int, code: int) -> Hashable:
+        if number not in self._keys:
+            self._keys[number] = list(map(canonical, self._faults[number].column.values))
+        return self._keys[number][code]
+
+
+def _object(faults: LeafFaults) -> str:
+    """Return the wildcard path of the object around a field."""
+    return faults.path.rpartition("/")[0]
 
 
 def _direct(leaves: WrongLeaves) -> Indices:
@@ -297,15 +381,24 @@ def _direct(leaves: WrongLeaves) -> Indices:
 def _between(
     faults: Sequence[LeafFaults],
     number: int,
-    places: Sequence[tuple[int, int, int]],
-    rivals: Sequence[int],
+    places: Sequence[tuple[int, int, int, int]],
     close: float,
+    fields: FieldCoincidence,
 ) -> Iterator[Candidate]:
-    """Yield the candidates among pairs of a gold leaf of one column and a predicted leaf of another."""
+    """Yield the candidates among pairs of a gold leaf of one column and a predicted leaf of another.
+
+    Args:
+        faults: The wrong leaves of each column.
+        number: Number of the column of the gold leaves.
+        places: Position of the gold leaf, column and position of the predicted leaf, and number of wrong predicted
+            leaves in their object.
+        close: Minimum quality.
+        fields: The share of equal values among fields.
+    """
     source = faults[number]
     codes = source.column.codes[source.gold.rows].tolist()
     by_leaf: dict[int, list[int]] = {}
-    for at, (gold, _, _) in enumerate(places):
+    for at, (gold, *_) in enumerate(places):
         by_leaf.setdefault(int(source.column.slots[codes[gold]]), []).append(at)
     for slot, members in by_leaf.items():
         gold_values = [source.column.values[codes[places[at][0]]] for at in members]
@@ -315,7 +408,7 @@ def _between(
         ):
             if quality < close:
                 continue
-            gold, other, predicted = places[at]
+            gold, other, predicted, rivals = places[at]
             target, document = faults[other], source.gold.documents[gold : gold + 1]
             own = source.counts.of(source.column.codes[source.gold.rows[[gold]]], document)
             theirs = target.counts.of(target.column.codes[target.predicted.rows[[predicted]]], document)
@@ -323,10 +416,13 @@ def _between(
                 base_chance(value, near=quality < 1.0),
                 float(source.counts.chance(own, document)[0]),
                 float(theirs[0]) / max(1, int(target.counts.totals[document[0]])),
+                float(source.corpus_chance(source.gold.where(np.array([gold])))[0]),
+                float(target.corpus_chance(target.predicted.where(np.array([predicted])))[0]),
+                fields.chance(source, int(document[0])),
             )
             owner = int(source.gold.owners[gold])
             nodes = int(source.gold.nodes[gold]), int(target.predicted.nodes[predicted])
-            yield Candidate(int(document[0]), owner, owner, *nodes, quality, min(1.0, chance * rivals[at]), 1)
+            yield Candidate(int(document[0]), owner, owner, *nodes, quality, min(1.0, chance * rivals), 1)
 
 
 def _qualities(column: LeafColumn, slot: int, gold: Sequence[Json], raw: Sequence[Json]) -> list[float]:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from arbitre.comparison.diagnosis import Moved
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.diagnosis.moves.candidates import Candidate, LeafFaults, owners_of, same_path, siblings
+from arbitre.diagnosis.moves.candidates import Candidate, LeafFaults, same_path, siblings
 from arbitre.paths import order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.moves.chance import UsualValues
     from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
 
@@ -45,16 +46,17 @@ class MovedResults:
     """The nodes of the moved values of each document."""
 
     @classmethod
-    def of(cls, plan: Plan, levels: Sequence[Level], documents: int) -> MovedResults:
+    def of(cls, plan: Plan, levels: Sequence[Level], documents: int, usual: UsualValues | None = None) -> MovedResults:
         """Return the moved values. Paths below lists that are matched by transport are left out.
 
         Args:
             plan: The compiled schema.
             levels: The levels of the documents.
             documents: Number of documents.
+            usual: How often the gold of the corpus has each value; None for a single pair.
         """
         tree = NodeTree.of(levels)
-        nodes = find_moved(plan, levels, documents, tree)
+        nodes = find_moved(plan, levels, tree, documents, usual)
         values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
         ordered = [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
         return cls(ordered, nodes)
@@ -64,13 +66,18 @@ class MovedResults:
         return {"moved": self.values[document]}
 
 
-def find_moved(plan: Plan, levels: Sequence[Level], documents: int, tree: NodeTree) -> list[list[MovedNodes]]:
+def find_moved(
+    plan: Plan,
+    levels: Sequence[Level],
+    tree: NodeTree,
+    documents: int,
+    usual: UsualValues | None = None,
+) -> list[list[MovedNodes]]:
     """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments.
 
     A value that has the same pointer on both sides did not move, even if the objects around it are not matched.
     """
-    owners, close = owners_of(levels), plan.close
-    faults = LeafFaults.of(plan, levels, owners, documents)
+    close, faults = plan.close, LeafFaults.of(plan, levels, documents, usual)
     candidates = [
         *siblings(faults, close),
         *(candidate for part in faults for candidate in same_path(part, close)),
@@ -102,7 +109,7 @@ def _significant(candidates: Sequence[Candidate], sources: int) -> list[MovedNod
     """
     groups: defaultdict[tuple[int, int], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        groups[candidate.source, candidate.target].append(candidate)
+        groups[min(candidate[1:3]), max(candidate[1:3])].append(candidate)
     ranked = []
     for members in groups.values():
         chosen = _one_to_one(members, set(), set())

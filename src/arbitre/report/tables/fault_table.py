@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Pair
     from arbitre.corpus.reading.source_texts import SourceTexts
+    from arbitre.diagnosis.moves.chance import ValueFrequencies
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -34,19 +35,22 @@ class FaultTableObserver:
         dialect: Notation of the table.
         table: Whether to record the rows.
         texts: The texts that were given to the model, if they are to be searched.
+        usual: How often the gold of the corpus has each value.
     """
 
     plan: Plan
     dialect: CsvDialect = STANDARD
     table: bool = True
     texts: SourceTexts | None = None
+    usual: ValueFrequencies | None = None
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """Return one note for all documents: the rows as one text, and the sums of each document."""
         from arbitre.diagnosis.causes.diagnose import find_faults  # noqa: PLC0415  (only `--diagnose` needs it)
 
         gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
-        results = find_faults(self.plan, gold, predicted, levels)
+        usual = None if self.usual is None else self.usual.for_documents([pair.id for pair in pairs])
+        results = find_faults(self.plan, gold, predicted, levels, usual)
         shares, sources = shares_in_source(pairs, results.rows, self.texts)
         evidence = evidence_of(pairs, results, sources)
         note: Json = {"documents": [sums | more for sums, more in zip(notes_of(results), evidence, strict=True)]}
