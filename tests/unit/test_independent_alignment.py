@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 import statistics
 
+import numpy as np
 import pytest
 
 from arbitre import Comparator, agreement
+from arbitre.distances.text.edit import _EditPool
+from arbitre.engine.columns.column import KnownQualities
 
 PARTIES = ("left", "centre", "right")
 
@@ -158,3 +161,62 @@ class TestClasses:
             gold={"party": "left"}, predicted={"party": "right"}
         )
         assert comparison.classification("/party").matched_by is None
+
+
+class _Forgetful:
+    """Knows no quality of any pair."""
+
+    def __init__(self, rows):
+        pass
+
+    def find(self, left, right):
+        return np.zeros(len(left)), np.zeros(len(right), dtype=bool)
+
+    def add(self, left, right, qualities):
+        pass
+
+
+def test_what_stays_the_same_is_compared_once_although_the_items_are_aligned_again_for_each_path(monkeypatch):
+    compared, distances = [], _EditPool.distances
+
+    def counted(pool, left, right):
+        compared.extend([len(left)] * bool(pool.exactly_bounded is not None))
+        return distances(pool, left, right)
+
+    monkeypatch.setattr(_EditPool, "distances", counted)
+    texts = {key: {"type": "string"} for key in ("name", "place", "role")}
+    steps = {"type": "array", "items": {"properties": {"text": {"type": "string"}, "page": {"type": "integer"}}}}
+    item = {"type": "object", "properties": texts | {"steps": steps}}
+    comparator = Comparator({"properties": {"people": {"type": "array", "items": item}}})
+    source = random.Random(4)  # noqa: S311
+
+    def text(size):
+        return "".join(source.choices("abcde", k=size))
+
+    people = [
+        [{key: text(6) for key in texts} | {"steps": [{"text": text(80), "page": 1}] * 2} for _ in range(4)]
+        for _ in range(4)
+    ]
+    documents = {
+        name: {
+            str(page): {"people": [each | {"role": text(6)} for each in source.sample(rows, 4)]}
+            for page, rows in enumerate(people)
+        }
+        for name in ("a", "b")
+    }
+    known = agreement.structural(comparator, documents, resamples=20)
+    pairs = sum(compared)
+    compared.clear()
+    monkeypatch.setattr("arbitre.engine.columns.reduced.KnownQualities", _Forgetful)
+    assert agreement.structural(comparator, documents, resamples=20).to_dict() == known.to_dict()
+    assert pairs < 0.6 * sum(compared), (pairs, sum(compared))
+
+
+def test_a_pair_replaces_another_in_its_cell_and_no_quality_is_that_of_another_pair():
+    known, rows = KnownQualities(3), np.arange(3000, dtype=np.intp)
+    assert not known.find(rows, rows)[1].any()
+    known.add(rows, rows + 1, rows / 3000.0)
+    qualities, found = known.find(rows, rows + 1)
+    assert 0 < np.count_nonzero(found) < 3000
+    np.testing.assert_array_equal(qualities[found], (rows / 3000.0)[found])
+    assert not known.find(rows + 1, rows)[1].any()

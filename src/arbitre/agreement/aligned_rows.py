@@ -13,7 +13,7 @@ from arbitre.agreement.aligning.lists import align_lists, item_codes
 from arbitre.agreement.alignment import NONE, Alignment
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
-from arbitre.engine.columns.reduced import ancestors
+from arbitre.engine.columns.reduced import ancestors, memorise
 from arbitre.errors import DataError
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT
@@ -55,6 +55,7 @@ def align_documents(
     *,
     names: Sequence[str] | None = None,
     identify: bool = False,
+    again: bool = False,
 ) -> tuple[AlignedRows, ...]:
     """Align documents at every level, from the root down.
 
@@ -66,6 +67,7 @@ def align_documents(
         annotations: Documents of each annotator, by id. An annotator may lack documents.
         names: The annotators in the order of their rows; by default, sorted.
         identify: Whether to align only list items that stand for the same thing; see `align_lists`.
+        again: Whether the documents will be aligned again on copies of the columns; see `memorise`.
 
     Returns:
         The aligned documents, then all objects, lists and single values in them, parents first. The annotators and the
@@ -93,6 +95,8 @@ def align_documents(
             "No document was annotated by at least two annotators", hint="Documents are joined by their ids."
         )
     root = columns[0]
+    if again:
+        memorise(root)
     aligned = []
     pending = deque([AlignedRows(root, _present(root, rows), np.arange(len(ids)))])
     while pending:
@@ -213,6 +217,8 @@ def _equal_in_order(alignment: Alignment, codes: Sequence[Indices]) -> Alignment
         positions = np.arange(len(lists[0]), dtype=np.intp)
         columns = [positions if len(own) else np.full_like(positions, NONE) for own in codes]
         return replace(alignment, unitary=np.stack(columns, axis=1))
+    if all(len(set(own.tolist())) == len(own) for own in codes):
+        return alignment
     unitary = alignment.unitary.copy()
     places = np.where(unitary == NONE, np.nan, unitary / np.maximum([len(own) for own in codes], 1))
     unitary = unitary[np.argsort(np.nanmean(places, axis=1), kind="stable")]

@@ -12,6 +12,7 @@ however many annotators there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -19,13 +20,13 @@ import numpy as np
 
 from arbitre.agreement.aligning.exact_search import better_than
 from arbitre.agreement.aligning.problem import NONE, SLACK, Matched, Problem
-from arbitre.matching.assignment import hungarian
+from arbitre.matching.assignment import hungarian, solve_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.agreement.aligning.problem import Distances
-    from arbitre.arrays import Indices
+    from arbitre.arrays import Indices, Mask
     from arbitre.matching.builtin_matchers import CouplingFunction
 
 __all__ = ["NONE", "Alignment", "align"]
@@ -133,10 +134,17 @@ def _star(
         matched = matchings[min(medoid, other), max(medoid, other)]
         own, theirs = (matched.first, matched.second) if medoid < other else (matched.second, matched.first)
         unitary[own, other] = left[other][theirs]
-        remaining[other] = np.delete(left[other], theirs)
+        remaining[other] = left[other][_others(len(left[other]), theirs)]
     if not any(len(remaining[other]) for other in rest):
         return [unitary]
     return [unitary, *_star(problem, rest, remaining, _matchings(problem, rest, remaining))]
+
+
+def _others(size: int, places: Indices) -> Mask:
+    """Return a mask of the positions that are not among these."""
+    mask = np.ones(size, dtype=np.bool_)
+    mask[places] = False
+    return mask
 
 
 def _alone(problem: Problem, annotator: int, units: Indices) -> Indices:
@@ -161,12 +169,12 @@ def _improved(problem: Problem, unitary: Indices, cost: float) -> tuple[Indices,
             tables = [
                 problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator
             ]
-            costs = np.sum(tables, axis=0) / pairs
+            costs = reduce(np.add, tables) / pairs
             gains = costs[:-1] - costs[-1] - alone
-            matches = hungarian(-np.minimum(gains, 0.0))
-            useful = gains[matches.gold, matches.predicted] < 0.0
-            others[matches.predicted[useful], annotator] = matches.gold[useful]
-            rest = np.delete(np.arange(problem.sizes[annotator]), matches.gold[useful])
+            own, theirs = solve_assignment(-np.minimum(gains, 0.0))
+            useful = gains[own, theirs] < 0.0
+            others[theirs[useful], annotator] = own[useful]
+            rest = _others(problem.sizes[annotator], own[useful]).nonzero()[0]
             unitary = np.concatenate([others, _alone(problem, annotator, rest)])
         cost = _disorder(problem, unitary)
     return unitary, cost

@@ -103,7 +103,7 @@ def structural(
         DataError: There are fewer than two annotators, no document has two annotators, or `level` is not between 0
             and 1.
     """
-    parts = align_documents(comparator.plan, annotations)
+    parts = align_documents(comparator.plan, annotations, again=True)
     differences = Differences(difference, comparator.plan.certificate.symmetric)
     ids = sorted({name for documents in annotations.values() for name in documents})
     by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))

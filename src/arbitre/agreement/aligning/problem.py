@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -86,12 +87,14 @@ class Problem:
     def disorders(self, unitary: Indices) -> Floats:
         """Return the disorder of each unitary alignment; shape (unitary alignments,)."""
         costs = [table[unitary[:, i], unitary[:, j]] for (i, j), table in self.tables.items()]
-        total: Floats = np.sum(costs, axis=0) / len(costs)
+        total: Floats = reduce(np.add, costs) / len(costs)
         return total
 
     def match(self, pair: tuple[int, int], first: Indices, second: Indices) -> Matched:
         """Match these units of two annotators. Units at twice `unmatched` stay alone."""
-        gains = np.minimum(self.tables[pair][first][:, second] - 2.0 * self.unmatched, 0.0)
+        table, every = self.tables[pair], (len(first), len(second)) == (self.sizes[pair[0]], self.sizes[pair[1]])
+        table = table[:-1, :-1] if every else table[first[:, None], second]
+        gains = np.minimum(table - 2.0 * self.unmatched, 0.0)
         coupling = self.couple(-gains)
         rows, columns = coupling.gold, coupling.predicted
         values = gains[rows, columns]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,55 @@ if TYPE_CHECKING:
     from arbitre.schema.nodes import Leaf, Site
 
 Values = TypeVar("Values", bound=npt.NDArray[Any])
+
+
+@dataclass(eq=False, slots=True)
+class Memo:
+    """What was computed about the rows of a column. It holds for copies of the column with the same rows.
+
+    Attributes:
+        codes: Code of each row; see `row_codes`.
+        qualities: Qualities of pairs of rows; None if they are not kept.
+    """
+
+    codes: Indices
+    qualities: KnownQualities | None = None
+
+
+class KnownQualities:
+    """Qualities of pairs of rows in a table of fixed size: a pair replaces the one in its cell (a direct-mapped cache).
+
+    Args:
+        rows: Number of rows of the column.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._bits = min(max(rows * KNOWN_PAIRS, 2).bit_length(), MAX_KNOWN_BITS)
+        self._pairs = np.full(1 << self._bits, -1, dtype=np.int64)
+        self._qualities = np.empty(1 << self._bits)
+
+    def find(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        """Return the quality of each pair, and a mask of those that are known."""
+        pairs, cells = self._cells(left, right)
+        return self._qualities[cells], self._pairs[cells] == pairs
+
+    def add(self, left: Indices, right: Indices, qualities: Floats) -> None:
+        """Keep the qualities of these pairs."""
+        pairs, cells = self._cells(left, right)
+        self._pairs[cells], self._qualities[cells] = pairs, qualities
+
+    def _cells(self, left: Indices, right: Indices) -> tuple[Indices, npt.NDArray[np.uint64]]:
+        pairs = left * self._rows + right
+        scattered = pairs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
+        return pairs, scattered >> np.uint64(64 - self._bits)
+
+
+KNOWN_PAIRS: Final = 64
+"""Approximate number of pairs per row whose qualities are kept."""
+
+MAX_KNOWN_BITS: Final = 21
+"""Logarithm of the maximum number of pairs of a column whose qualities are kept: 32 MB."""
 
 
 @dataclass(eq=False, slots=True)
@@ -72,6 +121,8 @@ class Column:
     """The position in the schema."""
     tags: Indices | None = None
     """The parent's branch of a union for each row, if the values depend on it; shape (size,)."""
+    memo: Memo | None = None
+    """What is known about the rows; None if nothing is kept."""
 
     @property
     def slices(self) -> Sequence[Slices]:

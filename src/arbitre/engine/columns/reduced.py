@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arbitre.engine.columns.column import Column, ListColumn, ObjectColumn, descendants
+from arbitre.engine.columns.column import (
+    Column,
+    KnownQualities,
+    LeafColumn,
+    ListColumn,
+    Memo,
+    ObjectColumn,
+    descendants,
+)
 from arbitre.engine.columns.link import link_fields
 from arbitre.engine.columns.multiset_keys import multiset_keys
+from arbitre.engine.columns.row_codes import row_codes
 
 if TYPE_CHECKING:
     from arbitre.arrays import Mask
@@ -106,4 +115,18 @@ def _copied(column: Column) -> list[Column]:
             each.maps = [replace(entries, column=copies[entries.column.number]) for entries in each.maps]
         elif isinstance(each, ListColumn) and each.items is not None:
             each.items = copies[each.items.number]
+    for each in ancestors(copies[column.number])[:-1]:
+        each.memo = None
     return copies
+
+
+def memorise(root: Column) -> None:
+    """Keep what is computed about the rows of all columns below the root, for their copies.
+
+    Kept are the qualities of fields that are lists or objects and of long texts: half of the time of aligning nested
+    documents without one field after the other.
+    """
+    for column in sorted(descendants(root), key=lambda each: each.number, reverse=True):
+        several = not (isinstance(column, LeafColumn) or column.item)
+        slow = isinstance(column, LeafColumn) and any(pool.exactly_bounded is not None for pool in column.pools)
+        column.memo = Memo(row_codes(column), KnownQualities(column.size) if several or slow else None)

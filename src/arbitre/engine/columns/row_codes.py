@@ -22,7 +22,11 @@ def row_codes(column: Column) -> Indices:
     Values are compared after normalisation and without absent values. The order of a list matters only if its matching
     depends on it. Absent rows have codes too.
     """
-    return folded(column, lambda leaves: leaves.codes, _identities)
+    return folded(column, lambda leaves: leaves.codes, _known_or_identities)
+
+
+def _known_or_identities(column: Column, below: dict[int, Indices]) -> Indices:
+    return _identities(column, below) if column.memo is None else column.memo.codes
 
 
 def _identities(column: Column, below: dict[int, Indices]) -> Indices:

@@ -26,6 +26,7 @@ from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
+    from arbitre.engine.columns.column import KnownQualities
     from arbitre.engine.known_bounds import KnownBounds
 
 MAX_LAZY_DEPTH: Final = 3
@@ -53,8 +54,15 @@ class QualitySolver:
         root = Batch(column, left, right)
         batches = [root]
         tables: dict[int, DenseProblems] = {}
+        unknown: dict[int, tuple[Batch, Indices]] = {}
         for batch in batches:  # grows during iteration: parents before children
-            if len(batch):
+            known = _known_qualities(batch)
+            if known is not None and not any(batch is rest for rest, _ in unknown.values()):
+                batch.quality, found = known.find(batch.left, batch.right)
+                rest = (~found).nonzero()[0]
+                unknown[id(batch)] = Batch(batch.column, batch.left[rest], batch.right[rest]), rest
+                batches += [unknown[id(batch)][0]] if len(rest) else []
+            elif len(batch):
                 table = self._open(batch)
                 batches.extend(field_pairs.batch for field_pairs in batch.fields)
                 batches.extend(match.batch for match in batch.matches if isinstance(batch.column, ObjectColumn))
@@ -62,7 +70,10 @@ class QualitySolver:
                     tables[id(batch)] = table
                     batches.append(table.below)
         for batch in reversed(batches):
-            self._close(batch, tables.get(id(batch)))
+            if id(batch) in unknown:
+                _complete(batch, *unknown[id(batch)])
+            else:
+                self._close(batch, tables.get(id(batch)))
         return root
 
     def _open(self, batch: Batch) -> DenseProblems | None:
@@ -158,6 +169,22 @@ def _short_and_plain(batch: Batch, column: ListColumn, items: Column, cells: Ind
         for lists in (batch.left, batch.right):
             short &= expensive_before[column.starts[lists]] == expensive_before[column.starts[lists + 1]]
     return short
+
+
+def _known_qualities(batch: Batch) -> KnownQualities | None:
+    """Return where the qualities of the pairs are kept; None if they are not."""
+    memo = batch.column.memo
+    return None if memo is None or batch.allow_bounds or not len(batch) else memo.qualities
+
+
+def _complete(batch: Batch, unknown: Batch, at: Indices) -> None:
+    """Set the qualities of the pairs at these positions, and keep them."""
+    if len(at) == 0:
+        return
+    batch.quality[at] = unknown.quality
+    known = _known_qualities(unknown)
+    if known is not None:
+        known.add(unknown.left, unknown.right, unknown.quality)
 
 
 def _fields(batch: Batch, link: Link) -> FieldPairs:
