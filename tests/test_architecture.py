@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
-    ("arrays", "errors", "paths", "values", "bundled", "threads", "demo", "parsing"),
+    ("arrays", "errors", "paths", "values", "options", "bundled", "threads", "demo", "parsing"),
     ("tally", "tables", "curve", "signature", "catalogue", "classification", "refused_coefficients"),
     ("distances", "authority", "normalizers", "matching"),
     ("schema",),

@@ -74,7 +74,7 @@ def test_another_process_reads_plain_files_and_the_spool(corpus):
     for side in ("gold", "predicted"):
         (corpus / f"{side}.jsonl.gz").write_bytes(gzip.compress((corpus / f"{side}.jsonl").read_bytes()))
     plain, packed = sides(corpus), sides(corpus, suffix=".gz")
-    built = sides(corpus, ReadOptions(projection=Projection.from_expressions({"predicted": "{x: x}"})))
+    built = sides(corpus, ReadOptions(project=Projection.from_expressions({"predicted": "{x: x}"})))
     expected = [(pair.key, pair.gold, pair.predicted) for pair in plain][:9]
     for joined in (plain, packed, built):
         (part,) = joined.parts(9 + 1)

@@ -148,7 +148,7 @@ def test_brackets_and_commas_in_texts_do_not_count_as_values():
 def test_a_projection_that_repeats_its_document_is_a_failure(tmp_path):
     (tmp_path / "gold.jsonl").write_text('{"id": "a", "name": "Ada"}\n')
     expression = " | ".join(["[@, @]"] * 40)
-    reading = ReadOptions(projection=Projection.from_expressions({"gold": expression}))
+    reading = ReadOptions(project=Projection.from_expressions({"gold": expression}))
     (failure,) = reading.records(tmp_path / "gold.jsonl", "gold")
     assert (failure.side, failure.id) == ("gold", "a")
     assert failure.reason.startswith("Expected at most 1048576 values")

@@ -97,7 +97,7 @@ def test_manifest_files_are_read_with_the_read_options(folder):
             gold_key="truth",
             predicted_key="answer",
             lenient=True,
-            projection=Projection.from_expressions({"gold": "{x: @}"}),
+            project=Projection.from_expressions({"gold": "{x: @}"}),
         )
     )
     assert [(pair.gold, pair.predicted) for pair in result] == [({"x": [1]}, [20])]

@@ -1,10 +1,11 @@
-"""Commands take option sets, which the Python API has in common with the command line."""
+"""One declaration of an option makes the command line and the keyword arguments of Python."""
 
-import importlib
 import inspect
-from dataclasses import dataclass, fields
+import subprocess
+import sys
+from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
-from typing import Annotated, get_origin
+from typing import TypedDict
 
 import pytest
 import typer
@@ -12,13 +13,13 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre import agreement, bundled
-from arbitre.cli import COMMANDS, app, module_of
-from arbitre.cli.option_sets import with_option_sets
-from arbitre.cli.shared_options import EvaluateOptions, ReadingOptions, SourceOptions
+from arbitre.cli import app, arguments, function_of, module_of, typer_command
+from arbitre.cli.commands import DECLARATIONS
 from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
+from arbitre.options import REQUIRED, options_of
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords
@@ -30,71 +31,78 @@ GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Base:
+class OptionSet:
     size: int = 3
-    hidden: str = "kept"
+    shared: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptionSet(Base):
-    name: Annotated[str, typer.Option(metavar="NAME")]
-    size: Annotated[int, typer.Option(min=1)]
+class Keywords(TypedDict, total=False):
+    shared: str
+    other: int
 
 
-def invoked(command, *arguments):
-    single = typer.Typer(pretty_exceptions_enable=False)
-    single.command()(with_option_sets(command))
-    return CliRunner().invoke(single, arguments)
+def command(*, size: str, option_set: OptionSet, keywords: Keywords) -> None:
+    """The own options of a command come first, then those of its sets."""
 
 
-def command(word: str, *, option_set: OptionSet, loud: bool = False) -> None:
-    if word == "refused":
-        raise OptionError.of("`a_name` requires `size`.")
-    typer.echo(f"{word} {option_set} {loud}")
+def test_options_go_to_the_first_parameter_that_takes_them():
+    given = {"size": "own", "shared": "first", "other": 1}
+    assert arguments(command, given) == {
+        "size": "own",
+        "option_set": OptionSet(size=3, shared="first"),
+        "keywords": {"other": 1},
+    }
 
 
-def test_each_option_of_a_set_is_a_parameter_of_the_command():
-    assert [*inspect.signature(with_option_sets(command)).parameters] == ["word", "size", "name", "loud"]
-
-
-def test_a_set_is_built_from_its_options():
-    result = invoked(command, "w", "--name", "n", "--size", "2", "--loud")
-    assert result.output == "w OptionSet(size=2, hidden='kept', name='n') True\n"
-
-
-def test_a_field_has_the_default_of_the_dataclass_it_extends():
-    assert "size=3" in invoked(command, "w", "--name", "n").output
-
-
-def test_a_field_without_default_is_required():
-    result = invoked(command, "w")
-    assert result.exit_code == 2
-    assert "Missing option '--name'" in result.stderr
+def run(*given):
+    return CliRunner().invoke(app, given)
 
 
 def test_a_contradiction_names_the_options_as_on_the_command_line():
-    result = invoked(command, "refused", "--name", "n")
+    result = run("evaluate", "--schema", str(SCHEMA), "--gold", str(GOLD), "--predicted", str(PREDICTED), "--resume")
     assert result.exit_code == 2
-    assert "--a-name requires --size." in result.stderr
+    assert "--resume requires --out" in result.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"schema", "text"}])
-def test_no_command_has_a_long_parameter_list(name):
-    command = getattr(importlib.import_module(module_of(name)), name.replace("-", "_"))
-    assert len(inspect.signature(command).parameters) <= 13
+@pytest.mark.parametrize("words", DECLARATIONS)
+def test_the_function_of_a_command_takes_its_declared_options_with_their_types(words):
+    function, declared = function_of(words), options_of(DECLARATIONS[words])
+    given = {option.name: option.type for option in declared}
+    hints = {name: kind for name, kind in inspect.get_annotations(function, eval_str=True).items() if name != "return"}
+    sets = {name: kind for name, kind in hints.items() if is_dataclass(kind) or hasattr(kind, "__total__")}
+    taken = {
+        name for kind in sets.values() for name in kind.__annotations__ | getattr(kind, "__dataclass_fields__", {})
+    }
+    assert given.keys() <= hints.keys() | taken
+    assert hints.keys() - sets.keys() <= given.keys()
+    parsed = {option.name for option in declared if option.parser}
+    assert all(hints[name] == given[name] for name in hints.keys() - sets.keys() - parsed)
+    assert len(hints) <= 16
 
 
-@pytest.mark.parametrize(
-    ("option_set", "operation"),
-    [
-        (SourceOptions, Sources),
-        (ReadingOptions, ReadOptions),
-        (EvaluateOptions, EvaluationOptions),
-    ],
-)
-def test_the_command_line_has_every_option_of_the_python_interface(option_set, operation):
-    options = {field.name: field.default for field in fields(option_set) if get_origin(field.type) is Annotated}
-    assert options == {field.name: field.default for field in fields(operation) if field.name not in OF_SCHEMA}
+HEAVY = {"numpy", "scipy", "jsonschema", "rapidfuzz", "pyarrow", "jinja2", "msgspec", "yaml", "jmespath"}
+
+
+@pytest.mark.parametrize("chosen", [["evaluate"], ["agree"], ["schema", "check"], ["text", "rouge"]], ids=" ".join)
+def test_the_help_of_a_command_loads_no_heavy_library(chosen):
+    code = f"import sys\nfrom arbitre.cli import app\napp({[*chosen, '--help']!r}, standalone_mode=False)"
+    code += "\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--help" in done.stdout
+    modules = set(done.stderr.split())
+    assert modules & HEAVY == set()
+    assert "arbitre.options" in modules
+    assert {"arbitre.schema", "arbitre.comparator", "arbitre.cli.output", module_of(chosen[0])} & modules == set()
+
+
+@pytest.mark.parametrize("words", DECLARATIONS)
+def test_no_heavy_module_is_needed_to_declare_a_command(words):
+    """Every command is built, as for `--help`, from its declaration; its types are those that Typer knows."""
+    built = typer.Typer()
+    built.command()(typer_command(words))
+    names = {name for parameter in typer.main.get_command(built).params for name in parameter.opts}
+    declared = options_of(DECLARATIONS[words])
+    assert {name for option in declared for name in option.names} <= names
 
 
 TERMINAL = {"output", "no_color", "quiet"}
@@ -131,8 +139,8 @@ IN_PYTHON = {
     "schema infer": (arbitre.infer_schema, {}),
     "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
     "schema explain": (arbitre.Comparator, {}),
-    "schema suggest_aliases": (arbitre.suggest_aliases, {}),
-    "schema suggest_gate": (arbitre.suggest_gate, {}),
+    "schema suggest-aliases": (arbitre.suggest_aliases, {}),
+    "schema suggest-gate": (arbitre.suggest_gate, {}),
     "text rouge": (arbitre.text.rouge, {"files": "texts are passed"}),
     "text bleu": (arbitre.text.bleu, {"files": "texts are passed"}),
     "text perplexity": (
@@ -184,32 +192,28 @@ def keywords(function):
 
 
 def test_every_command_has_a_function():
-    groups = {
-        "schema": ["infer", "check", "explain", "suggest_aliases", "suggest_gate"],
-        "text": ["rouge", "bleu", "perplexity", "corpus"],
-    }
-    names = {f"{name} {subcommand}".strip() for name in COMMANDS for subcommand in groups.get(name, [""])}
-    assert names - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
+    assert DECLARATIONS.keys() - IN_PYTHON.keys() == {"demo"}  # shows the other commands on the bundled corpus
 
 
 @pytest.mark.parametrize("name", IN_PYTHON)
-def test_python_takes_every_option_of_the_command_line_by_its_name(name):
-    module, _, group = name.partition(" ")
-    command = getattr(importlib.import_module(module_of(module)), group or module.replace("-", "_"))
-    command = command if group else with_option_sets(command)  # that of a group is one of option sets already
+def test_python_takes_every_option_of_the_command_line_by_its_name_with_its_default(name):
     function, elsewhere = IN_PYTHON[name]
-    options = {NAMES_IN_PYTHON.get(option, option) for option in signature(command).parameters}
-    assert options - TERMINAL - elsewhere.keys() <= keywords(function)
-    assert elsewhere.keys() <= options
+    options = {option.name: option for option in options_of(DECLARATIONS[name])}
+    assert options.keys() - TERMINAL - elsewhere.keys() <= keywords(function)
+    assert elsewhere.keys() <= options.keys()
+    for parameter in signature(function).parameters.values():
+        option = options.get(parameter.name)
+        if option and option.default not in {(), None, REQUIRED} and parameter.name not in elsewhere:
+            assert option.default in {parameter.default, ",".join(map(str, list_of(parameter.default)))}, option.name
+
+
+def list_of(default):
+    return default if isinstance(default, tuple) else (default,)
 
 
 def test_keyword_sets_have_the_arguments_of_the_comparator():
     assert ComparatorKeywords.__annotations__.keys() | {"schema"} == signature(arbitre.Comparator).parameters.keys()
-    options = {
-        NAMES_IN_PYTHON.get(field.name, field.name)
-        for kind in (Sources, ReadOptions, EvaluationOptions)
-        for field in fields(kind)
-    }
+    options = {field.name for kind in (Sources, ReadOptions, EvaluationOptions) for field in fields(kind)}
     assert CorpusKeywords.__annotations__.keys() == options - OF_SCHEMA - {"pairs"} | {
         "cluster",
         "fail_under",

@@ -32,10 +32,10 @@ def test_lenient_reading_reaches_the_text_that_an_expression_returns(tmp_path):
     answer = {"id": "a", "provider": "x", "response_text": '```json\n{"names": ["Ada"]}\n```'}
     path = write(tmp_path / "a.jsonl", answer, answer | {"id": "b", "response_text": "Sorry."})
     projection = Projection.from_expressions({"predicted": "response_text"})
-    first, second = ReadOptions(lenient=True, projection=projection).records(path, "predicted")
+    first, second = ReadOptions(lenient=True, project=projection).records(path, "predicted")
     assert (first.value, first.repair, first.place) == ({"names": ["Ada"]}, "code fence", None)
     assert (second.id, second.line, type(second)) == ("b", 2, Failure)
-    (strict, _) = ReadOptions(projection=projection).records(path, "predicted")
+    (strict, _) = ReadOptions(project=projection).records(path, "predicted")
     assert strict.value == answer["response_text"]
 
 
@@ -43,14 +43,14 @@ def test_texts_are_kept_where_the_schema_allows_them(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "year": "1931"})
     projection = Projection.from_expressions({"predicted": "year"})
     plan = Comparator({"type": ["string", "object"]}).plan
-    (record,) = ReadOptions(lenient=True, projection=projection).for_plan(plan).records(path, "predicted")
+    (record,) = ReadOptions(lenient=True, project=projection).for_plan(plan).records(path, "predicted")
     assert (record.value, record.repair) == ("1931", None)
 
 
 def test_each_side_is_projected_by_its_own_expression(tmp_path):
     gold = write(tmp_path / "gold.jsonl", {"id": "a", "truth": {"names": ["Ada"]}})
     predicted = write(tmp_path / "predicted.jsonl", {"id": "a", "people": [{"name": "Ada"}, {"name": "Bo"}]})
-    reading = ReadOptions(projection=Projection.from_expressions({"gold": "truth", **PEOPLE}))
+    reading = ReadOptions(project=Projection.from_expressions({"gold": "truth", **PEOPLE}))
     (pair,) = join(reading.records(gold, "gold"), reading.records(predicted, "predicted"))
     assert (pair.gold, pair.predicted) == ({"names": ["Ada"]}, {"names": ["Ada", "Bo"]})
     assert pair.origins == ((str(gold), 1), (str(predicted), 1))
@@ -65,14 +65,14 @@ def test_each_side_is_projected_by_its_own_expression(tmp_path):
 
 def test_a_side_without_expression_is_not_changed(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "people": []})
-    reading = ReadOptions(projection=Projection.from_expressions(PEOPLE))
+    reading = ReadOptions(project=Projection.from_expressions(PEOPLE))
     assert [one.value for one in reading.records(path, "gold")] == [{"people": []}]
     assert [one.value for one in reading.records(path, "predicted")] == [{"names": []}]
 
 
 def test_an_error_names_the_record_and_the_expression(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 5}, {"id": "b", "x": ["p", "q"]}, {"id": "c", "run": "r"})
-    reading = ReadOptions(projection=Projection.from_expressions({"predicted": "join('-', x)"}))
+    reading = ReadOptions(project=Projection.from_expressions({"predicted": "join('-', x)"}))
     first, good, third = reading.records(path, "predicted")
     assert good.value == "p-q"
     assert (first.id, first.file, first.line) == ("a", str(path), 1)
@@ -82,13 +82,13 @@ def test_an_error_names_the_record_and_the_expression(tmp_path):
 
 def test_an_expression_without_result_is_a_failure(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "x": 1})
-    (failure,) = ReadOptions(projection=Projection.from_expressions({"gold": "y.z"})).records(path, "gold")
+    (failure,) = ReadOptions(project=Projection.from_expressions({"gold": "y.z"})).records(path, "gold")
     assert failure.reason == "Expected the gold expression 'y.z' to return a value, got null"
 
 
 def test_rows_with_both_sides_are_projected(tmp_path):
     path = write(tmp_path / "a.jsonl", {"id": "a", "gold": [1], "predicted": {"x": [1]}})
-    (pair,) = paired(ReadOptions(projection=Projection.from_expressions({"predicted": "x"})).rows(path))
+    (pair,) = paired(ReadOptions(project=Projection.from_expressions({"predicted": "x"})).rows(path))
     assert (pair.gold, pair.predicted) == ([1], [1])
 
 

@@ -1,45 +1,42 @@
-"""The command-line interface."""
+"""The command-line interface, built from the declarations of the commands in `arbitre.cli.commands`.
+
+`--help` prints a declaration. The module of a command is imported when the command runs.
+"""
 
 from __future__ import annotations
 
 import gc
 import importlib
+import inspect
 import io
 import os
+import re
 import sys
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from dataclasses import fields, is_dataclass
+from inspect import Parameter
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints, is_typeddict
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from arbitre.cli.commands import DECLARATIONS, GROUPS
 from arbitre.errors import ArbitreError, OptionError
+from arbitre.options import REQUIRED, options_of
 from arbitre.refused_coefficients import check_not_agreement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arbitre.options import Option
 
 __all__ = ["app", "main"]
 
 COMMANDS: Final = {
-    "compare": "Compare one prediction with its gold document: scores, and the verdict on every node that differs.",
-    "evaluate": "Evaluate a corpus: compare each prediction with the gold document of the same id.",
-    "rank": "Rank systems on the same gold documents, with confidence intervals and paired tests.",
-    "agree": "Measure how well annotators agree beyond chance, on whole documents and by path.",
-    "gamma": "Measure how well annotators agree beyond chance on spans that they located themselves.",
-    "consensus": "Build gold documents from the documents of several annotators.",
-    "leave-one-out": "Compare each annotator, and systems, with the consensus of the other annotators.",
-    "entities": "Compare predicted entities with gold entities, sentence by sentence.",
-    "diff": "Show what changed between two evaluations: overall, by path and by document.",
-    "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
-    "demo": "Evaluate two systems on a small bundled corpus: speakers on six pages of an index.",
-    "report": "Regenerate the HTML report of an evaluation or a ranking, in English or French.",
-    "figures": "Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.",
-    "metricity": "Measure how far the distances between entries deviate from a metric.",
-    "perturb": "Plant faults in copies of gold documents, to see how the scores react.",
-    "text": "Measure generated text: ROUGE, BLEU and perplexity.",
-    "confidence": "Compare the confidence of predicted values with their correctness.",
-    "advise": "Check the classes of training and test data: what to add, balance or merge.",
+    name: GROUPS.get(name) or str(DECLARATIONS[name].__doc__).partition("\n")[0]
+    for name in dict.fromkeys(words.partition(" ")[0] for words in DECLARATIONS)
 }
-"""Summary of each command. The module of the same name (see `module_of`), with underscores, defines a function of
-that name, or `app` for a group of subcommands."""
+"""Summary of each command, and of each group of commands."""
 
 REMOVED: Final = {
     "faults": "Its tables are in docs/faults.md. To plant faults in your own gold, use `arbitre perturb`."
@@ -54,20 +51,20 @@ FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entiti
 
 
 class LazyGroup(TyperGroup):
-    """Command group that imports a command on first use and prints expected errors as messages."""
+    """Command group that builds a command on first use and prints expected errors as messages."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typer's signature)
         """List the commands in the order of `COMMANDS`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  (typer's signature)
-        """Return the command if it is imported, else a stub with its name and summary for the command list."""
+        """Return the command if it is built, else a stub with its name and summary for the command list."""
         if cmd_name not in self.commands and cmd_name in COMMANDS:
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
-        """Import the requested command, then resolve it."""
+        """Build the requested command, then resolve it."""
         name = args[0]
         if name in REMOVED:
             raise OptionError.of(f"The command `arbitre {name}` was removed", hint=REMOVED[name])
@@ -79,7 +76,7 @@ class LazyGroup(TyperGroup):
 
             prepare_processes(args[1:])
         if name in COMMANDS and name not in self.commands:
-            self.add_command(_load(name), name)
+            self.add_command(_build(name), name)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  (typer's signature)
@@ -95,21 +92,97 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(2) from error
 
 
+def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
+    """Build a command, or a group of commands, from its declaration."""
+    built = typer.Typer(add_completion=False, no_args_is_help=name in GROUPS, help=GROUPS.get(name))
+    for words in DECLARATIONS:
+        first, _, subcommand = words.partition(" ")
+        if first == name:
+            built.command(subcommand or name)(typer_command(words))
+    return typer.main.get_command(built)
+
+
 def module_of(name: str) -> str:
-    """Return the dotted name of the module of a command."""
+    """Return the dotted name of the module of a command, or of a group of commands."""
     return f"{__name__}.commands.{'fields.' if name in FIELDS else ''}{name.replace('-', '_')}"
 
 
-def _load(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
-    """Import a command, or a group of commands, by name."""
-    from arbitre.cli.option_sets import with_option_sets  # noqa: PLC0415  (`--help` does not need it)
+def function_of(words: str) -> Callable[..., None]:
+    """Import the function of a command."""
+    name, _, subcommand = words.partition(" ")
+    function: Callable[..., None] = getattr(
+        importlib.import_module(module_of(name)), (subcommand or name).replace("-", "_")
+    )
+    return function
 
-    module = importlib.import_module(module_of(name))
-    if not hasattr(module, "app"):
-        single = typer.Typer(add_completion=False)
-        single.command(name)(with_option_sets(getattr(module, name.replace("-", "_"))))
-        return typer.main.get_command(single)
-    return typer.main.get_command(module.app)
+
+def typer_command(words: str) -> Callable[..., None]:
+    """Return a function with a parameter for each option of a command, which imports the command and runs it.
+
+    A contradiction between options is reported as an invalid value.
+    """
+    declared = DECLARATIONS[words]
+
+    def command(**given: Any) -> None:  # noqa: ANN401  (the values of any options)
+        function = function_of(words)
+        try:
+            function(**arguments(function, given))
+        except OptionError as error:
+            text = re.sub(r"`(\w+)`", lambda quoted: f"--{quoted[1].replace('_', '-')}", error.message)
+            raise typer.BadParameter(text) from error
+
+    command.__doc__ = inspect.getdoc(declared)
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [_parameter(option) for option in options_of(declared)]
+    )
+    return command
+
+
+def arguments(function: Callable[..., None], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the function of a command: options by name, and sets of further options.
+
+    A parameter whose type is a dataclass or a typed dictionary receives the options that are named like its fields,
+    unless another parameter has taken them.
+    """
+    kinds = {name: kind for name, kind in get_type_hints(function).items() if name != "return"}
+    sets = {name: kind for name, kind in kinds.items() if is_dataclass(kind) or is_typeddict(kind)}
+    found: dict[str, Any] = {name: given[name] for name in kinds.keys() - sets.keys()}
+    remaining = {name: value for name, value in given.items() if name not in found}
+    for name, kind in sets.items():
+        names = kind.__annotations__ if is_typeddict(kind) else [field.name for field in fields(kind)]
+        found[name] = kind(**{key: remaining.pop(key) for key in names if key in remaining})
+    return found
+
+
+def _parameter(option: Option) -> Parameter:
+    """Return an option as a parameter that Typer reads."""
+    details: dict[str, Any] = {
+        "help": option.help,
+        "metavar": option.metavar,
+        "min": option.least,
+        "max": option.most,
+        "parser": None if option.parser is None else _imported_on_use(option.parser),
+    }
+    if option.positional:
+        described = typer.Argument(**details)
+    else:
+        names = option.names if option.flags or option.type is bool else ()
+        described = typer.Option(*names, rich_help_panel=option.group, **details)
+    default = Parameter.empty if option.default is REQUIRED else option.default
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[option.type, described])
+
+
+def _imported_on_use(name: str) -> Callable[[str], Any]:
+    """Return the function MODULE:NAME, which is imported when it is first called."""
+    module, _, path = name.partition(":")
+
+    def parse(text: str) -> Any:  # noqa: ANN401  (the value of any option)
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        return found(text)
+
+    return parse
 
 
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

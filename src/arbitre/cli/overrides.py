@@ -1,19 +1,20 @@
 """The options `--match` and `--distance`, which override the schema."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any
 
 import typer
 
 from arbitre import matching
 from arbitre.catalogue import Catalogue
-from arbitre.cli.shared_options import ComparatorOptions
+from arbitre.comparator import Comparator
 from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
 from arbitre.comparator.functions import load_functions
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.reading import strict_json
-from arbitre.errors import ArbitreError
+from arbitre.errors import ArbitreError, OptionError
 from arbitre.schema import SchemaSource
 from arbitre.values import Json
 
@@ -37,25 +38,20 @@ def parse_matching(text: str) -> NamedChoice:
     return _parse(text, matching.catalogue)
 
 
-_SYNTAX: Final = "a name, or JSON as in a schema. Repeat it to compare several side by side."
+def check_format_assertion(options: ComparatorKeywords, *, validate: bool) -> None:
+    """Raise OptionError if `--format-assertion` is given without `--validate`."""
+    if options.get("format_assertion") and not validate:
+        raise OptionError.of("`format_assertion` requires `validate`: formats are checked while validating.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverrideOptions:
     """Matchings and distances that override the schema."""
 
-    match: Annotated[
-        list[NamedChoice] | None,
-        typer.Option(metavar="NAME", parser=parse_matching, help=f"Use this matching for all arrays: {_SYNTAX}"),
-    ] = None
-    distance: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help=f"Use this distance for all non-exact leaves: {_SYNTAX}"),
-    ] = None
+    match: Sequence[NamedChoice]
+    distance: Sequence[str]
 
-    def configurations(
-        self, schema: SchemaSource, options: ComparatorOptions, *, format_assertion: bool = False
-    ) -> list[Configuration]:
+    def configurations(self, schema: SchemaSource, options: ComparatorKeywords) -> list[Configuration]:
         """Build a comparator for every combination of matching and distance.
 
         The names of distances include those of `--functions`.
@@ -64,14 +60,13 @@ class OverrideOptions:
             SchemaError: The schema is invalid, or a choice applies to no part of it.
             typer.BadParameter: A distance is unknown.
         """
-        build = partial(options.comparator, format_assertion=format_assertion)
-        distance = self._distances(options.functions)
-        return configurations(schema, match=self.match or (), distance=distance, build=build)
+        distance = self._distances(options.get("functions", ()))
+        return configurations(schema, match=self.match, distance=distance, build=partial(Comparator, **options))
 
-    def distances(self, functions: Sequence[str] | None) -> list[Json]:
+    def distances(self, functions: Iterable[str]) -> list[Json]:
         """Return the distances as in a schema. Raises typer.BadParameter if one is unknown."""
         return [named.choice for named in self._distances(functions)]
 
-    def _distances(self, functions: Sequence[str] | None) -> list[NamedChoice]:
-        known, _ = load_functions(functions or ())
-        return [_parse(text, known, "--distance") for text in self.distance or ()]
+    def _distances(self, functions: Iterable[str]) -> list[NamedChoice]:
+        known, _ = load_functions(functions)
+        return [_parse(text, known, "--distance") for text in self.distance]

@@ -1,8 +1,7 @@
 """The options `--fail-under` and `--fail-over`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import typer
 
@@ -25,27 +24,12 @@ def over(text: str) -> Gate:
 class GateOptions:
     """Bounds on scores."""
 
-    fail_under: Annotated[
-        list[Gate] | None,
-        typer.Option(
-            metavar="SCORE=VALUE",
-            parser=under,
-            help="Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, "
-            "document_quality=0.9, fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
-        ),
-    ] = None
-    fail_over: Annotated[
-        list[Gate] | None,
-        typer.Option(
-            metavar="SCORE=VALUE",
-            parser=over,
-            help="Exit with code 1 if a value is exceeded: failed=0, variance=0.1. May be repeated.",
-        ),
-    ] = None
+    fail_under: Sequence[Gate]
+    fail_over: Sequence[Gate]
 
     @property
     def gates(self) -> tuple[Gate, ...]:
-        return (*(self.fail_under or ()), *(self.fail_over or ()))
+        return (*self.fail_under, *self.fail_over)
 
 
 def close(screen: Terminal, missed: Iterable[Missed]) -> int:

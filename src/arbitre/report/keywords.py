@@ -176,7 +176,7 @@ def option_sets(given: Mapping[str, Any], kind: type[ReadingKeywords]) -> tuple[
         project = Projection.load(str(project))
     out, lists = given.get("out"), {name: as_names(given[name]) for name in ("table", "score") if name in given}
     evaluation = _taken(EvaluationOptions, {**given} | lists | {"out": None if out is None else Path(out)})
-    return _taken(ReadOptions, {**given, "projection": project}), evaluation
+    return _taken(ReadOptions, {**given, "project": project}), evaluation
 
 
 def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:

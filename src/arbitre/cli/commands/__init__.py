@@ -1,1 +1,616 @@
-"""One module for each command."""
+"""The commands: their help, their arguments and their options.
+
+The module of a command has its function, and is imported when the command runs; `--help` needs only this module.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+from arbitre.options import (
+    CSV_DIALECT,
+    DEPTH,
+    FLAT,
+    FORCE,
+    FORMAT_ASSERTION,
+    GOLD,
+    ID_KEY,
+    KEEP,
+    LANG,
+    MANIFEST,
+    NO_REPORT,
+    REQUIRED,
+    VALIDATE,
+    Annotations,
+    Average,
+    Comparison,
+    Corpus,
+    CsvDialectName,
+    Denominator,
+    Evaluation,
+    Gates,
+    LanguageName,
+    Notation,
+    Output,
+    Overrides,
+    Processes,
+    Reading,
+    ReportFiles,
+    Scheme,
+    Sources,
+    Strategy,
+    Terminal,
+    Tokenizer,
+    argument,
+    option,
+    switch,
+)
+
+SCHEMA_ARGUMENT: Final = argument("SCHEMA", "JSON Schema with x-arbitre annotations.")
+ANNOTATORS: Final = argument(
+    "NAME=PATH...",
+    "Documents of each annotator. Repeat a name for several files. Or a table of ratings: a .csv or .tsv file with a "
+    "row for each item and a column for each annotator.",
+)
+WEAK_MARGIN: Final = option(
+    0.25, "Flag a majority as weak if it leads by less than this share of the votes.", "SHARE", least=0.0, most=1.0
+)
+EVALUATIONS: Final = argument(
+    "RESULTS",
+    "A folder written by `arbitre rank --out` or `arbitre evaluate --out`, or its ranking.json, factors.json or "
+    "evaluation.json. Several evaluations are compared, named by folder.",
+)
+READ_FILES: Final = switch("Read CANDIDATE and REFERENCE from text files (UTF-8).")
+CANDIDATE: Final = argument("CANDIDATE", "The text under evaluation.")
+REFERENCES: Final = argument("REFERENCE...", "The reference texts.")
+SCHEMA: Final = option(
+    REQUIRED,
+    "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML. FILE#/pointer is a part of a file; "
+    "MODULE:NAME is a Python type, such as a Pydantic model.",
+    "FILE",
+)
+
+
+class Compare(Annotations, Comparison, Overrides, Gates, Output):
+    """Compare one prediction with its gold document: scores, and the verdict on every node that differs.
+
+    With several --match or --distance, print one table with the results of every combination.
+    """
+
+    gold: str = argument("GOLD", "A JSON file, or - for standard input.")
+    predicted: str = argument("PREDICTED", "A JSON file, or - for standard input.")
+    schema: str | None = option(None, "JSON Schema of the documents. Default: inferred from gold.", "FILE")
+    validate: bool = VALIDATE
+    format_assertion: bool = FORMAT_ASSERTION
+    published: bool = switch("Add the scores computed with the formulas of the published script.")
+    rematch: bool = switch(
+        "Compute repair gains by comparing repaired documents again, not on the matching.",
+        more="See [repair gain](diagnosis.md#repair-gain).",
+    )
+    flat: bool = FLAT
+    max_depth: int = DEPTH
+
+
+class Evaluate(Annotations, Comparison, Sources, Reading, Evaluation, Corpus, Processes, ReportFiles, Gates, Output):
+    """Evaluate a corpus: compare each prediction with the gold document of the same id."""
+
+    schema: str = SCHEMA
+    classified: list[str] = option(
+        (),
+        "Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
+        "/people/*/role. Compares the documents again. May be repeated.",
+        "PATH",
+        flags=("--classification",),
+        more="See [classification](classification.md).",
+    )
+    format_assertion: bool = FORMAT_ASSERTION
+
+
+class Rank(Annotations, Comparison, Reading, Corpus, Processes, ReportFiles, Gates, Output):
+    """Rank systems on the same gold documents, with confidence intervals and paired tests.
+
+    With --manifest and --factor, compare the levels of each factor instead.
+
+    --fail-under and --fail-over apply to every system.
+    """
+
+    systems: list[str] = argument(
+        "NAME=PATH...", "Predictions of each system. Repeat a name for several files or runs.", default=()
+    )
+    schema: str = SCHEMA
+    gold: list[str] = GOLD
+    manifest: str | None = MANIFEST
+    factor: list[str] = option((), "Manifest column whose values are compared. May be repeated.", "COLUMN")
+    score: list[str] = option(
+        (), "Score to rank by, such as f1q or fq(2). Repeat it to show further scores.", "SCORE", more="Default: `f1q`."
+    )
+    aggregate: Average = option("macro", "How to average scores: per document (macro) or pooled over entries (micro).")
+    level: float = option(0.95, "Confidence level; a difference is significant if p <= 1 - level.", "SHARE")
+    seed: int = option(0, "Random seed of the bootstrap and the permutation tests.", "N", least=0)
+    out: Path | None = option(
+        None,
+        "Folder for JSON, report.html, and CSV, Markdown and LaTeX tables.",
+        "DIR",
+        more="Every system has a folder with the files of `evaluate`; with factors, one folder `evaluation` is for the"
+        " whole corpus.",
+    )
+    table: list[str] = option(
+        (),
+        "Extra table to write to --out, such as pairs.tex or pairs.parquet: a table name plus .md, .tex, .csv or "
+        ".parquet. May be repeated.",
+        "NAME",
+        more="See [corpora](corpora.md#tables-for-papers).",
+    )
+
+
+class Agree(Annotations, Comparison, Reading, Output):
+    """Measure how well annotators agree beyond chance, on whole documents and by path.
+
+    The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
+    """
+
+    annotators: list[str] = ANNOTATORS
+    schema: str | None = option(
+        None,
+        "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
+        "For a table of ratings, the schema of one rating; by default, ratings are unordered categories.",
+        "FILE",
+    )
+    difference: Literal["d", "d2"] = option(
+        "d", "Difference of two values in alpha: their distance (d), or its square (d2) as for interval data."
+    )
+    level: float = option(0.95, "Confidence level of the intervals.", "SHARE")
+    seed: int = option(0, "Random seed of the bootstrap, and of the samples for expected disagreement.", "N", least=0)
+    suggest_category_distances: bool = switch(
+        "Print an overlay with distances between categories that annotators exchange more often than by chance.",
+        more="The evidence goes to standard error, see [distances between "
+        "categories](agreement.md#distances-between-categories).",
+    )
+
+
+class Gamma(Output):
+    """Measure how well annotators agree beyond chance on spans that they located themselves.
+
+    Records with an id are documents, and are joined by it. Without ids, sentences are joined by position, and those of
+    a CoNLL file form one document.
+    """
+
+    annotators: list[str] = argument(
+        "NAME=PATH...", "Spans of each annotator: a CoNLL, .json or .jsonl file. Repeat a name for several files."
+    )
+    alpha: float = option(1.0, "Weight of the difference in position.", "WEIGHT")
+    beta: float = option(1.0, "Weight of the difference in label.", "WEIGHT")
+    unmatched: float = option(
+        1.0,
+        "Dissimilarity of a missing span, called delta empty in publications. It scales the disorders; gamma does not "
+        "depend on it.",
+        "DELTA",
+    )
+    precision: float = option(0.02, "Relative error of the expected disorder at 95 % confidence.", "SHARE")
+    samples: int = option(30, "Minimum number of random annotations of each document.", "N")
+    seed: int = option(0, "Random seed of the random annotations.", "N", least=0)
+    tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
+    lenient: bool = switch("Accept tags that do not follow the notation, and read them as conlleval does.")
+    column: list[str] = option(
+        (),
+        "Column of the tag in CoNLL files, from 0; -1 is the last. NAME=N is the column of one annotator. May be "
+        "repeated.",
+        "[NAME=]N",
+        more="Default: -1.",
+    )
+
+
+class Consensus(Annotations, Comparison, Reading, Output):
+    """Build gold documents from the documents of several annotators.
+
+    The documents are joined by id and aligned at every level. Ties and weak majorities are flagged.
+    """
+
+    annotators: list[str] = ANNOTATORS
+    schema: str = SCHEMA
+    strategy: Strategy = option(
+        "minimum-risk",
+        "How to combine the annotations: keep what has the best expected score (minimum-risk), what most annotators "
+        "have (majority) or what all of them have (unanimity), let people decide on the disagreements (collegial, with"
+        " --queue and --decisions), or estimate categories from the error rates of the annotators (dawid-skene).",
+    )
+    weak_margin: float = WEAK_MARGIN
+    min_annotators: int = option(2, "Leave out documents that fewer annotators have.", "N", least=1)
+    queue: Path | None = option(
+        None,
+        "File for the disagreements (.jsonl, .csv, or .html for the page on which people decide), or a folder for all "
+        "three.",
+        "PATH",
+    )
+    decisions: Path | None = option(
+        None,
+        "Decisions that people exported from the page, or queue.csv with its decision columns filled in. Requires "
+        "--strategy collegial.",
+        "FILE",
+    )
+    lang: LanguageName = option("en", "Language of the page of disagreements.")
+    systems: list[str] = option(
+        (),
+        "Predictions of a system, to score it on unanimous and on contested values separately. May be repeated.",
+        "NAME=PATH",
+        flags=("--system",),
+    )
+    out: Path | None = option(
+        None,
+        "File (.jsonl) or folder for the gold documents. Their sidecar is written beside it.",
+        "PATH",
+    )
+    force: bool = FORCE
+
+
+class LeaveOneOut(Annotations, Comparison, Reading, Output):
+    """Compare each annotator, and systems, with the consensus of the other annotators.
+
+    The results are agreement with an unvalidated consensus, not performance.
+    """
+
+    annotators: list[str] = ANNOTATORS
+    schema: str = SCHEMA
+    systems: list[str] = option(
+        (),
+        "Predictions of a system, to compare with the same consensuses. May be repeated.",
+        "NAME=PATH",
+        flags=("--system",),
+    )
+    strategy: Strategy = option(
+        "minimum-risk",
+        "How to combine the annotations of the others, as in arbitre consensus. There are no decisions here, so "
+        "collegial gives the majority.",
+    )
+    weak_margin: float = WEAK_MARGIN
+
+
+class Entities(Gates, Output):
+    """Compare predicted entities with gold entities, sentence by sentence."""
+
+    gold: Path = argument("GOLD", "Gold entities: a CoNLL, .json or .jsonl file.")
+    predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
+    scheme: Scheme = option(
+        "strict",
+        "When an entity is correct: same boundaries and label (strict), same boundaries (exact), same boundaries or in"
+        " part if they overlap (partial), same label and overlapping (type).",
+        more="See [schemes](entities.md#schemes).",
+    )
+    level: Literal["entity", "model"] = option(
+        "entity", "Show the scores of each label (entity) or of all entities (model)."
+    )
+    average: Literal["micro", "macro", "weighted"] | None = option(
+        None, "Show only this average over the labels. Default: all three."
+    )
+    exact_match: Denominator = option(
+        "all", "Sentences that count in the rate of exact matches: all, or those with gold entities."
+    )
+    tags: Notation = option(
+        "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
+    )
+    lenient: bool = switch(
+        "Accept gold tags that do not follow the notation, and read them as conlleval does. Predicted tags are always "
+        "read this way, and are counted.",
+    )
+    flat: bool = switch("Refuse gold spans that overlap.")
+    gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N")
+    predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N")
+    out: Path | None = option(None, "Folder for the files that `arbitre evaluate --out` writes.", "DIR")
+    force: bool = FORCE
+
+
+class Diff(Gates, Terminal):
+    """Show what changed between two evaluations: overall, by path and by document.
+
+    Scores of the documents that both evaluations have are compared with the paired test of `arbitre rank`.
+
+    --fail-under and --fail-over apply to the evaluation after the change.
+    """
+
+    before: Path = argument("A.json", "The evaluation.json before the change, or its folder.")
+    after: Path = argument("B.json", "The evaluation.json after the change, or its folder.")
+    score: str = option("f1q", "Score to compare.", "SCORE")
+    fail_if_worse: bool = switch(
+        "Exit with code 1 if the micro score, the macro score or document quality is significantly lower.",
+        more="The message names each score, its fall and p.",
+    )
+    tolerance: float | None = option(
+        None,
+        "With --fail-if-worse: fail instead if one of these scores fell by more than this value.",
+        "VALUE",
+        more="The fall may be insignificant.",
+    )
+    output: Literal["text", "json", "markdown", "junit"] = option(
+        "text",
+        "Print text tables, one JSON document, Markdown or JUnit XML.",
+        flags=("--format",),
+        more="Markdown is for a comment on a pull request, JUnit XML for a CI server.",
+    )
+
+
+class SchemaInfer(Terminal):
+    """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
+
+    gold: list[str] = argument("GOLD...", "Folders, .json or .jsonl files, or - for standard input.")
+    out: Path | None = option(None, "File for the schema. Default: standard output.", "FILE")
+    id_key: str = ID_KEY
+    force: bool = FORCE
+
+
+class SchemaCheck(Annotations, Output):
+    """Check a schema, and optionally documents against it.
+
+    Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    documents: list[str] = argument(
+        "[DOCUMENT]...", "Folders, .json or .jsonl files, or - for standard input.", default=()
+    )
+    gold: list[str] | None = option(
+        None,
+        "Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, a "
+        "glob, or -. May be repeated.",
+        "PATH",
+    )
+    format_assertion: bool = FORMAT_ASSERTION
+    certificate: bool = switch(
+        "Show whether the distance between documents is a metric, and if not, why.",
+        more="See [the certificate](metricity.md#the-certificate).",
+    )
+    id_key: str = ID_KEY
+
+
+class SchemaExplain(Annotations, Output):
+    """Show how each path is compared: kind, weight, distance, matching, normalisation."""
+
+    schema: str = SCHEMA_ARGUMENT
+
+
+class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
+    """Suggest aliases for fields that predictions store under keys that the schema does not declare.
+
+    Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
+    force: bool = FORCE
+
+
+class SchemaSuggestGate(Annotations, Sources, Reading, Output):
+    """Suggest a gate for the matching of the entries.
+
+    Prints an overlay with the quality that 95 % of the entries do not reach if they are matched with another document's
+    gold.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    seed: int = option(0, "Random seed of the sample of chance pairs.", "N", least=0)
+    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
+    force: bool = FORCE
+
+
+class Demo(Terminal):
+    """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
+
+    out: Path = option(Path("arbitre-demo"), "Folder for the corpus and the results.", "DIR")
+    lang: LanguageName = LANG
+    no_report: bool = NO_REPORT
+    force: bool = FORCE
+
+
+class Report(Terminal):
+    """Regenerate the HTML report of an evaluation or a ranking, in English or French.
+
+    The report is one self-contained HTML page.
+    """
+
+    evaluations: list[Path] = EVALUATIONS
+    out: Path | None = option(None, "File for the report. Default: report.html beside the results.", "FILE")
+    lang: LanguageName = LANG
+    keep: int | None = KEEP
+    force: bool = FORCE
+
+
+class Figures(Terminal):
+    """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.
+
+    Each figure comes with its Vega-Lite specification, which you can edit and render yourself.
+    """
+
+    evaluations: list[Path] = EVALUATIONS
+    out: Path = option(REQUIRED, "Folder for the figures.", "DIR")
+    lang: LanguageName = LANG
+    force: bool = FORCE
+
+
+class Metricity(Annotations, Overrides, Output):
+    """Measure how far the distances between entries deviate from a metric.
+
+    Compares every gold and predicted entry with every other.
+    """
+
+    gold: str = argument(
+        "GOLD",
+        "Gold documents: a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id.",
+    )
+    predicted: str = argument(
+        "PREDICTED",
+        "Predictions: a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id.",
+    )
+    schema: str = SCHEMA
+    out: Path | None = option(None, "Folder for the distance matrices (.npy, .csv) and metricity.json.", "DIR")
+    force: bool = FORCE
+    sample: int | None = option(
+        None, "Maximum number of entries; more are sampled at random. Default: all.", "N", least=1, most=4000
+    )
+    seed: int = option(0, "Random seed.", "N", least=0)
+    id_key: str = ID_KEY
+    max_depth: int = DEPTH
+    csv_dialect: CsvDialectName = CSV_DIALECT
+
+
+class Perturb(Terminal):
+    """Plant faults in copies of gold documents, to see how the scores react.
+
+    Writes one record per line for `arbitre evaluate --pairs`: the id, the gold document, the copy as the prediction,
+    and the planted faults.
+    """
+
+    gold: list[str] = argument("GOLD...", "Gold documents: folders, .json or .jsonl files, globs, or - for stdin.")
+    rates: list[str] = option(
+        (),
+        "Share of the entries that receive a fault of this kind: split, merge, move, swap, duplicate, drop, invent, "
+        "noise, rename. May be repeated. Default: 0.05 for every kind except rename.",
+        "KIND=RATE",
+        flags=("--rate",),
+        parser="arbitre.cli.commands.perturb:parse_rate",
+    )
+    at: str | None = option(None, "Wildcard path of the only list to plant faults in.", "PATH")
+    seed: int = option(0, "Random seed.", "N", least=0)
+    out: Path | None = option(None, "File for the pairs (.jsonl). Default: standard output.", "FILE")
+    id_key: str = ID_KEY
+    force: bool = FORCE
+
+
+class TextRouge(Output):
+    """Compute ROUGE of a candidate against the best of its references."""
+
+    candidate: str = CANDIDATE
+    references: list[str] = REFERENCES
+    kind: str = option("rouge1", "rouge1 to rouge9, rougeL, rougeLsum or rougeS.", "KIND")
+    tokenizer: Tokenizer = option("words", "Words of any script, or the ASCII words of rouge-score.")
+    stem: bool = switch("Stem English words; requires --tokenizer rouge-score.")
+    skip: int = option(4, "Maximum number of words within a skip-bigram of rougeS.", "N")
+    files: bool = READ_FILES
+
+
+class TextBleu(Output):
+    """Compute BLEU of a candidate, without smoothing, from all its references."""
+
+    candidate: str = CANDIDATE
+    references: list[str] = REFERENCES
+    weights: str = option("0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, ..., with sum 1.", "W,W,...")
+    tokenize: str = option("13a", "sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces.", "NAME")
+    files: bool = READ_FILES
+
+
+class TextPerplexity(Output):
+    """Compute the perplexity of documents, and of all their tokens, from the log-probabilities of the tokens."""
+
+    logprobs: list[str] = argument(
+        "FILE...",
+        "JSON files with log-probabilities, one document each, or - for standard input: a list of numbers, or logprobs"
+        " as in answers of OpenAI's API.",
+    )
+    window: int | None = option(None, "Also list the perplexity of windows of N tokens.", "N", least=1)
+    stride: int | None = option(None, "Tokens between the starts of two windows. Default: --window.", "N", least=1)
+    pointer: str | None = option(
+        None, "Read records, with the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
+    )
+    id_key: str = ID_KEY
+
+
+class TextCorpus(Annotations, Output):
+    """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, and the ordinary scores of the path."""
+
+    gold: str = argument("GOLD", "Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
+    predicted: str = argument("PREDICTED", "Predictions: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
+    schema: str = SCHEMA
+    path: str = option(REQUIRED, "Wildcard path of the texts, such as /summary.", "PATH")
+    kind: list[str] = option((), "Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum.", "KIND")
+    segmentation: bool = switch("Compare segmentations instead of texts: WindowDiff, Pk and others.")
+    id_key: str = ID_KEY
+
+
+class Confidence(Annotations, Output):
+    """Compare the confidence of predicted values with their correctness."""
+
+    gold: str = argument("GOLD", "Gold documents: a .json or .jsonl file, a folder, or a glob.")
+    predicted: str = argument("PREDICTED", "Predictions with confidences: a .json or .jsonl file, a folder, or a glob.")
+    schema: str = SCHEMA
+    source: Literal["logprobs", "explicit"] = option(
+        "logprobs",
+        "Where confidences come from: the log-probabilities of the tokens of the answer, or the prediction, which "
+        'states them as {"value": ..., "confidence": ...} or in fields such as name_confidence.',
+    )
+    logprobs: str = option("/logprobs", "JSON Pointer of the log-probabilities in a record.", "POINTER")
+    suffix: str = option("_confidence", "Suffix of the keys of confidences, with --source explicit.", "TEXT")
+    correct_at: float = option(1.0, "Minimum quality of a value that counts as correct.", "QUALITY")
+    bins: int = option(10, "Number of bins of the calibration curve.", "N", least=1)
+    id_key: str = ID_KEY
+
+
+class Advise(Annotations, Output):
+    """Check the classes of training and test data: what to add, balance or merge."""
+
+    train: list[str] = option(
+        REQUIRED,
+        "Training documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob; without --path, a file of "
+        "entities. May be repeated.",
+        "PATH",
+    )
+    path: str | None = option(
+        None,
+        "Wildcard path of the labels, such as /places/*/type. Without it, the files are read in the formats of "
+        "`arbitre entities`: CoNLL, .json or .jsonl.",
+        "PATH",
+    )
+    test: list[str] | None = option(
+        None,
+        "Gold test documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob; without --path, a file of "
+        "entities. May be repeated.",
+        "PATH",
+    )
+    predicted: list[str] | None = option(
+        None,
+        "Predictions of the test documents, to find classes that are often confused.",
+        "PATH",
+        more="Requires `--test` and, with `--path`, `--schema`. May be repeated.",
+    )
+    schema: str | None = option(None, "JSON Schema of the documents, for --predicted.", "FILE")
+    min_examples: int = option(15, "Minimum number of training examples of a class.", "N")
+    imbalance: float = option(10.0, "A class is rare if the largest has more than RATIO times its examples.", "RATIO")
+    alpha: float = option(0.05, "Training and test data differ if p is below P.", "P")
+    confused: float = option(0.1, "Minimum share of the values of two classes that are confused.", "SHARE")
+    min_confused: int = option(2, "Minimum number of values of two classes that are confused.", "N")
+    seed: int = option(0, "Random seed of the permutation test.", "N", least=0)
+    id_key: str = ID_KEY
+
+
+DECLARATIONS: Final[dict[str, type]] = {
+    "compare": Compare,
+    "evaluate": Evaluate,
+    "rank": Rank,
+    "agree": Agree,
+    "gamma": Gamma,
+    "consensus": Consensus,
+    "leave-one-out": LeaveOneOut,
+    "entities": Entities,
+    "diff": Diff,
+    "schema infer": SchemaInfer,
+    "schema check": SchemaCheck,
+    "schema explain": SchemaExplain,
+    "schema suggest-aliases": SchemaSuggestAliases,
+    "schema suggest-gate": SchemaSuggestGate,
+    "demo": Demo,
+    "report": Report,
+    "figures": Figures,
+    "metricity": Metricity,
+    "perturb": Perturb,
+    "text rouge": TextRouge,
+    "text bleu": TextBleu,
+    "text perplexity": TextPerplexity,
+    "text corpus": TextCorpus,
+    "confidence": Confidence,
+    "advise": Advise,
+}
+"""The commands by their words. The module of the first word defines the function of the last one."""
+
+GROUPS: Final = {
+    "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
+    "text": "Measure generated text: ROUGE, BLEU and perplexity.",
+}
+"""Summaries of the groups of commands."""

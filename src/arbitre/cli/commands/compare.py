@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import arbitre
 from arbitre.cli.output import result_tables, side_by_side
-from arbitre.cli.output.console import titled
+from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
-from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import (
-    ComparatorOptions,
-    FormatAssertion,
-    MaxDepth,
-    OutputOptions,
-    Validate,
-    check_format_assertion,
-)
+from arbitre.cli.overrides import OverrideOptions, check_format_assertion
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator.configurations import compare_choices
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.comparison import tables
 from arbitre.corpus.joining.join_notes import swapped_names
-from arbitre.corpus.reading import strict_json
 from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.reading.single_document import is_corpus, read_document
 from arbitre.corpus.results.evaluation import THRESHOLDS
@@ -41,48 +33,25 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-MaybeSchema = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="JSON Schema of the documents. Default: inferred from gold."),
-]
-Gold = Annotated[str, typer.Argument(metavar="GOLD", help="A JSON file, or - for standard input.")]
-Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help="A JSON file, or - for standard input.")]
-Rematch = Annotated[
-    bool,
-    typer.Option("--rematch", help="Compute repair gains by comparing repaired documents again, not on the matching."),
-]
-Flat = Annotated[
-    bool,
-    typer.Option("--flat", help="Match the values of each path regardless of entries, and show only this result."),
-]
-Published = Annotated[
-    bool, typer.Option("--published", help="Add the scores computed with the formulas of the published script.")
-]
-
-
 def compare(
-    gold: Gold,
-    predicted: Predicted,
-    schema: MaybeSchema = None,
     *,
-    options: ComparatorOptions,
+    gold: str,
+    predicted: str,
+    schema: str | None,
     overrides: OverrideOptions,
-    max_depth: MaxDepth = strict_json.MAX_DEPTH,
-    validate: Validate = False,
-    format_assertion: FormatAssertion = False,
-    published: Published = False,
-    rematch: Rematch = False,
-    flat: Flat = False,
+    options: ComparatorKeywords,
+    max_depth: int,
+    validate: bool,
+    published: bool,
+    rematch: bool,
+    flat: bool,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
-    """Compare one prediction with its gold document: scores, and the verdict on every node that differs.
-
-    With several --match or --distance, print one table with the results of every combination.
-    """
+    """Compare one prediction with its gold document."""
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
-    check_format_assertion(format_assertion=format_assertion, validate=validate)
+    check_format_assertion(options, validate=validate)
     screen = output.terminal()
     if note := swapped_names([gold], [predicted], "exchange the two arguments"):
         screen.note(note)
@@ -99,7 +68,7 @@ def compare(
         ) from error
     if schema is None:
         screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
-    chosen = overrides.configurations(schema or infer(documents[:1]), options, format_assertion=format_assertion)
+    chosen = overrides.configurations(schema or infer(documents[:1]), options)
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")

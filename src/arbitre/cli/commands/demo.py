@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
 from rich.text import Text
 
 import arbitre
 from arbitre import bundled
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import titled
+from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.result_tables import number
-from arbitre.cli.shared_options import Force, Lang, NoReport, TerminalOptions
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
 from arbitre.corpus.storage.output_folder import output_folder
+from arbitre.options import LanguageName
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -42,22 +41,20 @@ HEADLINE: Final = "f1q"
 DIGITS: Final = 2
 WORST: Final = 3
 
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the corpus and the results.")]
-
 
 def demo(
     *,
-    out: Out = Path("arbitre-demo"),
-    lang: Lang = Language.EN,
-    no_report: NoReport = False,
-    force: Force = False,
-    output: TerminalOptions,
+    out: Path,
+    lang: LanguageName,
+    no_report: bool,
+    force: bool,
+    output: OutputOptions,
 ) -> None:
     """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
     screen = output.terminal()
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
     sources.append(bundled.schemas() / "examples" / SCHEMA)
-    options = EvaluationOptions(workers=1, lang=lang, no_report=no_report)
+    options = EvaluationOptions(workers=1, lang=Language(lang), no_report=no_report)
     parts = dict.fromkeys(SYSTEMS, result_names(options))
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
@@ -75,7 +72,7 @@ def demo(
             found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
         ranking = arbitre.rank(evaluations)
         if not no_report:
-            write_ranking(folder, ranking, lang)
+            write_ranking(folder, ranking, Language(lang))
     screen.show(_leaderboard_and_entries(evaluations, ranking, found))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:

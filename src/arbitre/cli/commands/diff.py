@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 from rich.text import Text
 
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import titled
-from arbitre.cli.shared_options import ReportOutputOptions
+from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.errors import QualityGateError
 from arbitre.report.evaluation_diff import (
@@ -34,41 +33,18 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 10
 """Maximum number of paths, and of documents, to show."""
 
-Before = Annotated[Path, typer.Argument(metavar="A.json", help="The evaluation.json before the change, or its folder.")]
-After = Annotated[Path, typer.Argument(metavar="B.json", help="The evaluation.json after the change, or its folder.")]
-Measure = Annotated[str, typer.Option(metavar="SCORE", help="Score to compare.")]
-FailIfWorse = Annotated[
-    bool,
-    typer.Option(
-        "--fail-if-worse",
-        help="Exit with code 1 if the micro score, the macro score or document quality is significantly lower.",
-    ),
-]
-Tolerance = Annotated[
-    float | None,
-    typer.Option(
-        metavar="VALUE",
-        help="With --fail-if-worse: fail instead if one of these scores fell by more than this value.",
-    ),
-]
-
 
 def diff(
-    before: Before,
-    after: After,
     *,
-    score: Measure = "f1q",
-    fail_if_worse: FailIfWorse = False,
-    tolerance: Tolerance = None,
+    before: Path,
+    after: Path,
+    score: str,
+    fail_if_worse: bool,
+    tolerance: float | None,
     gates: GateOptions,
-    output: ReportOutputOptions,
+    output: OutputOptions,
 ) -> None:
-    """Show what changed between two evaluations: overall, by path and by document.
-
-    Scores of the documents that both evaluations have are compared with the paired test of `arbitre rank`.
-
-    --fail-under and --fail-over apply to the evaluation after the change.
-    """
+    """Show what changed between two evaluations: overall, by path and by document."""
     check_tolerance(tolerance, fail_if_worse=fail_if_worse)
     screen = output.terminal()
     found = compare_evaluations(before, after, score, tolerance)

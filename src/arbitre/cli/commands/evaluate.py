@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import shown_progress
-from arbitre.cli.shared_options import (
-    ComparatorOptions,
-    EvaluateOptions,
-    FormatAssertion,
-    OutputOptions,
-    ReadingOptions,
-    Schema,
-    SourceOptions,
-    check_format_assertion,
-)
+from arbitre.cli.overrides import check_format_assertion
 from arbitre.cli.thresholds import GateOptions, close
-from arbitre.corpus.reading.options import MAX_NAMES
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.options import MAX_NAMES, ReadOptions
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.tables import result_files
 from arbitre.tables.terminal import escape_hidden
 
@@ -34,34 +30,22 @@ if TYPE_CHECKING:
     from arbitre.corpus.reading.records import Repair
 
 
-Classified = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--classification",
-        metavar="PATH",
-        help="Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
-        "/people/*/role. Compares the documents again. May be repeated.",
-    ),
-]
-
-
 def evaluate(
     *,
-    schema: Schema,
-    options: ComparatorOptions,
-    sources: SourceOptions,
-    reading: ReadingOptions,
-    evaluation_options: EvaluateOptions,
-    classified: Classified = None,
-    format_assertion: FormatAssertion = False,
+    schema: str,
+    options: ComparatorKeywords,
+    sources: Sources,
+    reading: ReadOptions,
+    evaluation_options: EvaluationOptions,
+    classified: list[str],
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     out, validate = evaluation_options.out, evaluation_options.validate
-    check_format_assertion(format_assertion=format_assertion, validate=validate)
+    check_format_assertion(options, validate=validate)
     screen = output.terminal()
-    plan = options.comparator(schema, format_assertion=format_assertion).plan
+    plan = Comparator(schema, **options).plan
     with shown_progress(screen) as on_progress:
         job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options, on_progress)
         for note in job.notes:
@@ -70,7 +54,7 @@ def evaluate(
         for note in evaluation.notes:
             if note not in job.notes:  # known only after the comparison
                 screen.note(note)
-        classes = {path: evaluation.classification(path) for path in classified or ()}
+        classes = {path: evaluation.classification(path) for path in classified}
     missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)

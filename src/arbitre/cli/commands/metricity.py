@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from rich.cells import cell_len
 from rich.text import Text
 
 import arbitre
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.cli.shared_options import (
-    CsvDialectOption,
-    FolderOptions,
-    IdKey,
-    MaxDepth,
-    OutputOptions,
-    Schema,
-    SchemaOptions,
-)
-from arbitre.corpus.reading.strict_json import MAX_DEPTH
-from arbitre.diagnosis.metricity.entry_pool import MAX_ENTRIES
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.errors import shown
+from arbitre.options import CsvDialectName
 from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
@@ -45,56 +36,45 @@ _LEGEND: Final = (
     "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
     "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
 )
-_SOURCE: Final = "a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id."
-Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
-Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
-Sample = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, max=MAX_ENTRIES, help="Maximum number of entries; more are sampled at random. Default: all."
-    ),
-]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
 
 
 def metricity(
-    gold: Gold,
-    predicted: Predicted,
     *,
-    schema: Schema,
-    options: SchemaOptions,
+    gold: str,
+    predicted: str,
+    schema: str,
     overrides: OverrideOptions,
-    folder: FolderOptions,
-    sample: Sample = None,
-    seed: Seed = 0,
-    id_key: IdKey = "id",
-    max_depth: MaxDepth = MAX_DEPTH,
-    csv_dialect: CsvDialectOption = "standard",
+    options: ComparatorKeywords,
+    out: Path | None,
+    force: bool,
+    sample: int | None,
+    seed: int,
+    id_key: str,
+    max_depth: int,
+    csv_dialect: CsvDialectName,
     output: OutputOptions,
 ) -> None:
-    """Measure how far the distances between entries deviate from a metric.
-
-    Compares every gold and predicted entry with every other.
-    """
+    """Measure how far the distances between entries deviate from a metric."""
     screen = output.terminal()
+    settings: dict[str, Any] = {**options}
     result = arbitre.entry_metricity(
         schema,
         gold=gold,
         predicted=predicted,
-        match=[choice.choice for choice in overrides.match or ()],
-        distance=overrides.distances(options.functions),
-        out=folder.out,
-        force=folder.force,
+        match=[choice.choice for choice in overrides.match],
+        distance=overrides.distances(options.get("functions", ())),
+        out=out,
+        force=force,
         sample=sample,
         seed=seed,
         id_key=id_key,
         max_depth=max_depth,
         csv_dialect=csv_dialect,
-        **options.keywords(),
+        **settings,
     )
     screen.result(result.to_dict, partial(_blocks, result))
-    if folder.out is not None:
-        screen.wrote(result.files, folder.out)
+    if out is not None:
+        screen.wrote(result.files, out)
 
 
 def _cells(row: MetricityRow) -> dict[str, str]:

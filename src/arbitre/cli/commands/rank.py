@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import compare_with_progress
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
-from arbitre.cli.shared_options import (
-    GOLD,
-    ComparatorOptions,
-    CorpusOptions,
-    ManifestFile,
-    OutputOptions,
-    RankingOptions,
-    ReadingOptions,
-    Schema,
-    export_option,
-)
 from arbitre.cli.sources import named_sources
 from arbitre.cli.thresholds import GateOptions, close
-from arbitre.corpus.reading.options import STDIN
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.corpus.reading.options import STDIN, ReadOptions
 from arbitre.corpus.results.gates import gate
+from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.corpus.systems.ranking import SCORES
+from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.ranking_job import RankingJob
 from arbitre.report.tables.ranking_files import check_system_names
 
@@ -35,53 +29,36 @@ if TYPE_CHECKING:
     from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationJob
 
-Systems = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="NAME=PATH...", help="Predictions of each system. Repeat a name for several files or runs."),
-]
-Factors = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Manifest column whose values are compared. May be repeated."),
-]
-Tables = Annotated[list[str] | None, export_option("pairs.tex or pairs.parquet")]
-Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for JSON, report.html, and CSV, Markdown and LaTeX tables.")
-]
-
 
 def rank(
-    systems: Systems = None,
     *,
-    schema: Schema,
-    options: ComparatorOptions,
-    gold: Annotated[list[str] | None, GOLD] = None,
-    manifest: ManifestFile = None,
-    factor: Factors = None,
-    reading: ReadingOptions,
-    ranking: RankingOptions,
-    evaluation_options: CorpusOptions,
-    out: Out = None,
-    table: Tables = None,
+    systems: list[str],
+    schema: str,
+    options: ComparatorKeywords,
+    gold: list[str],
+    manifest: str | None,
+    factor: list[str],
+    reading: ReadOptions,
+    score: list[str],
+    statistics: StatisticsOptions,
+    evaluation_options: EvaluationOptions,
+    out: Path | None,
+    table: list[str],
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:
-    """Rank systems on the same gold documents, with confidence intervals and paired tests.
-
-    With --manifest and --factor, compare the levels of each factor instead.
-
-    --fail-under and --fail-over apply to every system.
-    """
-    named = named_sources(systems or [])
+    """Rank systems on the same gold documents, or compare the levels of factors."""
+    named = named_sources(systems)
     if bool(gold and named) + bool(manifest and factor) != 1 or bool(gold or named) == bool(manifest or factor):
         raise typer.BadParameter("Expected --gold and systems as NAME=PATH, or --manifest and --factor.")
-    if STDIN in [*(gold or ()), *(path for paths in named.values() for path in paths)]:
+    if STDIN in [*gold, *(path for paths in named.values() for path in paths)]:
         raise typer.BadParameter(
             "Expected files and folders, got standard input (-): gold is read once for each system."
         )
     if out is not None:
         check_system_names(named)
     screen = output.terminal()
-    plan = options.comparator(schema).plan
+    plan = Comparator(schema, **options).plan
     missed: list[Missed] = []
 
     def compare(job: EvaluationJob, name: str) -> Evaluation:
@@ -91,13 +68,13 @@ def rank(
         return evaluation
 
     evaluation = replace(evaluation_options, out=out)
-    job = RankingJob(plan, reading, ranking.score or SCORES, ranking, evaluation, table or (), compare)
+    job = RankingJob(plan, reading, score or SCORES, statistics, evaluation, table, compare)
     shown: RankingOutput | FactorsOutput
     if manifest:
-        compared, files = job.factors(manifest, factor or [])
+        compared, files = job.factors(manifest, factor)
         shown = FactorsOutput(compared.factors, compared.signature, compared.provenance)
     else:
-        ranked, files = job.systems(gold or [], named)
+        ranked, files = job.systems(gold, named)
         shown = RankingOutput(ranked)
     screen.result(shown.to_dict, shown.blocks)
     if out is not None:

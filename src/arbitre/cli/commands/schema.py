@@ -1,28 +1,25 @@
-"""`arbitre schema`: infer, check and explain schemas."""
+"""`arbitre schema`: infer, check and explain schemas, and print overlays with suggestions."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 from rich.text import Text
 
-from arbitre.cli.commands.schema_suggestions import suggest_aliases, suggest_gate
-from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted
-from arbitre.cli.shared_options import (
-    Force,
-    FormatAssertion,
-    IdKey,
-    OutputOptions,
-    SchemaArgument,
-    SchemaOptions,
-    TerminalOptions,
-)
+from arbitre.cli.output.console import OutputOptions, Terminal, counted
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
+from arbitre.corpus.joining.sources import Sources
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.results.suggested_gate import suggest_gate as gate_for
+from arbitre.corpus.running.suggested_aliases import suggest_aliases as aliases_for
+from arbitre.corpus.storage.output_folder import paths_among
 from arbitre.diagnosis.gold_coverage import FEW
+from arbitre.report.text_files import json_text, output_text_file
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
 from arbitre.tables.terminal import escape_hidden, render
@@ -32,13 +29,13 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.comparator import Comparator
+    from arbitre.corpus.joining.join import Join
+    from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.diagnosis.gold_checks import GoldFinding
+    from arbitre.diagnosis.renamed_fields import AliasSuggestion, AliasSuggestions
+    from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
 
-app = typer.Typer(no_args_is_help=True, help="Infer, check or explain a schema; suggest aliases or a gate.")
-for _command in (suggest_aliases, suggest_gate):
-    app.command()(_command)
 
 WIDE: Final = 100
 """Width of a terminal from which kinds have a column of their own."""
@@ -46,34 +43,8 @@ WIDE: Final = 100
 MAX_AMBIGUOUS: Final = 20
 """Maximum number of ambiguous variants in the output, for each authority file."""
 
-Sources = Annotated[
-    list[str], typer.Argument(metavar="GOLD...", help="Folders, .json or .jsonl files, or - for standard input.")
-]
-Documents = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[DOCUMENT]...", help="Folders, .json or .jsonl files, or - for standard input."),
-]
-Certified = Annotated[
-    bool,
-    typer.Option("--certificate", help="Show whether the distance between documents is a metric, and if not, why."),
-]
-Gold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gold",
-        metavar="PATH",
-        help="Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, "
-        "a glob, or -. May be repeated.",
-    ),
-]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="File for the schema. Default: standard output.")]
 
-
-@app.command()
-@with_option_sets
-def infer(
-    gold: Sources, *, out: Out = None, id_key: IdKey = "id", force: Force = False, output: TerminalOptions
-) -> None:
+def infer(*, gold: list[str], out: Path | None, id_key: str, force: bool, output: OutputOptions) -> None:
     """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
     screen = output.terminal()
     out = screen.destination(out, force=force)
@@ -86,26 +57,20 @@ def infer(
         screen.json(inferred.schema)
 
 
-@app.command()
-@with_option_sets
 def check(
-    schema: SchemaArgument,
-    documents: Documents = None,
     *,
-    gold: Gold = None,
-    options: SchemaOptions,
-    format_assertion: FormatAssertion = False,
-    certificate: Certified = False,
-    id_key: IdKey = "id",
+    schema: str,
+    documents: list[str],
+    gold: list[str] | None,
+    options: ComparatorKeywords,
+    certificate: bool,
+    id_key: str,
     output: OutputOptions,
 ) -> None:
-    """Check a schema, and optionally documents against it.
-
-    Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
-    """
+    """Check a schema, and optionally documents against it."""
     screen = output.terminal()
-    comparator = options.comparator(schema, format_assertion=format_assertion)
-    checked = check_schema(comparator, documents or (), gold=gold, id_key=id_key)
+    comparator = Comparator(schema, **options)
+    checked = check_schema(comparator, documents, gold=gold, id_key=id_key)
     if screen.as_json:
         screen.json({"schema": schema} | checked.to_dict(certificate=certificate))
     else:
@@ -157,12 +122,10 @@ def _certificate_blocks(found: Certificate, width: int) -> Iterator[RenderableTy
         yield render(table, width)
 
 
-@app.command()
-@with_option_sets
-def explain(schema: SchemaArgument, *, options: SchemaOptions, output: OutputOptions) -> None:
+def explain(*, schema: str, options: ComparatorKeywords, output: OutputOptions) -> None:
     """Show how each path is compared: kind, weight, distance, matching, normalisation."""
     screen = output.terminal()
-    comparator = options.comparator(schema)
+    comparator = Comparator(schema, **options)
     signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
     screen.result(
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
@@ -170,4 +133,87 @@ def explain(schema: SchemaArgument, *, options: SchemaOptions, output: OutputOpt
             render(settings(comparator.explain(), comparator.entries, wide=width >= WIDE), width),
             result_tables.signature(signature),
         ],
+    )
+
+
+def suggest_aliases(
+    *,
+    schema: str,
+    options: ComparatorKeywords,
+    sources: Sources,
+    reading: ReadOptions,
+    out: Path | None,
+    force: bool,
+    output: OutputOptions,
+) -> None:
+    """Suggest aliases for fields that predictions store under keys that the schema does not declare.
+
+    Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
+    """
+    screen = output.terminal()
+    inputs = [str(schema).partition("#")[0], *paths_among(options.get("overlay")), *sources.files(reading)]
+    out = screen.destination(out, inputs=inputs, force=force)
+    plan = Comparator(schema, **options).plan
+    suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
+    _print(screen, suggested, out)
+    if not screen.as_json:
+        number = counted(len(suggested.suggestions), "alias", "aliases")
+        lines = [f"{number} suggested from {counted(suggested.documents, 'pair')} of documents"]
+        screen.note("\n".join([*lines, *map(_evidence, suggested.suggestions)]))
+
+
+def suggest_gate(
+    *,
+    schema: str,
+    options: ComparatorKeywords,
+    sources: Sources,
+    reading: ReadOptions,
+    seed: int,
+    out: Path | None,
+    force: bool,
+    output: OutputOptions,
+) -> None:
+    """Suggest a gate for the matching of the entries.
+
+    Prints an overlay with the quality that 95 % of the entries do not reach if they are matched with another document's
+    gold.
+    """
+    screen = output.terminal()
+    inputs = [str(schema).partition("#")[0], *paths_among(options.get("overlay")), *sources.files(reading)]
+    out = screen.destination(out, inputs=inputs, force=force)
+    plan = Comparator(schema, **options).plan
+    suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
+    _print(screen, suggested, out)
+    if not screen.as_json:
+        sample = "a sample of " if suggested.sampled else ""
+        screen.note(
+            f"95 % of {sample}{counted(suggested.chance_pairs, 'pair')} with another document's gold have a quality "
+            f"below {suggested.gate:g}\n{suggested.below} of {counted(suggested.pairs, 'matched pair')} of this corpus "
+            f"{'is' if suggested.below == 1 else 'are'} below it"
+        )
+
+
+def _pairs(screen: Terminal, plan: Plan, sources: Sources, reading: ReadOptions) -> Join:
+    joined = sources.joined(reading.for_plan(plan))
+    for note in joined.notes:
+        screen.note(note)
+    return joined
+
+
+def _print(screen: Terminal, suggested: AliasSuggestions | SuggestedGate, out: Path | None) -> None:
+    """Write or print the overlay; with `--format json`, print the evidence, too."""
+    if out is not None:
+        with output_text_file(out) as file:
+            file.write(json_text(suggested.overlay))
+    if screen.as_json:
+        screen.json(suggested.to_dict())
+    elif out is None:
+        screen.json(suggested.overlay)
+
+
+def _evidence(suggestion: AliasSuggestion) -> str:
+    where = f"the same {suggestion.scope}" if suggestion.scope else "the same document"
+    return (
+        f"  {suggestion.path}: {suggestion.alias}\n    {suggestion.equal:g} of {suggestion.unknown:g} values are equal "
+        f"to one of {suggestion.missing:g} missing values in {where}; {suggestion.chance:g} by chance"
     )

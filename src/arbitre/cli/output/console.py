@@ -116,6 +116,19 @@ class Terminal:
         self.err.print(Text.assemble((f"{label}: ", "bold red"), text), soft_wrap=True)
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Options for the output and its format."""
+
+    output: str = "text"
+    no_color: bool = False
+    quiet: bool = False
+
+    def terminal(self) -> Terminal:
+        """Return standard output and standard error."""
+        return Terminal.create(plain=self.no_color, quiet=self.quiet, as_json=self.output == "json")
+
+
 def titled(title: str, block: RenderableType) -> Group:
     """Return a block with a title above it."""
     return Group(Text(title, style="bold"), block)

@@ -67,7 +67,7 @@ class ReadOptions:
         predicted_key: Key of the prediction in records that contain it, and its Parquet column.
         lenient: Whether to repair predictions that are not valid JSON.
         repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
-        projection: JMESPath expressions that are applied to documents before comparison.
+        project: JMESPath expressions that are applied to documents before comparison.
         texts: Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a
             prediction that is a text by the JSON in it.
         fields: Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of
@@ -83,7 +83,7 @@ class ReadOptions:
     predicted_key: str = "predicted"
     lenient: bool = False
     repair_structure: bool = False
-    projection: Projection | None = None
+    project: Projection | None = None
     texts: bool = False
     fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     normalize_ids: bool = False
@@ -109,7 +109,7 @@ class ReadOptions:
         Raises:
             DataError: A whole source cannot be read.
         """
-        whole = replace(self, lenient=False, repair_structure=False, projection=None).reader("gold")
+        whole = replace(self, lenient=False, repair_structure=False, project=None).reader("gold")
         whole = replace(whole, wrapped=False)
         gold, predicted = self.reader("gold"), self.reader("predicted")
         if isinstance(sources, DataFrame):
@@ -149,7 +149,7 @@ class ReadOptions:
             column=self.gold_key if side == "gold" else self.predicted_key,
             names=FileNamePattern.of(self.id_pattern),
             max_depth=self.max_depth,
-            expression=getattr(self.projection, side, None),
+            expression=getattr(self.project, side, None),
             lenient=self.lenient and side == "predicted",
             repair_structure=self.repair_structure,
             texts=self.texts,
@@ -170,8 +170,8 @@ class ReadOptions:
         entries = dict(plan.signature.entries)
         if self.lenient:
             entries["lenient"] = f"json-repair {damaged_json.version()}" + ", structure" * self.repair_structure
-        if self.projection is not None:
-            entries |= self.projection.signature
+        if self.project is not None:
+            entries |= self.project.signature
         return replace(plan, signature=Signature.of(entries, plan.signature.version))
 
 

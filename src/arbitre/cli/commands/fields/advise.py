@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 import arbitre
 from arbitre import entities
-from arbitre.cli.advice_options import ThresholdOptions
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.records import read_records
-from arbitre.cli.shared_options import (
-    IdKey,
-    OutputOptions,
-    SchemaOptions,
-)
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.reading.sources import expand_globs
-from arbitre.diagnosis.data_advice import labels_at
+from arbitre.diagnosis.data_advice import Thresholds, labels_at
 from arbitre.errors import DataError
 from arbitre.tables.terminal import escape_hidden
 
@@ -33,40 +29,18 @@ if TYPE_CHECKING:
     from arbitre import Advice
     from arbitre.values import Json
 
-_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob; without --path, a file of entities."
-Training = Annotated[
-    list[str], typer.Option("--train", metavar="PATH", help=f"Training documents: {_SOURCE} May be repeated.")
-]
-Test = Annotated[
-    list[str] | None, typer.Option(metavar="PATH", help=f"Gold test documents: {_SOURCE} May be repeated.")
-]
-LabelPath = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATH",
-        help="Wildcard path of the labels, such as /places/*/type. Without it, the files are read in the formats of "
-        "`arbitre entities`: CoNLL, .json or .jsonl.",
-    ),
-]
-Predicted = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PATH", help="Predictions of the test documents, to find classes that are often confused."),
-]
-
 
 def advise(
     *,
-    train: Training,
-    path: LabelPath = None,
-    test: Test = None,
-    predicted: Predicted = None,
-    schema: Annotated[
-        str | None, typer.Option(metavar="FILE", help="JSON Schema of the documents, for --predicted.")
-    ] = None,
-    options: SchemaOptions,
-    thresholds: ThresholdOptions,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the permutation test.")] = 0,
-    id_key: IdKey = "id",
+    train: list[str],
+    path: str | None,
+    test: list[str] | None,
+    predicted: list[str] | None,
+    schema: str | None,
+    options: ComparatorKeywords,
+    thresholds: Thresholds,
+    seed: int,
+    id_key: str,
     output: OutputOptions,
 ) -> None:
     """Check the classes of training and test data: what to add, balance or merge."""
@@ -83,7 +57,7 @@ def advise(
         labels = partial(_labels, path=path, id_key=id_key)
         confusion = []
         if predicted and schema:
-            comparator = options.comparator(schema)
+            comparator = Comparator(schema, **options)
             evaluation = comparator.evaluate(gold=test or [], predicted=predicted, id_key=id_key, no_chance=True)
             confusion = [(pair.gold, pair.predicted) for pair in evaluation.leaf_pairs(path)]
     advice = arbitre.advise(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-import typer
 from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
@@ -16,10 +15,11 @@ from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import is_rating_table, schema_of
 from arbitre.agreement.structural import structural
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import Terminal, counted, left_out, titled
-from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions
+from arbitre.cli.output.console import OutputOptions, Terminal, counted, left_out, titled
 from arbitre.cli.sources import named_sources
-from arbitre.corpus.statistics.bootstrap import LEVEL
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.corpus.reading.options import ReadOptions
 from arbitre.tables.table import NONE
 from arbitre.tables.terminal import escape_hidden
 
@@ -29,43 +29,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.agreement import CategoricalCoefficients, CategoryDistances, Coefficient, StructuralAgreement
-
-Annotators = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME=PATH...",
-        help="Documents of each annotator. Repeat a name for several files. Or a table of ratings: a .csv or .tsv file "
-        "with a row for each item and a column for each annotator.",
-    ),
-]
-OptionalSchema = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python "
-        "type. For a table of ratings, the schema of one rating; by default, ratings are unordered categories.",
-    ),
-]
-Squared = Annotated[
-    Literal["d", "d2"],
-    typer.Option(
-        help="Difference of two values in alpha: their distance (d), or its square (d2) as for interval data."
-    ),
-]
-Suggest = Annotated[
-    bool,
-    typer.Option(
-        "--suggest-category-distances",
-        help="Print an overlay with distances between categories that annotators exchange more often than by chance.",
-    ),
-]
-Level = Annotated[float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")]
-Seed = Annotated[
-    int,
-    typer.Option(
-        metavar="N", min=0, help="Random seed of the bootstrap, and of the samples for expected disagreement."
-    ),
-]
 
 
 PATH_WIDTH: Final = 20
@@ -86,30 +49,26 @@ GAP: Final = 3
 
 
 def agree(
-    annotators: Annotators,
     *,
-    schema: OptionalSchema = None,
-    options: ComparatorOptions,
-    reading: ReadingOptions,
-    difference: Squared = "d",
-    level: Level = LEVEL,
-    seed: Seed = 0,
-    suggest_category_distances: Suggest = False,
+    annotators: list[str],
+    schema: str | None,
+    options: ComparatorKeywords,
+    reading: ReadOptions,
+    difference: Literal["d", "d2"],
+    level: float,
+    seed: int,
+    suggest_category_distances: bool,
     output: OutputOptions,
 ) -> None:
-    """Measure how well annotators agree beyond chance, on whole documents and by path.
-
-    The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
-    """
+    """Measure how well annotators agree beyond chance, on whole documents and by path."""
     screen = output.terminal()
     sources = _sources(annotators)
     source = schema_of(schema, sources)
     if suggest_category_distances:
         measured = Measured(difference=difference, level=level, seed=seed)
-        settings = options.keywords()
-        _suggest(screen, suggest_distances_on(source, settings, sources, reading, measured))
+        _suggest(screen, suggest_distances_on(source, options, sources, reading, measured))
         return
-    comparator = options.comparator(source)
+    comparator = Comparator(source, **options)
     annotations = annotations_of(comparator, sources, reading)
     agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-import typer
 from rich.text import Text
 
 from arbitre import confidence as measures
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
+from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.records import logprobs_at, read_records
-from arbitre.cli.shared_options import IdKey, OutputOptions, Schema, SchemaOptions
-from arbitre.confidence.calibration import BINS
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.errors import DataError
 from arbitre.tables.terminal import escape_hidden
 from arbitre.values import ABSENT
@@ -29,40 +28,24 @@ if TYPE_CHECKING:
 COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Minimum coverages of the printed points of the risk-coverage curve."""
 
-_SOURCE = "a .json or .jsonl file, a folder, or a glob."
-Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
-Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions with confidences: {_SOURCE}")]
-
 
 def confidence(
-    gold: Gold,
-    predicted: Predicted,
     *,
-    schema: Schema,
-    source: Annotated[
-        Literal["logprobs", "explicit"],
-        typer.Option(
-            help="Where confidences come from: the log-probabilities of the tokens of the answer, or the prediction, "
-            'which states them as {"value": ..., "confidence": ...} or in fields such as name_confidence.'
-        ),
-    ] = "logprobs",
-    logprobs: Annotated[
-        str, typer.Option(metavar="POINTER", help="JSON Pointer of the log-probabilities in a record.")
-    ] = "/logprobs",
-    suffix: Annotated[
-        str, typer.Option(metavar="TEXT", help="Suffix of the keys of confidences, with --source explicit.")
-    ] = "_confidence",
-    correct_at: Annotated[
-        float, typer.Option(metavar="QUALITY", help="Minimum quality of a value that counts as correct.")
-    ] = 1.0,
-    bins: Annotated[int, typer.Option(metavar="N", min=1, help="Number of bins of the calibration curve.")] = BINS,
-    options: SchemaOptions,
-    id_key: IdKey = "id",
+    gold: str,
+    predicted: str,
+    schema: str,
+    source: Literal["logprobs", "explicit"],
+    logprobs: str,
+    suffix: str,
+    correct_at: float,
+    bins: int,
+    options: ComparatorKeywords,
+    id_key: str,
     output: OutputOptions,
 ) -> None:
     """Compare the confidence of predicted values with their correctness."""
     screen = output.terminal()
-    comparator = options.comparator(schema)
+    comparator = Comparator(schema, **options)
     expected: dict[str, Json] = {}
     for record in read_records(gold, id_key):
         if record.id in expected:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
 from rich.text import Text
 
 from arbitre.agreement.consensus.build import consensus_on
 from arbitre.agreement.consensus.queue_files import queue_files
-from arbitre.cli.commands.fields.agree import Annotators
-from arbitre.cli.consensus_options import VoteOptions
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, titled
-from arbitre.cli.shared_options import ComparatorOptions, Force, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.sources import named_sources
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import shown
-from arbitre.report.html.language import Language
+from arbitre.options import LanguageName, Strategy
 from arbitre.tables.terminal import escape_hidden, nested_labels
 from arbitre.values import ABSENT
 
@@ -37,71 +36,43 @@ MAX_SHOWN: Final = 10
 _ROOM: Final = 40
 """Maximum number of characters of a reading that are shown."""
 
-Systems = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--system",
-        metavar="NAME=PATH",
-        help="Predictions of a system, to score it on unanimous and on contested values separately. May be repeated.",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="PATH", help="File (.jsonl) or folder for the gold documents. Their sidecar is written beside it."
-    ),
-]
-QueueFiles = Annotated[
-    Path | None,
-    typer.Option(
-        "--queue",
-        metavar="PATH",
-        help="File for the disagreements (.jsonl, .csv, or .html for the page on which people decide), or a folder for "
-        "all three.",
-    ),
-]
-DecisionsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--decisions",
-        metavar="FILE",
-        help="Decisions that people exported from the page, or queue.csv with its decision columns filled in. Requires "
-        "--strategy collegial.",
-    ),
-]
-PageLanguage = Annotated[Language, typer.Option("--lang", help="Language of the page of disagreements.")]
+
+@dataclass(frozen=True, kw_only=True)
+class VoteOptions:
+    """How the annotations are combined."""
+
+    strategy: Strategy
+    weak_margin: float
+    min_annotators: int
 
 
 def consensus(
-    annotators: Annotators,
     *,
-    schema: Schema,
-    options: ComparatorOptions,
-    reading: ReadingOptions,
+    annotators: list[str],
+    schema: str,
+    options: ComparatorKeywords,
+    reading: ReadOptions,
     vote: VoteOptions,
-    systems: Systems = None,
-    out: Out = None,
-    queue: QueueFiles = None,
-    decisions: DecisionsFile = None,
-    lang: PageLanguage = Language.EN,
-    force: Force = False,
+    systems: list[str],
+    out: Path | None,
+    queue: Path | None,
+    decisions: Path | None,
+    lang: LanguageName,
+    force: bool,
     output: OutputOptions,
 ) -> None:
-    """Build gold documents from the documents of several annotators.
-
-    The documents are joined by id and aligned at every level. Ties and weak majorities are flagged.
-    """
+    """Build gold documents from the documents of several annotators."""
     screen = output.terminal()
     out, queue = (
         screen.destination(path, force=force) if path is not None and path.suffix and not path.is_dir() else path
         for path in (out, queue)
     )
     built = consensus_on(
-        options.comparator(schema),
+        Comparator(schema, **options),
         named_sources(annotators),
         reading,
         **asdict(vote),
-        systems=named_sources(systems or []),
+        systems=named_sources(systems),
         out=out,
         queue=queue,
         decisions=decisions,

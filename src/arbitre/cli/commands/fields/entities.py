@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from arbitre.cli.entity_options import EntityReading
 from arbitre.cli.output import class_tables
-from arbitre.cli.shared_options import Force, OutputOptions
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.results.gates import gate
-from arbitre.entities.evaluation import Denominator, evaluate
-from arbitre.entities.schemes import Scheme
+from arbitre.entities.evaluation import evaluate
+from arbitre.entities.reading import read
+from arbitre.entities.sentences import Sentences
+from arbitre.options import Denominator, Notation, Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,44 +25,35 @@ if TYPE_CHECKING:
 
     from arbitre.entities.evaluation import EntityEvaluation
 
-Gold = Annotated[Path, typer.Argument(metavar="GOLD", help="Gold entities: a CoNLL, .json or .jsonl file.")]
-Predicted = Annotated[Path, typer.Argument(metavar="PREDICTED", help="Predicted entities of the same sentences.")]
-SchemeOption = Annotated[
-    Scheme,
-    typer.Option(
-        help="When an entity is correct: same boundaries and label (strict), same boundaries (exact), same boundaries "
-        "or in part if they overlap (partial), same label and overlapping (type).",
-    ),
-]
-Level = Annotated[
-    Literal["entity", "model"], typer.Option(help="Show the scores of each label (entity) or of all entities (model).")
-]
-Average = Annotated[
-    Literal["micro", "macro", "weighted"] | None,
-    typer.Option(help="Show only this average over the labels. Default: all three."),
-]
-ExactMatch = Annotated[
-    Denominator,
-    typer.Option(
-        "--exact-match", help="Sentences that count in the rate of exact matches: all, or those with gold entities."
-    ),
-]
-Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for the files that `arbitre evaluate --out` writes.")
-]
+
+@dataclass(frozen=True, kw_only=True)
+class EntityReading:
+    """Options for reading files of entities."""
+
+    tags: Notation
+    lenient: bool
+    flat: bool
+    gold_column: int
+    predicted_column: int
+
+    def sides(self, gold: Path, predicted: Path) -> tuple[Sentences, Sentences]:
+        """Read both files. Raises DataError if a file cannot be read."""
+        left = read(gold, tags=self.tags, lenient=self.lenient, column=self.gold_column, flat=self.flat)
+        notation = left.notation or self.tags
+        return left, read(predicted, tags=notation, lenient=True, column=self.predicted_column)
 
 
 def entities(
-    gold: Gold,
-    predicted: Predicted,
     *,
-    scheme: SchemeOption = "strict",
-    level: Level = "entity",
-    average: Average = None,
-    exact_match: ExactMatch = "all",
+    gold: Path,
+    predicted: Path,
+    scheme: Scheme,
+    level: Literal["entity", "model"],
+    average: Literal["micro", "macro", "weighted"] | None,
+    exact_match: Denominator,
     reading: EntityReading,
-    out: Out = None,
-    force: Force = False,
+    out: Path | None,
+    force: bool,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
-from arbitre.agreement.spans.gamma import PRECISION, SAMPLES
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, left_out, titled
-from arbitre.cli.shared_options import OutputOptions
+from arbitre.cli.output.console import OutputOptions, counted, left_out, titled
 from arbitre.cli.sources import named_sources
+from arbitre.options import Notation
 from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
@@ -26,64 +25,22 @@ MAX_SHOWN = 5
 WIDE = 68
 """Minimum width of a terminal for all columns."""
 
-Annotators = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME=PATH...",
-        help="Spans of each annotator: a CoNLL, .json or .jsonl file. Repeat a name for several files.",
-    ),
-]
-Alpha = Annotated[float, typer.Option(metavar="WEIGHT", help="Weight of the difference in position.")]
-Beta = Annotated[float, typer.Option(metavar="WEIGHT", help="Weight of the difference in label.")]
-Unmatched = Annotated[
-    float,
-    typer.Option(
-        metavar="DELTA",
-        help="Dissimilarity of a missing span, called delta empty in publications. It scales the disorders; gamma does "
-        "not depend on it.",
-    ),
-]
-Precision = Annotated[
-    float, typer.Option(metavar="SHARE", help="Relative error of the expected disorder at 95 % confidence.")
-]
-Samples = Annotated[int, typer.Option(metavar="N", help="Minimum number of random annotations of each document.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the random annotations.")]
-Tags = Annotated[
-    Literal["auto", "bio", "iob1", "bioes"], typer.Option(help="Notation of the tags; auto infers it from each file.")
-]
-Lenient = Annotated[
-    bool,
-    typer.Option("--lenient", help="Accept tags that do not follow the notation, and read them as conlleval does."),
-]
-Column = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[NAME=]N",
-        help="Column of the tag in CoNLL files, from 0; -1 is the last. NAME=N is the column of one annotator. May be "
-        "repeated.",
-    ),
-]
-
 
 def gamma(
-    annotators: Annotators,
     *,
-    alpha: Alpha = 1.0,
-    beta: Beta = 1.0,
-    unmatched: Unmatched = 1.0,
-    precision: Precision = PRECISION,
-    samples: Samples = SAMPLES,
-    seed: Seed = 0,
-    tags: Tags = "auto",
-    lenient: Lenient = False,
-    column: Column = None,
+    annotators: list[str],
+    alpha: float,
+    beta: float,
+    unmatched: float,
+    precision: float,
+    samples: int,
+    seed: int,
+    tags: Notation,
+    lenient: bool,
+    column: list[str],
     output: OutputOptions,
 ) -> None:
-    """Measure how well annotators agree beyond chance on spans that they located themselves.
-
-    Records with an id are documents, and are joined by it. Without ids, sentences are joined by position, and those of
-    a CoNLL file form one document.
-    """
+    """Measure how well annotators agree beyond chance on spans that they located themselves."""
     screen = output.terminal()
     sources = named_sources(annotators)
     agreement = agree_spans(
@@ -96,7 +53,7 @@ def gamma(
         seed=seed,
         tags=tags,
         lenient=lenient,
-        column=_columns(column or [], list(sources)),
+        column=_columns(column, list(sources)),
     )
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 

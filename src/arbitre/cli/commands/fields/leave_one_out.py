@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
 from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
 
 from arbitre.agreement.consensus.leave_one_out import SCORES, TITLE, WARNING, leave_one_out_on
-from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy
-from arbitre.cli.commands.fields.agree import Annotators
-from arbitre.cli.consensus_options import WeakMargin
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted, left_out, titled
-from arbitre.cli.shared_options import ComparatorOptions, OutputOptions, ReadingOptions, Schema
+from arbitre.cli.output.console import OutputOptions, counted, left_out, titled
 from arbitre.cli.sources import named_sources
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.options import Strategy
 from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
@@ -33,32 +32,16 @@ OPTIONAL_COLUMNS: Final = ("95% interval", "imq", "irq")
 _ROOM: Final = 68
 """Width of all columns but the first, in characters."""
 
-How = Annotated[
-    Strategy,
-    typer.Option(
-        help="How to combine the annotations of the others, as in arbitre consensus. There are no decisions here, so "
-        "collegial gives the majority."
-    ),
-]
-Systems = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--system",
-        metavar="NAME=PATH",
-        help="Predictions of a system, to compare with the same consensuses. May be repeated.",
-    ),
-]
-
 
 def leave_one_out(
-    annotators: Annotators,
     *,
-    schema: Schema,
-    options: ComparatorOptions,
-    reading: ReadingOptions,
-    systems: Systems = None,
-    strategy: How = DEFAULT_STRATEGY,
-    weak_margin: WeakMargin = WEAK_MARGIN,
+    annotators: list[str],
+    schema: str,
+    options: ComparatorKeywords,
+    reading: ReadOptions,
+    systems: list[str],
+    strategy: Strategy,
+    weak_margin: float,
     output: OutputOptions,
 ) -> None:
     """Compare each annotator, and systems, with the consensus of the other annotators.
@@ -67,10 +50,10 @@ def leave_one_out(
     """
     screen = output.terminal()
     result = leave_one_out_on(
-        options.comparator(schema),
+        Comparator(schema, **options),
         named_sources(annotators),
         reading,
-        systems=named_sources(systems or []),
+        systems=named_sources(systems),
         strategy=strategy,
         weak_margin=weak_margin,
     )

@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
 
 from arbitre import text as measures
-from arbitre.cli.option_sets import with_option_sets
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import counted
+from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.records import logprobs_at, read_records
-from arbitre.cli.shared_options import IdKey, OutputOptions, Schema, SchemaOptions
+from arbitre.comparator import Comparator
+from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.reading.single_document import read_document
-from arbitre.distances.text.rouge_scorer import SKIP, Tokenizer
 from arbitre.errors import DataError
+from arbitre.options import Tokenizer
 from arbitre.tables.terminal import escape_hidden
-from arbitre.text.bleu_scores import WEIGHTS
 from arbitre.text.corpus_scores import KINDS
 
 if TYPE_CHECKING:
@@ -31,25 +30,6 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
     from arbitre.values import Json
 
-app = typer.Typer(no_args_is_help=True, help="Measure generated text: ROUGE, BLEU and perplexity.")
-
-Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The text under evaluation.")]
-References = Annotated[list[str], typer.Argument(metavar="REFERENCE...", help="The reference texts.")]
-Files = Annotated[bool, typer.Option("--files", help="Read CANDIDATE and REFERENCE from text files (UTF-8).")]
-Logprobs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE...",
-        help="JSON files with log-probabilities, one document each, or - for standard input: a list of numbers, or "
-        "logprobs as in answers of OpenAI's API.",
-    ),
-]
-
-
-_SOURCE = "a folder, a .json, .jsonl, .csv or .parquet file, or a glob."
-Gold = Annotated[str, typer.Argument(metavar="GOLD", help=f"Gold documents: {_SOURCE}")]
-Predicted = Annotated[str, typer.Argument(metavar="PREDICTED", help=f"Predictions: {_SOURCE}")]
-
 
 def _weights(text: str) -> tuple[float, ...]:
     try:
@@ -58,23 +38,15 @@ def _weights(text: str) -> tuple[float, ...]:
         raise typer.BadParameter(f"Expected numbers separated by commas, got {text!r}") from None
 
 
-@app.command()
-@with_option_sets
 def rouge(
-    candidate: Candidate,
-    references: References,
     *,
-    kind: Annotated[
-        str, typer.Option(metavar="KIND", help="rouge1 to rouge9, rougeL, rougeLsum or rougeS.")
-    ] = "rouge1",
-    tokenizer: Annotated[
-        Tokenizer, typer.Option(help="Words of any script, or the ASCII words of rouge-score.")
-    ] = "words",
-    stem: Annotated[bool, typer.Option("--stem", help="Stem English words; requires --tokenizer rouge-score.")] = False,
-    skip: Annotated[
-        int, typer.Option(metavar="N", help="Maximum number of words within a skip-bigram of rougeS.")
-    ] = SKIP,
-    files: Files = False,
+    candidate: str,
+    references: list[str],
+    kind: str,
+    tokenizer: Tokenizer,
+    stem: bool,
+    skip: int,
+    files: bool,
     output: OutputOptions,
 ) -> None:
     """Compute ROUGE of a candidate against the best of its references."""
@@ -86,20 +58,13 @@ def rouge(
     output.terminal().result(lambda: plain, lambda _: _blocks(f"{kind} against {best}", shown))
 
 
-@app.command()
-@with_option_sets
 def bleu(
-    candidate: Candidate,
-    references: References,
     *,
-    weights: Annotated[
-        str, typer.Option(metavar="W,W,...", help="Weights of the n-grams of length 1, 2, ..., with sum 1.")
-    ] = ",".join(map(str, WEIGHTS)),
-    tokenize: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces."),
-    ] = "13a",
-    files: Files = False,
+    candidate: str,
+    references: list[str],
+    weights: str,
+    tokenize: str,
+    files: bool,
     output: OutputOptions,
 ) -> None:
     """Compute BLEU of a candidate, without smoothing, from all its references."""
@@ -113,27 +78,13 @@ def bleu(
     output.terminal().result(lambda: plain, lambda _: _blocks(f"BLEU against {against}: {lengths}", shown))
 
 
-@app.command()
-@with_option_sets
 def perplexity(
-    logprobs: Logprobs,
     *,
-    window: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Also list the perplexity of windows of N tokens.")
-    ] = None,
-    stride: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Tokens between the starts of two windows. Default: --window."),
-    ] = None,
-    pointer: Annotated[
-        str | None,
-        typer.Option(
-            "--logprobs",
-            metavar="POINTER",
-            help="Read records, with the log-probabilities at this JSON Pointer.",
-        ),
-    ] = None,
-    id_key: IdKey = "id",
+    logprobs: list[str],
+    window: int | None,
+    stride: int | None,
+    pointer: str | None,
+    id_key: str,
     output: OutputOptions,
 ) -> None:
     """Compute the perplexity of documents, and of all their tokens, from the log-probabilities of the tokens."""
@@ -146,27 +97,20 @@ def perplexity(
     output.terminal().result(lambda: plain, partial(_perplexity_blocks, plain))
 
 
-@app.command()
-@with_option_sets
 def corpus(
-    gold: Gold,
-    predicted: Predicted,
     *,
-    schema: Schema,
-    path: Annotated[str, typer.Option(metavar="PATH", help="Wildcard path of the texts, such as /summary.")],
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", help="Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum."),
-    ] = None,
-    segmentation: Annotated[
-        bool, typer.Option("--segmentation", help="Compare segmentations instead of texts: WindowDiff, Pk and others.")
-    ] = False,
-    options: SchemaOptions,
-    id_key: IdKey = "id",
+    gold: str,
+    predicted: str,
+    schema: str,
+    path: str,
+    kind: list[str],
+    segmentation: bool,
+    options: ComparatorKeywords,
+    id_key: str,
     output: OutputOptions,
 ) -> None:
     """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, and the ordinary scores of the path."""
-    comparator = options.comparator(schema)
+    comparator = Comparator(schema, **options)
     evaluation = comparator.evaluate(gold=[gold], predicted=[predicted], id_key=id_key, no_chance=True)
     scores = evaluation.segmentation(path) if segmentation else evaluation.text(path, kind or KINDS)
     f1q, signature = evaluation.by_path[path].f1q, evaluation.signature

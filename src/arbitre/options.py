@@ -1,0 +1,394 @@
+"""Every option once: its name, type, default, help and group.
+
+A class is a group of options, and a command is a class that inherits its groups (see `arbitre.cli.commands`). From
+these declarations come the options of the commands, the keyword arguments of the Python functions (in the blocks marked
+`from arbitre.options`) and the tables of options in the reference; `docs/make_options.py` writes the last two. This
+module imports no numerical library, because `--help` needs nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path  # noqa: TC003  (the types are read at run time)
+from typing import Any, Final, Literal, TypeAlias, get_type_hints
+
+from arbitre.values import MAX_DEPTH
+
+Average: TypeAlias = Literal["micro", "macro"]
+CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
+Denominator: TypeAlias = Literal["all", "entities"]
+Engine: TypeAlias = Literal["local", "dask"]
+LanguageName: TypeAlias = Literal["en", "fr"]
+Notation: TypeAlias = Literal["auto", "bio", "iob1", "bioes"]
+Scheme: TypeAlias = Literal["strict", "exact", "partial", "type"]
+Strategy: TypeAlias = Literal["minimum-risk", "majority", "unanimity", "collegial", "dawid-skene"]
+Tokenizer: TypeAlias = Literal["words", "rouge-score"]
+
+REQUIRED: Final = ...
+"""Default of an option that must be given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An option of a command, or one of its arguments, and the keyword argument of the same name in Python.
+
+    Attributes:
+        default: Default; `REQUIRED` if there is none.
+        help: What the option does, for `--help`, the reference and Python.
+        metavar: Placeholder of the value in `--help`.
+        positional: Whether it is an argument of the command.
+        flags: Names on the command line, if they are not derived from the name.
+        least: Minimum of a number.
+        most: Maximum of a number.
+        parser: Function that parses the value, as MODULE:NAME. It is imported when the option is given.
+        keyword: Type of the keyword argument in Python, if it differs from the type on the command line.
+        field: Type and default of the attribute in Python, if they differ from those of the keyword argument.
+        more: Continuation of the help in the reference, as Markdown.
+        name: Name in Python; on the command line, its underscores are hyphens.
+        type: Type on the command line.
+        group: Title of the group.
+    """
+
+    default: Any
+    help: str
+    metavar: str | None = None
+    positional: bool = False
+    flags: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    parser: str | None = None
+    keyword: str | None = None
+    field: str | None = None
+    more: str = ""
+    name: str = ""
+    type: Any = None
+    group: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names on the command line, such as `--id-key`; none for an argument."""
+        return () if self.positional else self.flags or (f"--{self.name.replace('_', '-')}",)
+
+
+def option(default: Any, help: str, metavar: str | None = None, **more: Any) -> Any:  # noqa: A002, ANN401
+    """Declare an option. The result stands for its value in a class, as that of `dataclasses.field` does."""
+    return Option(default=default, help=help, metavar=metavar, **more)
+
+
+def switch(help: str, **more: Any) -> Any:  # noqa: A002, ANN401
+    """Declare an option without value, which is off by default."""
+    return Option(default=False, help=help, **more)
+
+
+def argument(metavar: str, help: str, default: Any = REQUIRED) -> Any:  # noqa: A002, ANN401
+    """Declare an argument of a command."""
+    return Option(default=default, help=help, metavar=metavar, positional=True)
+
+
+def options_of(*declared: type) -> tuple[Option, ...]:
+    """Return the options of groups or of a command: its own first, then those of its groups in their order."""
+    found: dict[str, Option] = {}
+    for each in declared:
+        hints = get_type_hints(each)
+        for group in each.__mro__:
+            is_command = group is each and group.__base__ is not object
+            title = "Options" if is_command else (group.__doc__ or "").removesuffix(".")
+            for name, one in vars(group).items():
+                if isinstance(one, Option):
+                    found.setdefault(name, replace(one, name=name, type=hints[name], group=title))
+    return tuple(found.values())
+
+
+FORMAT_ASSERTION: Final = switch(
+    "Also report values that do not have the `format` of the schema.",
+    more="With `--validate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` and `uuid` are built in, the other "
+    "formats of JSON Schema need the extra `formats`, and `iri` and `iri-reference` the package rfc3987-syntax, which "
+    "slows down every start. A format that cannot be checked is an error (exit code 2), never skipped.",
+)
+VALIDATE: Final = switch("List the schema violations of the predictions.")
+FLAT: Final = switch(
+    "Match the values of each path regardless of entries, and show only this result.",
+    more="See [flat comparison](diagnosis.md#solidarity).",
+)
+GOLD: Final = option(
+    (),
+    "Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input. May be "
+    "repeated.",
+    "PATH",
+    keyword="Paths | Documents",
+    more="See [input](#input); quote globs.",
+)
+MANIFEST: Final = option(
+    None,
+    "CSV table with the columns id, gold and predicted (file paths), instead of separate sources.",
+    "FILE",
+    keyword="str | Path | None",
+    more="See [data](data.md#a-manifest).",
+)
+ID_KEY: Final = option("id", "Key of a record's id.", "KEY")
+DEPTH: Final = option(
+    MAX_DEPTH, "Maximum nesting depth of lists and objects in a document.", "N", least=1, most=MAX_DEPTH
+)
+LANG: Final = option("en", "Language of the report.", keyword="str", field="Language = Language.EN")
+NO_REPORT: Final = switch("Do not write report.html and its data files.")
+KEEP: Final = option(
+    None,
+    "Number of documents that the report shows entry by entry, linked and worst ones first. Default: as many as fit in"
+    " 3 MB.",
+    "N",
+    least=1,
+)
+CSV_DIALECT: Final = option(
+    "standard",
+    "CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma).",
+    keyword="CsvDialectName",
+    more="See [output](#output).",
+)
+FORCE: Final = switch(
+    "Write beside files that arbitre did not write, without replacing any of them.",
+    more="See [output folders](#output-folders).",
+)
+
+
+class Annotations:
+    """Schema."""
+
+    overlay: str | None = option(
+        None,
+        "Extra x-arbitre annotations by path, for a schema that you cannot edit.",
+        "FILE",
+        keyword="Mapping[str, Json] | str | Path | None",
+    )
+    functions: list[str] = option(
+        (),
+        "Custom distance, normaliser or catalogue in a Python module. May be repeated.",
+        "MODULE:NAME",
+        keyword="Iterable[str]",
+        more="The module is installed or in the current folder, see [custom distances and normalisers](custom.md).",
+    )
+    allow_refs: list[str] = option(
+        (),
+        "Folder with files that the schema may reference with $ref, besides its own folder. May be repeated.",
+        "DIR",
+        keyword="str | Path | Iterable[str | Path]",
+        more="See [the schema](#the-x-arbitre-keyword).",
+    )
+
+
+class Comparison:
+    """Comparison."""
+
+    close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY")
+    max_calls: int = option(
+        100_000,
+        "Maximum number of calls to a custom distance per document.",
+        "N",
+        least=0,
+        keyword="int | None",
+        more="Documents that may need more are rejected.",
+    )
+
+
+class Functions:
+    """Custom functions, which only Python takes as values."""
+
+    distances: Any = option((), "Custom distances by name.", keyword="Distances")
+    normalizers: Any = option((), "Custom normalisers by name.", keyword="Normalizers")
+
+
+class Overrides:
+    """Overrides of the schema."""
+
+    match: list[str] = option(
+        (),
+        "Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side.",
+        "NAME",
+        parser="arbitre.cli.overrides:parse_matching",
+        keyword="Json",
+    )
+    distance: list[str] = option(
+        (),
+        "Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat it to compare several side"
+        " by side.",
+        "NAME",
+        keyword="Json",
+        more="Leaves of kinds that the distance does not compare keep theirs.",
+    )
+
+
+class Sources:
+    """Documents."""
+
+    gold: list[str] = GOLD
+    predicted: list[str] = option(
+        (),
+        "Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input. May be "
+        "repeated.",
+        "PATH",
+        keyword="Paths | Documents",
+    )
+    pairs: list[str] = option(
+        (),
+        "Records with id, gold and predicted, instead of --gold and --predicted. May be repeated.",
+        "PATH",
+        keyword="Paths | DataFrame",
+    )
+    manifest: str | None = MANIFEST
+    only: list[str] = option((), "Evaluate only this document. May be repeated.", "ID", keyword="Collection[str]")
+
+
+class Reading:
+    """Reading."""
+
+    id_key: str = ID_KEY
+    id_pattern: str | None = option(
+        None,
+        "Extract the id from the file name: the group named id, else the first group, else the whole match.",
+        "REGEX",
+        more="A group `run` extracts the run.",
+    )
+    normalize_ids: bool = switch(
+        "Join ids that differ only in case, Unicode form or file extension.",
+        more="Results contain them case-folded and without extension.",
+    )
+    gold_key: str = option(
+        "gold",
+        "Key or column of the gold document in records that contain both.",
+        "KEY",
+        more="See [formats](data.md#formats).",
+    )
+    predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY")
+    project: str | None = option(
+        None,
+        "JMESPath expressions that transform gold and predicted documents before comparison.",
+        "FILE",
+        parser="arbitre.corpus.reading.projection:Projection.load",
+        keyword="str | Path | Mapping[str, Json] | Projection | None",
+        field="Projection | None = None",
+        more="See [projections](data.md#projections).",
+    )
+    lenient: bool = switch(
+        "Repair predictions that are not valid JSON, and list the repairs.",
+        more="See [raw answers](data.md#raw-answers).",
+    )
+    repair_structure: bool = switch("With --lenient: also accept repairs that move or drop keys.")
+    max_depth: int = DEPTH
+
+
+class Corpus:
+    """Corpus."""
+
+    cluster_by: str | None = option(
+        None,
+        "How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular "
+        "expression on ids.",
+        "WHAT",
+    )
+    no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).")
+    provenance: Path | None = option(
+        None,
+        "Provenance of the gold, instead of its sidecar (GOLD.provenance.json).",
+        "FILE",
+        keyword="Provenance | str | Path | None",
+        more="See [provenance](corpora.md#provenance-of-gold).",
+    )
+
+
+class Processes:
+    """Processes."""
+
+    workers: int | None = option(None, "Number of worker processes. Default: the number of processors.", "N", least=1)
+    engine: Engine = option(
+        "local", "Compare on this machine or on a Dask cluster.", keyword="Engine", more="See [corpora](corpora.md)."
+    )
+    scheduler: str | None = option(None, "Address of the Dask scheduler.", "ADDRESS")
+
+
+class ReportFiles:
+    """Report and files."""
+
+    keep: int | None = KEEP
+    lang: LanguageName = LANG
+    no_report: bool = NO_REPORT
+    csv_dialect: CsvDialectName = CSV_DIALECT
+    force: bool = FORCE
+
+
+class Evaluation:
+    """Evaluation."""
+
+    strict: bool = switch("Stop with exit code 2 if a document fails.")
+    validate: bool = VALIDATE
+    flat: bool = FLAT
+    diagnose: bool = switch(
+        "List the faults of the predictions and what they cost (faults.csv).",
+        more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
+    )
+    source: Path | None = option(
+        None,
+        "Texts that were given to the model, one <id>.txt for each document: search them for missing and spurious "
+        "values. Requires --diagnose.",
+        "DIR",
+        keyword="str | Path | None",
+        more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
+    )
+    out: Path | None = option(
+        None,
+        "Folder for evaluation.json, tables and report.html.",
+        "DIR",
+        keyword="str | Path | None",
+        field="Path | None = None",
+        more="See [output](#output).",
+    )
+    resume: bool = switch("Resume an interrupted evaluation in the same --out folder.")
+    table: list[str] = option(
+        (),
+        "Extra table to write to --out, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or "
+        ".parquet. May be repeated.",
+        "NAME",
+        keyword="str | Sequence[str]",
+        field="Sequence[str] = ()",
+        more="See [corpora](corpora.md#tables-for-papers).",
+    )
+    score: list[str] = option(
+        (),
+        "Score column of the Markdown and LaTeX tables. May be repeated.",
+        "SCORE",
+        keyword="str | Sequence[str]",
+        field="Sequence[str] = ()",
+        more="Default: `f1q`, `imq`, `irq` and `amq`.",
+    )
+
+
+class Gates:
+    """Gates."""
+
+    fail_under: list[str] = option(
+        (),
+        "Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9, "
+        "fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
+        "SCORE=VALUE",
+        parser="arbitre.cli.thresholds:under",
+        keyword="Bounds",
+        more="See [gates](#gates).",
+    )
+    fail_over: list[str] = option(
+        (),
+        "Exit with code 1 if a value is exceeded: failed=0, variance=0.1. May be repeated.",
+        "SCORE=VALUE",
+        parser="arbitre.cli.thresholds:over",
+        keyword="Bounds",
+    )
+
+
+class Terminal:
+    """Output."""
+
+    no_color: bool = switch("Disable colours and other escape codes, as NO_COLOR does.")
+    quiet: bool = switch("Print only JSON output and errors.", flags=("--quiet", "-q"))
+
+
+class Output(Terminal):
+    """Output."""
+
+    output: Literal["text", "json"] = option("text", "Print text tables or one JSON document.", flags=("--format",))
