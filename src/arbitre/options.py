@@ -101,7 +101,7 @@ def options_of(*declared: type) -> tuple[Option, ...]:
 
 FORMAT_ASSERTION: Final = switch(
     "Also report values that do not have the `format` of the schema.",
-    more="With `--validate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` and `uuid` are built in, the other "
+    more="Requires `--validate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` and `uuid` are built in, the other "
     "formats of JSON Schema need the extra `formats`, and `iri` and `iri-reference` the package rfc3987-syntax, which "
     "slows down every start. A format that cannot be checked is an error (exit code 2), never skipped.",
 )

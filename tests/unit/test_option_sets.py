@@ -1,10 +1,12 @@
 """One declaration of an option makes the command line and the keyword arguments of Python."""
 
+import importlib.util
 import inspect
 import subprocess
 import sys
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
+from pathlib import Path
 from typing import TypedDict
 
 import pytest
@@ -24,6 +26,7 @@ from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords
 
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 OF_SCHEMA = {"texts", "fields"}
 """Fields of `ReadOptions` that are no options: `for_plan` sets them."""
@@ -298,3 +301,17 @@ def test_a_quiet_check_of_documents_answers_by_its_exit_code(tmp_path):
     assert "1 violation" in CliRunner().invoke(app, arguments).output
     result = CliRunner().invoke(app, [*arguments, "--quiet"])
     assert (result.exit_code, result.output) == (1, "")
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("make_options", ROOT / "docs" / "make_options.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_of_the_reference_are_those_of_the_declarations(script):
+    page = script.REFERENCE.read_text(encoding="utf-8")
+    assert script.reference(page) == page
+    assert script.reference(page.replace("| `--strict` |", "| `--severe` |")) == page
