@@ -107,7 +107,9 @@ def test_an_exact_p_equals_scipy(size):
 
 def test_a_sampled_p_is_close_to_the_exact_p():
     statistics = [Statistic.scores(sample(corpus(seed, 14)), ["f1q"], "micro") for seed in (9, 10)]
-    exact, drawn = (swapped(statistics, [(0, 1)], alpha=5e-4, tests=1, seed=0, enumerated=most)[0] for most in (16, 0))
+    exact, drawn = (
+        swapped([statistics], [[(0, 1)]], alpha=5e-4, tests=1, seed=0, enumerated=most)[0][0] for most in (16, 0)
+    )
     assert (exact.tried, drawn.tried) == (2**13, 20_000)
     assert (exact.exact, drawn.exact) == (True, False)
     assert 0.02 < exact.p < 0.98

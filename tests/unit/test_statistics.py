@@ -384,12 +384,30 @@ def test_the_chunk_size_changes_no_p():
     statistics = [Statistic.scores(one, ["irq"], "micro") for one in systems(3, 30)]
     pairs = list(combinations(range(3), 2))
     whole, chunked = (
-        swaps.swapped(statistics, pairs, alpha=0.05, tests=3, seed=0, **options)
+        swaps.swapped([statistics], [pairs], alpha=0.05, tests=3, seed=0, **options)[0]
         for options in ({}, {"chunk_cells": 700})
     )
     for one, other in zip(chunked, whole, strict=True):
         assert (one.p, one.exact) == (other.p, False)
         assert one.critical(0.05) == pytest.approx(other.critical(0.05), abs=1e-12)
+
+
+def test_families_with_as_many_units_share_their_random_swaps_and_get_the_p_that_each_gets_alone(monkeypatch):
+    drawn, random = [], swaps._random
+    monkeypatch.setattr(swaps, "_random", lambda *args, **named: drawn.append(args[0]) or random(*args, **named))
+    families = [
+        [Statistic.scores(one, ["irq"], average) for one in systems(count, size)]
+        for count, size, average in ((2, 30, "micro"), (3, 30, "macro"), (2, 40, "micro"), (2, 8, "micro"))
+    ]
+    pairs = [[(0, 1)], list(combinations(range(3), 2)), [(0, 1)], [(0, 1)]]
+    together = swaps.swapped(families, pairs, alpha=0.05, tests=6, seed=0)
+    assert drawn == [30, 40]
+    for family, chosen, found in zip(families, pairs, together, strict=True):
+        alone = swaps.swapped([family], [chosen], alpha=0.05, tests=6, seed=0)[0]
+        assert [(one.p, one.p_max, one.critical_max) for one in found] == [
+            (one.p, one.p_max, one.critical_max) for one in alone
+        ]
+        assert all(np.array_equal(one.largest, other.largest) for one, other in zip(found, alone, strict=True))
 
 
 def test_the_number_of_swaps_grows_with_comparisons_and_level():

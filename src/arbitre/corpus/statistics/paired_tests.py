@@ -163,11 +163,12 @@ def contrasts(
     alpha = threshold(level)
     tests = sum(map(len, pairs))
     untested: list[tuple[float, int | None, Swaps]] = []
-    for samples, chosen in zip(families, pairs, strict=True):
+    for samples in families:
         for sample in samples[1:]:
             _check_same(samples[0], sample)
-        statistics = [Statistic.scores(sample, [score], average) for sample in samples]
-        results = swapped(statistics, chosen, alpha=alpha, tests=tests, seed=seed)
+    scored = [[Statistic.scores(sample, [score], average) for sample in samples] for samples in families]
+    found = swapped(scored, pairs, alpha=alpha, tests=tests, seed=seed)
+    for samples, statistics, chosen, results in zip(families, scored, pairs, found, strict=True):
         estimates = [statistic.of(statistic.total)[0] for statistic in statistics]
         untested += [
             (float(estimates[a] - estimates[b]), samples[0].clusters, test)

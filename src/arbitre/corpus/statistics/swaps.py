@@ -11,6 +11,7 @@ spread over all swaps, so that a pair with a small spread is not hidden by a pai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Final
 
@@ -147,52 +148,61 @@ def number(tests: int, alpha: float) -> int:
 
 
 def swapped(
-    statistics: Sequence[Statistic],
-    pairs: Sequence[tuple[int, int]],
+    families: Sequence[Sequence[Statistic]],
+    pairs: Sequence[Sequence[tuple[int, int]]],
     *,
     alpha: float,
     tests: int,
     seed: int,
     enumerated: int = ENUMERATED,
     chunk_cells: int = CHUNK_CELLS,
-) -> list[Swaps]:
-    """Test pairs of systems on the same units. Each statistic has one score.
+) -> list[list[Swaps]]:
+    """Test pairs of systems of each family on the same units. Each statistic has one score.
 
     Args:
-        statistics: One per system.
-        pairs: Indices of two systems each.
+        families: For each family, one statistic per system.
+        pairs: For each family, indices of two systems each.
         alpha: Level of the tests before correction.
         tests: Number of tests that are corrected together, which determines the number of random swaps.
-        seed: Random seed. All pairs use the same random swaps.
+        seed: Random seed. All pairs of families with as many units use the same random swaps.
         enumerated: Maximum number of differing units for which all swaps are enumerated.
         chunk_cells: Maximum number of values computed at once; does not change the results.
     """
-    if not pairs:
-        return []
-    family = _Family(statistics, pairs)
-    joint = family.test(drawn=number(tests, alpha), alpha=alpha, seed=seed, enumerated=enumerated, cells=chunk_cells)
-    found = []
-    for at, pair in enumerate(pairs):
-        differing, own = int(np.count_nonzero(family.differing[:, at])), joint
-        place = at
-        if not joint.exact and differing <= enumerated:
-            alone = _Family(statistics, [pair])
-            own, place = alone.test(drawn=0, alpha=alpha, seed=seed, enumerated=enumerated, cells=chunk_cells), 0
-        smallest = 2.0 ** (1 - max(differing, 1))
-        defined = not np.isnan(family.observed[at])
-        found.append(
-            Swaps(
-                float(own.p[place]) if defined else None,
-                smallest if own.exact else max(smallest, 1.0 / (1 + own.tried)),
-                own.exact,
-                differing,
-                own.tried,
-                family.spreads[at],
-                own.largest[place],
-                max(float(joint.p_max[at]), float(own.p[place])) if defined else None,
-                float(joint.critical_max[at]),
+    made = [_Family(*each) if each[1] else None for each in zip(families, pairs, strict=True)]
+    drawn = number(tests, alpha)
+    joint = {
+        at: _Test(family, alpha=alpha, drawn=drawn, enumerated=enumerated)
+        for at, family in enumerate(made)
+        if family is not None
+    }
+    _try(list(joint.values()), seed, chunk_cells)
+    found: list[list[Swaps]] = []
+    for at, family in enumerate(made):
+        found.append([])
+        if family is None:
+            continue
+        together = joint[at].tested()
+        for place, pair in enumerate(pairs[at]):
+            differing, own, column = int(np.count_nonzero(family.differing[:, place])), together, place
+            if not together.exact and differing <= enumerated:
+                alone = _Test(_Family(families[at], [pair]), alpha=alpha, drawn=0, enumerated=enumerated)
+                _try([alone], seed, chunk_cells)
+                own, column = alone.tested(), 0
+            smallest = 2.0 ** (1 - max(differing, 1))
+            defined = not np.isnan(family.observed[place])
+            found[-1].append(
+                Swaps(
+                    float(own.p[column]) if defined else None,
+                    smallest if own.exact else max(smallest, 1.0 / (1 + own.tried)),
+                    own.exact,
+                    differing,
+                    own.tried,
+                    family.spreads[place],
+                    own.largest[column],
+                    max(float(together.p_max[place]), float(own.p[column])) if defined else None,
+                    float(together.critical_max[place]),
+                )
             )
-        )
     return found
 
 
@@ -225,55 +235,97 @@ class _Family:
         ]
         self.scales = np.sqrt([spread.squares for spread in self.spreads])
 
-    def test(self, *, alpha: float, drawn: int, seed: int, enumerated: int, cells: int) -> _Tested:
-        """Test every pair: with all swaps of the units that differ or, if these are too many, with random swaps."""
-        units = np.flatnonzero(self.differing.any(axis=1))
-        size, columns = len(self.differing), self.totals.shape[1]
-        every = np.hstack([statistic.units for statistic in self.statistics])
-        exact, tried = len(units) <= enumerated, drawn
-        if exact:
-            size, every, tried = len(units), every[units], 2 ** max(len(units) - 1, 0)
-        rows = max(1, cells // max(size, len(self.first) * columns))
-        standard = np.abs(self.observed) / self.scales
-        defined = ~np.isnan(standard)
-        order = np.argsort(np.where(defined, standard, -1.0), kind="stable")  # ascending, undefined pairs first
-        kept = int(alpha * (1 + tried)) + 2
-        counts, joint_counts = np.zeros((2, len(order)))
-        largest, joint_largest = _Largest(len(order), kept), _Largest(len(order), kept)
-        for swap in _all_swaps(size, tried, rows) if exact else _random(size, tried, rows, seed):
-            sizes = self._sizes(swap, every)
-            counts += np.count_nonzero(sizes >= standard - SPREAD_TOLERANCE, axis=0)
-            largest.add(sizes)
-            # the maximum over a pair and all pairs with a smaller standardised difference
-            joint = np.empty_like(sizes)
-            joint[:, order] = np.maximum.accumulate(np.where(defined, sizes, 0.0)[:, order], axis=1)
-            joint_counts += np.count_nonzero(joint >= standard - SPREAD_TOLERANCE, axis=0)
-            joint_largest.add(joint)
-        p, p_max = (found / tried if exact else (1 + found) / (1 + tried) for found in (counts, joint_counts))
-        steps, highest = joint_largest.sorted(), 0.0
-        critical = np.full(len(order), np.inf)
-        failed = None
-        for at in order[::-1]:
-            if not defined[at]:
-                continue
-            p_max[at] = highest = max(highest, p_max[at])
-            own = _critical(steps[at], alpha, tried, exact=exact)
-            critical[at] = own if failed is None else failed
-            if highest > alpha + TIE_TOLERANCE and failed is None:
-                failed = own
-        return _Tested(p, p_max, critical, largest.sorted(), tried, exact)
-
-    def _sizes(self, swap: Floats, every: Floats) -> Floats:
+    def sizes(self, picked: Floats) -> Floats:
         """Return the absolute differences after swaps, divided by their spread; infinity if a score is undefined.
 
-        One matrix product serves all pairs: a swap moves from a to b the sums that it picks of a, minus those of b.
+        A swap moves from a to b the sums that it picks of a, minus those of b.
+
+        Args:
+            picked: Sums of the columns of all systems over the units of each swap; shape (swaps, columns).
         """
-        picked = weighted_sums(swap, every).reshape(len(swap), *self.totals.shape)
-        moved = picked[:, self.first] - picked[:, self.second]
+        sums = picked.reshape(len(picked), *self.totals.shape)
+        moved = sums[:, self.first] - sums[:, self.second]
         of = self.statistics[0].of
         sizes: Floats = np.abs(of(self.totals[self.first] - moved) - of(self.totals[self.second] + moved))[..., 0]
         sizes[np.isnan(sizes)] = np.inf
         return sizes / self.scales
+
+
+class _Test:
+    """Counts the swaps whose differences are at least those of the pairs of a family.
+
+    All swaps of the units that differ are tried or, if these are too many, random swaps.
+
+    Attributes:
+        exact: Whether all swaps are tried.
+        tried: Number of swaps.
+        every: Contributions of the units that are swapped, to all columns of all systems; shape (units, columns).
+    """
+
+    def __init__(self, family: _Family, *, alpha: float, drawn: int, enumerated: int) -> None:
+        units = np.flatnonzero(family.differing.any(axis=1))
+        self.every = np.hstack([statistic.units for statistic in family.statistics])
+        self.exact, self.tried = len(units) <= enumerated, drawn
+        if self.exact:
+            self.every, self.tried = self.every[units], 2 ** max(len(units) - 1, 0)
+        self._family, self._alpha = family, alpha
+        self._standard = np.abs(family.observed) / family.scales
+        self._defined = ~np.isnan(self._standard)
+        # ascending, undefined pairs first
+        self._order = np.argsort(np.where(self._defined, self._standard, -1.0), kind="stable")
+        kept = int(alpha * (1 + self.tried)) + 2
+        self._counts, self._joint_counts = np.zeros((2, len(self._order)))
+        self._largest, self._joint_largest = _Largest(len(self._order), kept), _Largest(len(self._order), kept)
+
+    @property
+    def cells(self) -> int:
+        """Number of values that are computed of each swap."""
+        return len(self._order) * int(self._family.totals.shape[1])
+
+    def add(self, picked: Floats) -> None:
+        """Count swaps, given the sums over the units that they swap; shape (swaps, columns)."""
+        sizes = self._family.sizes(picked)
+        self._counts += np.count_nonzero(sizes >= self._standard - SPREAD_TOLERANCE, axis=0)
+        self._largest.add(sizes)
+        # the maximum over a pair and all pairs with a smaller standardised difference
+        joint = np.empty_like(sizes)
+        joint[:, self._order] = np.maximum.accumulate(np.where(self._defined, sizes, 0.0)[:, self._order], axis=1)
+        self._joint_counts += np.count_nonzero(joint >= self._standard - SPREAD_TOLERANCE, axis=0)
+        self._joint_largest.add(joint)
+
+    def tested(self) -> _Tested:
+        """Return the results when all swaps are counted."""
+        p, p_max = (
+            found / self.tried if self.exact else (1 + found) / (1 + self.tried)
+            for found in (self._counts, self._joint_counts)
+        )
+        steps, highest = self._joint_largest.sorted(), 0.0
+        critical = np.full(len(self._order), np.inf)
+        failed = None
+        for at in self._order[::-1]:
+            if not self._defined[at]:
+                continue
+            p_max[at] = highest = max(highest, p_max[at])
+            own = _critical(steps[at], self._alpha, self.tried, exact=self.exact)
+            critical[at] = own if failed is None else failed
+            if highest > self._alpha + TIE_TOLERANCE and failed is None:
+                failed = own
+        return _Tested(p, p_max, critical, self._largest.sorted(), self.tried, self.exact)
+
+
+def _try(tests: Sequence[_Test], seed: int, cells: int) -> None:
+    """Try the swaps of tests. One matrix of random swaps serves all tests with as many units."""
+    together: dict[tuple[int, ...], list[_Test]] = {}
+    for at, test in enumerate(tests):
+        together.setdefault((at, 0, 0) if test.exact else (-1, len(test.every), test.tried), []).append(test)
+    for group in together.values():
+        units, tried, width = len(group[0].every), group[0].tried, sum(test.cells for test in group)
+        swaps = _all_swaps if group[0].exact else partial(_random, seed=seed)
+        every = np.hstack([test.every for test in group])
+        ends = np.cumsum([test.every.shape[1] for test in group])[:-1]
+        for swap in swaps(units, tried, max(1, cells // max(units, width))):
+            for test, picked in zip(group, np.split(weighted_sums(swap, every), ends, axis=1), strict=True):
+                test.add(picked)
 
 
 class _Largest:
