@@ -10,6 +10,7 @@ from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison,
 from .corpus.joining.provenance import Provenance
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
 from .corpus.results.document_quality import DocumentQuality
+from .corpus.results.evaluation import Evaluation
 from .corpus.results.gates import Gate, Missed, gate
 from .curve import Curve
 from .diagnosis.data_advice import Advice, AdviceFinding, Thresholds, advise
@@ -28,7 +29,6 @@ from .errors import (
 )
 from .matching import transport
 from .published_scores import published
-from .report.evaluation import Evaluation
 from .report.evaluation_diff import diff
 from .report.saved_results import load, write_figures, write_report
 from .schema.loading.field import Field

@@ -234,6 +234,32 @@ class TestTables:
         french = arbitre.load(tmp_path / "excel-fr").to_arrow("matches")
         assert french.equals(arbitre.load(tmp_path / "standard").to_arrow("matches"))
 
+    def test_details_in_memory_need_no_files_and_equal_the_saved_ones(self, tmp_path, monkeypatch):
+        properties = {"text": {"type": "string"}, "born": {"type": "number"}, "tags": WORDS}
+        schema = {"type": "array", "items": {"type": "object", "properties": properties}}
+        odd = [{"text": "=1+1", "born": 1.5}, {"text": '\'tis\n, "x"', "tags": ["a", "é"]}, {"text": "", "born": None}]
+        triples = [
+            ("=a", odd, [*odd[1:], {"text": "1+1", "new": {"k": [1]}}]),
+            ("b", odd, []),
+            ("c", [], odd),
+            *TRIPLES,
+        ]
+        for options in ({}, {"diagnose": True}):
+            found = arbitre.evaluate(schema, triples, **options)
+            found.save(saved := tmp_path / f"saved{len(options)}")
+            arbitre.evaluate(schema, triples, diagnose=True, out=(diagnosed := tmp_path / f"diagnosed{len(options)}"))
+            page = (saved / "report.html").read_bytes()
+            with monkeypatch.context() as patched:
+                patched.setattr("tempfile.mkdtemp", None)
+                matches, faults = found.to_arrow("matches"), found.to_arrow("faults")
+                found.report(tmp_path / f"report{len(options)}.html")
+            assert matches.equals(arbitre.load(saved).to_arrow("matches"))
+            assert faults.equals(arbitre.load(diagnosed).to_arrow("faults"))
+            assert (tmp_path / f"report{len(options)}.html").read_bytes() == page
+        empty = arbitre.evaluate(schema, [])
+        empty.save(tmp_path / "empty")
+        assert empty.to_arrow("matches").equals(arbitre.load(tmp_path / "empty").to_arrow("matches"))
+
     def test_an_unknown_table_is_refused(self):
         with pytest.raises(arbitre.DataError, match='Did you mean "matches"'):
             evaluation().table("matchs")

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from arbitre.comparator.functions import Distances, Normalizers
     from arbitre.comparison import Comparison, Diagnosis
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.diagnosis.renamed_fields import AliasSuggestions
     from arbitre.engine import BatchResult
-    from arbitre.report.evaluation import Evaluation
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from arbitre.comparator.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.statistics import Average, Method
     from arbitre.corpus.statistics.clusters import Cluster
     from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.report.evaluation import Evaluation
     from arbitre.report.keywords import Pairs, Progress
     from arbitre.report.tables.ranking_files import FactorsResults
     from arbitre.schema import SchemaSource

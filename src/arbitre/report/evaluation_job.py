@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sized
 from contextlib import ExitStack
 from dataclasses import InitVar, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 
+from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus.joining.join import Join
 from arbitre.corpus.joining.join_notes import undeclared_keys
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
@@ -17,6 +18,7 @@ from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results import tables
 from arbitre.corpus.results.chance import sample_by_id
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
+from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate, pair_up
@@ -26,17 +28,19 @@ from arbitre.corpus.statistics.clusters import cluster_labels
 from arbitre.corpus.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
 from arbitre.errors import DataError
 from arbitre.parsing.fast_json import compact
-from arbitre.paths import parse
-from arbitre.report.documents.worst_documents import WorstDocuments
-from arbitre.report.evaluation import FILES, extend
+from arbitre.paths import parse, wildcard
+from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments
+from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language
-from arbitre.report.tables import result_files
+from arbitre.report.tables import fault_table, result_files
 from arbitre.report.tables.exports import write
 from arbitre.report.tables.fault_table import FaultTableObserver
+from arbitre.report.tables.match_table import MatchTableObserver
 from arbitre.report.text_files import atomic_text_file
-from arbitre.report.value_source import ValueSource
-from arbitre.tables.csv_text import CsvDialect
+from arbitre.schema.describe import walk
+from arbitre.tables.csv_text import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -44,16 +48,18 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.sources import Sources
     from arbitre.corpus.reading.records import Failure, Pair
-    from arbitre.corpus.results import evaluation as corpus
     from arbitre.corpus.running.document_results import DocumentResults, Observers
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Executor
     from arbitre.corpus.running.phases import OnProgress
     from arbitre.diagnosis.moves.chance import ValueFrequencies
-    from arbitre.report.evaluation import Evaluation
+    from arbitre.engine.independent_matching import IndependentLevels
+    from arbitre.report.html.view import Subject
     from arbitre.schema import Plan
+    from arbitre.tables.arrow import Frame
     from arbitre.values import Json
 
 MAX_COUNTED: Final = 256
@@ -113,7 +119,7 @@ class EvaluationJob:
     joined: Join | Iterable[Triple]
     options: EvaluationOptions = field(default_factory=EvaluationOptions)
     reading: ReadOptions = field(default_factory=ReadOptions)
-    given: corpus.Evaluation | None = None
+    given: Evaluation | None = None
     inputs: Sequence[str | Path] = ()
     on_progress: OnProgress = ignore_progress
     observers: Observers = field(default_factory=dict)
@@ -215,7 +221,7 @@ class EvaluationJob:
                 evaluation, files = self.run(on_results)
             finally:
                 self.options = options
-        return extend(evaluation, folder=options.out), files
+        return Evaluation.of(evaluation, folder=options.out), files
 
     def run(self, on_results: Callable[[DocumentResults], None] = lambda _: None) -> tuple[Evaluation, tuple[str, ...]]:
         """Evaluate the corpus and write all files directly to `options.out`; arguments and errors as for the call."""
@@ -277,11 +283,7 @@ class EvaluationJob:
                 self.plan.root, self.plan.format_assertion
             )
         if self.options.diagnose:
-            source, dialect = self.options.source, CsvDialect.named(self.options.csv_dialect)
-            texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
-            observers[result_files.FAULTS] = FaultTableObserver(
-                self.plan, dialect, self.options.out is not None, texts, self._usual_values()
-            )
+            observers[result_files.FAULTS] = self.fault_table(CsvDialect.named(self.options.csv_dialect))
         if self.options.flat or self.options.diagnose:
             observers[FLAT] = FlatObserver(self.plan)
         if self.options.out is not None and not self.options.no_report:
@@ -290,6 +292,12 @@ class EvaluationJob:
         if pointer is not None and pointer.startswith("/"):
             observers[CLUSTERS] = PointerLabels(pointer)
         return observers
+
+    def fault_table(self, dialect: CsvDialect = STANDARD) -> FaultTableObserver:
+        """Return the observer of the faults. Raises DataError if the source texts cannot be listed."""
+        source = self.options.source
+        texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
+        return FaultTableObserver(self.plan, dialect, self.options.out is not None, texts, self._usual_values())
 
     def _usual_values(self) -> ValueFrequencies:
         """Return how often the gold of the corpus has each value, from a sample of the documents."""
@@ -312,7 +320,7 @@ class EvaluationJob:
         if self.given is None:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
 
-        def completed(found: corpus.Evaluation) -> Evaluation:
+        def completed(found: Evaluation) -> Evaluation:
             self.on_progress("resampling", 0, None)
             evaluation = self._completed(found, clusters)
             evaluation.trust  # noqa: B018  (computed once, before the files)
@@ -328,10 +336,10 @@ class EvaluationJob:
             dialect=CsvDialect.named(self.options.csv_dialect),
         )
 
-    def _completed(self, found: corpus.Evaluation, clusters: list[str]) -> Evaluation:
+    def _completed(self, found: Evaluation, clusters: list[str]) -> Evaluation:
         """Return the evaluation with its clusters and violations. Raises DataError if a document has no cluster."""
         if self.given is not None:
-            return self._unchanged(found, self.given)
+            return _unchanged(found, self.given)
         self.check(found.failures)
         labels, cluster_by = found.clusters, self.options.cluster_by
         if cluster_by is not None:
@@ -343,7 +351,7 @@ class EvaluationJob:
             notes = (_NOTHING_MATCHES, *notes)
             if self.options.strict:
                 raise DataError.of(_NOTHING_MATCHES, hint="Correct the options, or omit --strict.")
-        return extend(
+        return Evaluation.of(
             found,
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
@@ -355,36 +363,10 @@ class EvaluationJob:
             notes=notes,
             provenance=self.provenance,
             folder=self.options.out,
-            writer=None if gone else self._write_again,
-            flat_again=None if gone else self._flat_again,
-            values=None if gone else ValueSource(self.plan, self.joined),
+            details=SavedDetails() if gone else DocumentDetails(self),
         )
 
-    def _flat_again(self, evaluation: corpus.Evaluation) -> FlatComparison | None:
-        """Return the flat comparison of the documents. Raises DataError if they have changed."""
-        chosen = self.options
-        options = EvaluationOptions(
-            flat=True, no_chance=True, workers=chosen.workers, engine=chosen.engine, scheduler=chosen.scheduler
-        )
-        again = EvaluationJob(self.plan, self.joined, options)()[0]
-        self._unchanged(again, evaluation)
-        return again.flat_comparison
-
-    def _write_again(self, evaluation: corpus.Evaluation, folder: Path, diagnose: bool) -> tuple[str, ...]:  # noqa: FBT001
-        """Write the files of the evaluation to another folder. Raises DataError if the documents have changed."""
-        options = replace(
-            self.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
-        )
-        return EvaluationJob(self.plan, self.joined, options, self.reading, evaluation).run()[1]
-
-    def _unchanged(self, found: corpus.Evaluation, given: corpus.Evaluation) -> Evaluation:
-        tables = found.document_table, given.document_table
-        same = np.array_equal(tables[0].tallies, tables[1].tallies, equal_nan=True)
-        if not same or tables[0].ids != tables[1].ids:
-            raise DataError.of("The documents changed after the evaluation", hint="Evaluate again.")
-        return extend(given)
-
-    def write_report(self, evaluation: corpus.Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
+    def write_report(self, evaluation: Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Write the report, repairs and violations, if there is a folder.
 
         Args:
@@ -401,13 +383,8 @@ class EvaluationJob:
         if not self.options.no_report:
             from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
 
-            documents = self.documents
-            processes = processes_of(self._executor, len(documents) / PART_SIZE)  # they have started to compare
-            self._kept.fill(evaluation, documents, first, processes)
-            in_text = sum(repair.in_text for repair in evaluation.repaired)
-            repaired = len(evaluation.repaired) - in_text
-            noted = {"repaired": repaired, "in_text": in_text, "violations": len(self.violations)}
-            lang = Language.named(self.options.lang)
+            self.keep_documents(self._kept, evaluation, self._executor, first)
+            lang, noted = Language.named(self.options.lang), noted_in(evaluation)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=evaluation.notes, lang=lang)[1]
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
@@ -419,6 +396,160 @@ class EvaluationJob:
                 result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations, dialect)
             files = (*files, result_files.VIOLATIONS)
         return files
+
+    def keep_documents(
+        self, kept: WorstDocuments, evaluation: Evaluation, executor: Executor, first: Sequence[str] = ()
+    ) -> None:
+        """Read the documents of the report, `first` and the worst, and keep them."""
+        documents = self.documents
+        processes = processes_of(executor, len(documents) / PART_SIZE)  # they have started to compare
+        kept.fill(evaluation, documents, first, processes)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDetails(SavedDetails):
+    """Reads the details of an evaluation from its folder, or compares the documents again."""
+
+    job: EvaluationJob
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle documents in memory, not those in files."""
+        joined = self.job.joined
+        in_memory = isinstance(joined.pairs if isinstance(joined, Join) else joined, (list, tuple))
+        return (DocumentDetails, (self.job,)) if in_memory else (SavedDetails, ())
+
+    def matches(self, evaluation: Evaluation) -> Frame:
+        """Return the table of entries."""
+        if is_saved(evaluation, result_files.MATCHES):
+            return SavedDetails.matches(self, evaluation)
+        plan = self.job.plan
+        table = MatchTableObserver(EntryLayout.of(plan), plan.signature.short)
+        seen = self._seen(evaluation, {result_files.MATCHES: table.frames})
+        return result_files.joined_frames(seen[result_files.MATCHES], table.columns)
+
+    def faults(self, evaluation: Evaluation) -> Frame:
+        """Return the table of faults."""
+        if evaluation.diagnosis is not None and is_saved(evaluation, result_files.FAULTS):
+            return SavedDetails.faults(self, evaluation)
+        table = self.job.fault_table()
+        seen = self._seen(evaluation, {result_files.FAULTS: table.frames})
+        return result_files.joined_frames(seen[result_files.FAULTS], fault_table.COLUMNS)
+
+    def flat(self, evaluation: Evaluation) -> FlatComparison:
+        """Return the best flat matching of the leaves."""
+        totals = FlatTotals()
+        totals.add(self._seen(evaluation, {FLAT: FlatObserver(self.job.plan)})[FLAT])
+        return totals.comparison()
+
+    def values(self, path: str) -> tuple[list[Row], str | None]:
+        """Return the single values at a path with their partners, and what list items are matched by.
+
+        Items of lists are matched without looking at the values of the path; see `Comparison.classification`. Whether
+        other fields identify the items depends on all documents.
+        """
+        from arbitre.comparison.value_classes import value_rows  # noqa: PLC0415  (only used here)
+        from arbitre.engine.independent_matching import independent_levels, matched_by  # noqa: PLC0415
+
+        def read(_: Sequence[Pair], levels: Sequence[Level]) -> list[tuple[IndependentLevels, list[Row], list[Row]]]:
+            independent = independent_levels(tuple(levels), path)
+            rows = value_rows(levels, path)
+            return [(independent, rows, value_rows(independent.levels, path) if independent.again else rows)]
+
+        parts = self._collected(read)
+        found = [independent.identification for independent, _, _ in parts if independent.identification.in_list]
+        if not found:
+            return [row for _, rows, _ in parts for row in rows], None
+        items, twins = sum(each.items for each in found), sum(each.twins for each in found)
+        how = matched_by(found[0].fixed, items, twins)
+        return [row for _, rows, again in parts for row in (again if how == "other fields" else rows)], how
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of leaves at a wildcard path, document by document.
+
+        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
+        """
+        steps = [step for step in walk(self.job.plan.sites) if wildcard(step.path) == path]
+        keys = [self.job.plan.sites[step.site].alternatives for step in steps]
+        key = next((key for key in keys if isinstance(key, str)), None)
+
+        def read(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[LeafPair]:
+            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
+            return [leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves]
+
+        return self._collected(read)
+
+    def _collected(self, read: Callable[[Sequence[Pair], Sequence[Level]], list[_Value]]) -> list[_Value]:
+        """Compare the documents again, in this process, and return what is read from each batch."""
+        found: list[_Value] = []
+
+        def collect(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+            found.extend(read(pairs, levels))
+            return []
+
+        evaluate(self.job.plan, self.job.joined, ExecutionOptions({"values": collect}, chance=False))
+        return found
+
+    def _seen(self, evaluation: Evaluation, observers: Observers) -> dict[str, list[Any]]:
+        """Compare the documents again and return what the observers record."""
+        seen: dict[str, list[Any]] = {name: [] for name in observers}
+
+        def take(outcomes: DocumentResults) -> None:
+            for name, values in outcomes.seen.items():
+                seen[name] += values
+
+        with running(self.job.options.executor) as executor:
+            self._compare(evaluation, ExecutionOptions(observers, take, executor, chance=False))
+        return seen
+
+    def _compare(self, evaluation: Evaluation, how: ExecutionOptions) -> None:
+        """Compare the documents again. Raises DataError if they have changed."""
+        _unchanged(evaluate(self.job.plan, self.job.joined, how), evaluation)
+
+    def subject(self, evaluation: Evaluation) -> Subject:
+        """Return the evaluation as the subject of a report."""
+        from arbitre.report.report_files import subject_of  # noqa: PLC0415  (loads the HTML report)
+
+        if self.complete(evaluation):
+            return SavedDetails.subject(self, evaluation)
+        job = self.job
+        kept = WorstDocuments(job.plan, job.options.keep)
+        with running(job.options.executor) as executor:
+            self._compare(evaluation, ExecutionOptions(kept.observers, kept.take, executor, chance=False))
+            job.keep_documents(kept, evaluation, executor)
+        return subject_of(evaluation, kept, noted=noted_in(evaluation), notes=evaluation.notes)[0]
+
+    def complete(self, evaluation: Evaluation) -> bool:
+        """Return whether the folder of the evaluation has all files."""
+        return is_saved(evaluation, ALIGNMENTS)
+
+    def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
+        """Write all files to a folder that is being written and return their names."""
+        if self.complete(evaluation):
+            return SavedDetails.write(self, evaluation, folder)
+        job, diagnose = self.job, evaluation.diagnosis is not None
+        options = replace(
+            job.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
+        )
+        return EvaluationJob(job.plan, job.joined, options, job.reading, evaluation).run()[1]
+
+
+_Value = TypeVar("_Value")
+
+
+def _unchanged(found: Evaluation, given: Evaluation) -> Evaluation:
+    """Return the given evaluation. Raises DataError if that of the same documents is another one now."""
+    tables = found.document_table, given.document_table
+    same = np.array_equal(tables[0].tallies, tables[1].tallies, equal_nan=True)
+    if not same or tables[0].ids != tables[1].ids:
+        raise DataError.of("The documents changed after the evaluation", hint="Evaluate again.")
+    return given
+
+
+def noted_in(evaluation: Evaluation) -> dict[str, int]:
+    """Return the numbers of repaired predictions, of those that are JSON in a text, and of violations."""
+    in_text = sum(repair.in_text for repair in evaluation.repaired)
+    repaired = len(evaluation.repaired) - in_text
+    return {"repaired": repaired, "in_text": in_text, "violations": len(evaluation.violations or ())}
 
 
 def result_names(options: EvaluationOptions) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.reading.records import Pair
+from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
-from arbitre.report.evaluation import extend
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.evaluate import Triple
     from arbitre.corpus.running.executors import Engine
-    from arbitre.report.evaluation import Evaluation
     from arbitre.schema import Plan
     from arbitre.tables.csv_text import CsvDialectName
     from arbitre.values import Json
@@ -127,7 +126,7 @@ def evaluate_corpus(
 
     evaluation, files = job(on_results)
     require(gate(evaluation, fail_under=gates))
-    return extend(evaluation, files=files)
+    return Evaluation.of(evaluation, files=files)
 
 
 class SourceKeywords(ReadingKeywords, total=False):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.corpus.results import evaluation as corpus
+from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.errors import OptionError
 from arbitre.refused_coefficients import check_not_agreement
-from arbitre.report.evaluation import FILES, copy_results
+from arbitre.report.evaluation_details import FILES, details_of
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.systems.options import StatisticsOptions
     from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationJob
     from arbitre.report.tables.ranking_files import FactorsResults
     from arbitre.schema import Plan
@@ -47,7 +46,7 @@ def rank_evaluations(
     gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
     lang, out, table = Language.named(given.pop("lang", "en")), given.pop("out", None), given.pop("table", ())
     force = given.pop("force", False)
-    evaluations = {name: system for name, system in systems.items() if isinstance(system, corpus.Evaluation)}
+    evaluations = {name: system for name, system in systems.items() if isinstance(system, Evaluation)}
     for name in given:
         check_not_agreement(name, OptionError)
     if len(evaluations) < len(systems) or given:
@@ -59,8 +58,8 @@ def rank_evaluations(
         parts = dict.fromkeys(evaluations, FILES)
         with output_folder(Path(out), names, inputs=inputs, parts=parts, force=force) as folder:
             for name, evaluation in evaluations.items():
-                copy_results(evaluation, folder / name)
-                write_page(folder / name / REPORT, read_view([evaluation.details / EVALUATION]), lang)
+                details_of(evaluation).write(evaluation, folder / name)
+                write_page(folder / name / REPORT, read_view([folder / name / EVALUATION]), lang)
             write_ranking(folder, ranking, lang)
             write_comparison(EvaluationOptions(out=folder), RankingResults(ranking), table)
     require(gate(evaluations, fail_under=gates))
@@ -79,7 +78,7 @@ def rank_paths(
     options: Mapping[str, Any],
 ) -> Ranking | FactorsResults:
     """Evaluate predictions and rank the systems, or compare the levels of the factors; see `arbitre.rank`."""
-    paths = {name: system for name, system in systems.items() if not isinstance(system, corpus.Evaluation)}
+    paths = {name: system for name, system in systems.items() if not isinstance(system, Evaluation)}
     by_name, by_factor = bool(gold and paths), bool(manifest and factors)
     if len(paths) < len(systems) or by_name == by_factor or bool(gold or paths) == bool(manifest or factors):
         raise OptionError.of(EITHER)

@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
-    from arbitre.corpus.results import evaluation as corpus
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.running.executors import Executor
     from arbitre.corpus.systems.options import StatisticsOptions
     from arbitre.corpus.systems.ranking import Ranking
     from arbitre.corpus.systems.run_stability import RunStability
-    from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_options import EvaluationOptions
     from arbitre.schema import Plan
 
@@ -155,9 +154,7 @@ class RankingJob:
         return EvaluationJob.of_sources(self.plan, sources, self.reading, options, executor=executor)
 
 
-def ranked(
-    evaluations: Mapping[str, corpus.Evaluation], scores: Sequence[str], statistics: StatisticsOptions
-) -> Ranking:
+def ranked(evaluations: Mapping[str, Evaluation], scores: Sequence[str], statistics: StatisticsOptions) -> Ranking:
     """Rank systems and measure the run-to-run stability of each system with several runs."""
     ranking = rank(evaluations, scores[0], beside=scores[1:], options=statistics)
     stability: dict[str, RunStability] = {}

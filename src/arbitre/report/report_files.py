@@ -50,6 +50,32 @@ WHOLE_CORPUS: Final = "evaluation"
 """Folder name for the evaluation of the whole corpus when factors are compared."""
 
 
+def subject_of(
+    evaluation: Evaluation,
+    observed: WorstDocuments,
+    *,
+    trust: TrustView | None = None,
+    noted: Mapping[str, int] | None = None,
+    notes: Sequence[str] = (),
+) -> tuple[Subject, dict[str, Any]]:
+    """Build the subject of a report from an evaluation.
+
+    Args:
+        evaluation: Evaluation to report.
+        observed: Worst documents and pairs, collected during the evaluation.
+        trust: Intervals and chance scores; by default those of the evaluation.
+        noted: Number of `repaired` predictions, of those that are JSON `in_text`, and of schema
+            `violations`, for the warnings.
+        notes: What may have gone wrong when the documents were joined (see `Join.notes`).
+
+    Returns:
+        The subject, and the contents of `alignments.json`, from which it can be built again.
+    """
+    plain = without_folders(evaluation)
+    alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]), noted, notes)
+    return build_subject(plain, alignments), alignments
+
+
 def write_report(
     folder: Path,
     evaluation: Evaluation,
@@ -65,11 +91,10 @@ def write_report(
     Args:
         folder: Folder of the results.
         evaluation: Evaluation to report.
-        observed: Worst documents and pairs, collected during the evaluation.
-        trust: Intervals and chance scores; by default those of the evaluation.
-        noted: Number of `repaired` predictions, of those that are JSON `in_text`, and of schema
-            `violations`, for the warnings.
-        notes: What may have gone wrong when the documents were joined (see `Join.notes`).
+        observed: As for `subject_of`, like the other options.
+        trust: Intervals and chance scores.
+        noted: Numbers for the warnings.
+        notes: Notes on how the documents were joined.
         lang: Language of the report.
 
     Returns:
@@ -78,9 +103,7 @@ def write_report(
     Raises:
         DataError: If a file cannot be written.
     """
-    plain = without_folders(evaluation)
-    alignments = observed.to_dict(evaluation, json_text(plain), trust or TrustView.of(plain["trust"]), noted, notes)
-    made = build_subject(plain, alignments)
+    made, alignments = subject_of(evaluation, observed, trust=trust, noted=noted, notes=notes)
     with ExitStack() as stack:
         stack.enter_context(atomic_text_file(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")
         stack.enter_context(atomic_text_file(folder / REPORT)).write(render_page(view_of([made]), lang))
@@ -92,22 +115,28 @@ def view_of(subjects: Sequence[Subject]) -> View:
     return View(subjects[0].signature["version"], subjects, build_systems(subjects) if len(subjects) > 1 else None)
 
 
-def read_view(paths: Sequence[Path], *, keep: int | None = None) -> View:
+def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None) -> View:
     """Build the view of a ranking, or of one or several evaluations and at most one comparison of factors.
 
-    Several evaluations are named after their folders.
+    Several evaluations are named after their folders, those in memory after their position.
 
     Args:
         paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these. The evaluations
             of a ranking are in subfolders, as `arbitre rank --out` writes them; `alignments.json` is beside each.
+            Evaluations in memory are given as subjects.
         keep: Maximum number of documents to include for each system; None for all in `alignments.json`.
 
     Raises:
         DataError: If a file is none of these, if files do not belong together, or if a ranking is not the only path.
     """
     by_kind: dict[str, list[tuple[Path, Any, str]]] = {kind: [] for kind in _WRITTEN}
+    held = [
+        replace(path, name=f"evaluation {number}" if len(paths) > 1 else None)
+        for number, path in enumerate(paths, 1)
+        if isinstance(path, Subject)
+    ]
     for path in paths:
-        for file in _files(path):
+        for file in () if isinstance(path, Subject) else _files(path):
             plain, text = _read(file)
             by_kind[_kind(plain)].append((file, plain, text))
     factors, rankings, evaluations = by_kind["factors"], by_kind["ranking"], by_kind["evaluation"]
@@ -129,8 +158,8 @@ def read_view(paths: Sequence[Path], *, keep: int | None = None) -> View:
         view = _ranking_view(path.parent, plain)
         _check_ranked(path, plain, view.subjects)
     else:
-        names = _names([path for path, _, _ in evaluations])
-        subjects = [_subject(*one, name) for one, name in zip(evaluations, names, strict=True)]
+        names = _names([path for path, _, _ in evaluations], alone=not held)
+        subjects = [*(_subject(*one, name) for one, name in zip(evaluations, names, strict=True)), *held]
         view = view_of(subjects) if subjects else View("", ())
     if keep is not None:
         view = reduced(view, keep)
@@ -235,12 +264,12 @@ def write_page(file: Path, view: View, lang: Language = Language.EN, *, single: 
         opened.write(render_page(view, lang))
 
 
-def _names(paths: Sequence[Path]) -> Sequence[str | None]:
-    """Name evaluations after their folders, with as many parent folders as needed; a single one has no name.
+def _names(paths: Sequence[Path], *, alone: bool = True) -> Sequence[str | None]:
+    """Name evaluations after their folders, with as many parent folders as needed; a single one `alone` has no name.
 
     Raises DataError if an evaluation is given twice.
     """
-    if len(paths) < 2:  # noqa: PLR2004
+    if len(paths) < 2 and alone:  # noqa: PLR2004
         return [None] * len(paths)
     folders = [path.resolve().parent.parts for path in paths]
     for depth in range(1, max(map(len, folders)) + 1):

@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING
 
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.results.archive import RESULTS, read_archive
+from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.storage.files import unreadable
 from arbitre.corpus.storage.output_folder import check_output_folder, destination
 from arbitre.corpus.systems.ranking import Ranking
 from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.worst_documents import ALIGNMENTS
-from arbitre.report.evaluation import FILES, Evaluation, extend
+from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
 from arbitre.report.figures.specifications import write_figures as write_view_figures
 from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import check_format, read_view, write_page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
+
+    from arbitre.report.html.view import Subject
 
 
 RANKING = "ranking.json"
@@ -46,7 +50,8 @@ def load(folder: str | Path) -> Evaluation | Ranking:
     folder = Path(folder)
     if (folder / RESULTS).exists():
         found = read_archive(folder / RESULTS)
-        return extend(found, folder=folder, files=tuple(name for name in FILES if (folder / name).exists()))
+        files = tuple(name for name in FILES if (folder / name).exists())
+        return Evaluation.of(found, folder=folder, files=files, details=SavedDetails())
     if not (file := folder / RANKING).exists():
         raise DataError.of(
             f"Expected a folder with {RESULTS} or {RANKING}",
@@ -103,9 +108,8 @@ def write_report(
     """
     language, sources = Language.named(lang), _sources(results)
     out = report_file(sources) if out is None else Path(out)
-    paths = [_path(source) for source in sources]
-    target = destination(out, inputs=paths, force=force) or out
-    view = read_view(paths, keep=keep)
+    target = destination(out, inputs=_folders(sources), force=force) or out
+    view = read_view(_subjects(sources), keep=keep)
     if not view.subjects:
         raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
     write_page(target, view, language, single=True)
@@ -149,15 +153,28 @@ def write_figures(results: Results, out: str | Path, *, lang: str = "en", force:
         ArbitreError: The extra `report` is not installed.
     """
     language = Language.named(lang)
-    paths = [_path(source) for source in _sources(results)]
-    check_output_folder(Path(out), inputs=paths, force=force)
-    return write_view_figures(Path(out), read_view(paths), language, inputs=paths, force=force)
+    sources = _sources(results)
+    folders = _folders(sources)
+    check_output_folder(Path(out), inputs=folders, force=force)
+    return write_view_figures(Path(out), read_view(_subjects(sources)), language, inputs=folders, force=force)
 
 
 def _sources(results: Results) -> Sequence[str | Path | Evaluation]:
     return [results] if isinstance(results, (str, Path, Evaluation)) else results
 
 
-def _path(source: str | Path | Evaluation) -> Path:
-    """Return the folder or file of results; those of an evaluation in memory are written to a temporary folder."""
-    return source.details if isinstance(source, Evaluation) else Path(source)
+def _folders(sources: Iterable[str | Path | Evaluation]) -> list[Path]:
+    """Return the folders and files of the results that are in some."""
+    folders = (source.folder if isinstance(source, Evaluation) else Path(source) for source in sources)
+    return [folder for folder in folders if folder is not None]
+
+
+def _subjects(sources: Iterable[str | Path | Evaluation]) -> list[Path | Subject]:
+    """Return the folder or file of saved results, and the subject of the report of evaluations in memory."""
+    return [_subject(source) if isinstance(source, Evaluation) else Path(source) for source in sources]
+
+
+def _subject(evaluation: Evaluation) -> Path | Subject:
+    if evaluation.folder is not None and is_saved(evaluation, ALIGNMENTS):
+        return evaluation.folder
+    return details_of(evaluation).subject(evaluation)

@@ -19,7 +19,7 @@ from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -119,6 +119,11 @@ def unescaped(text: str) -> str:
     ['Ada', '=1+1', "'=1", "'tis"]
     """
     return text[1:] if text.startswith("'") and _ESCAPED.match(text) else text
+
+
+def read_cells(cells: Iterable[str]) -> list[str | None]:
+    """Return the texts of a column of cells; None for empty cells."""
+    return [unescaped(cell) or None for cell in cells]
 
 
 _MASSES: Final = frozenset({*COUNTS, *OUTCOMES})

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.statistics import Interval
-    from arbitre.report.evaluation import Evaluation
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.report.evaluation import Evaluation
 
 SYSTEMS: Final = ("careful", "hasty")
 GOLD: Final = "gold.jsonl"

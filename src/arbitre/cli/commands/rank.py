@@ -25,8 +25,8 @@ from arbitre.report.tables.ranking_files import check_system_names
 
 if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.results.gates import Missed
-    from arbitre.report.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationJob
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from arbitre.classification import ClassAverages, Classification, Confusion
+    from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.entities.evaluation import EntityEvaluation
-    from arbitre.report.evaluation import Evaluation
 
 _OUTCOMES: Final = ("correct", "incorrect", "partial", "missing", "spurious")
 _SCORES: Final = ("precision", "recall", "f1")

@@ -1,18 +1,22 @@
-"""The result of evaluating a corpus: the tallies of all documents, and the scores computed from them."""
+"""`Evaluation`: the results of a corpus, with the scores and tables computed from them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import numpy as np
 
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD
+from arbitre.corpus.results import dataframe
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.results.documents import Coverage, DocumentResult, DocumentTable
+from arbitre.corpus.results.gates import gate, require
 from arbitre.corpus.results.losses import loss_shares
 from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
@@ -20,12 +24,17 @@ from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
+from arbitre.tables.table import Table
 from arbitre.tally import MacroScores, PathScores, Scores
+from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+    from arbitre.classification import Classification
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
+    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.joining.provenance import GoldProvenance
     from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
@@ -34,19 +43,60 @@ if TYPE_CHECKING:
     from arbitre.corpus.statistics.clusters import Cluster
     from arbitre.curve import Curve
     from arbitre.signature import Signature
+    from arbitre.tables.arrow import Frame
+    from arbitre.text.corpus_scores import SegmentationScores, TextScores
+    from arbitre.values import Json
 
 FORMAT: Final = "arbitre-evaluation/1"
 EVALUATION: Final = "evaluation.json"
 """File of an evaluation."""
 THRESHOLDS: Final = (0.5, 0.7, 0.9)
 """Qualities at which the survival curve is reported."""
+TABLES: Final = ("documents", "paths", "matches", "faults")
+"""Names of the tables of an evaluation."""
 
 
-@dataclass(frozen=True, eq=False)
+class Details(Protocol):
+    """What an evaluation does not hold: its entries, faults and values, and its files.
+
+    They are read from the folder of the results or, if there is none, computed from the documents. All methods raise
+    DataError if neither contains these results any more.
+    """
+
+    def matches(self, evaluation: Evaluation) -> Frame:
+        """Return the table of entries."""
+
+    def faults(self, evaluation: Evaluation) -> Frame:
+        """Return the table of faults."""
+
+    def flat(self, evaluation: Evaluation) -> FlatComparison:
+        """Return the best flat matching of the leaves."""
+
+    def values(self, path: str) -> tuple[list[Row], str | None]:
+        """Return the single values at a path with their partners, and what list items are matched by."""
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of leaves at a path."""
+
+    def report(self, evaluation: Evaluation, file: Path, language: str) -> None:
+        """Write the report."""
+
+    def save(self, evaluation: Evaluation, folder: Path, *, force: bool) -> tuple[str, ...]:
+        """Write all files and return their names."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Results of a corpus.
+    """Results of a corpus, with their tables, files and report.
 
     A failed prediction counts as an empty prediction in pooled scores and as 0 in means.
+
+    The figures of single entries (the table of matches, the report) come from a folder of results. If the evaluation
+    was not written to one, the documents are compared again when these figures are first used. Do not modify the
+    documents until then.
+
+    An evaluation can be pickled, with the documents if they are in memory. Documents that are read from files are not
+    pickled: the figures of single entries are then only available if `folder` contains them.
     """
 
     signature: Signature
@@ -81,6 +131,19 @@ class Evaluation:
     """Who annotated the gold, and how far the annotators agree."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
+    files: tuple[str, ...] = ()
+    """Names of the files written to `folder`."""
+    folder: Path | None = field(default=None, repr=False)
+    """Folder of the results, if they were written."""
+    details: Details | None = field(default=None, repr=False)
+    """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
+
+    @classmethod
+    def of(cls, results: Evaluation, **more: Any) -> Self:  # noqa: ANN401  (the values of any fields)
+        """Return the results as an object of this class with other values of some fields; what is computed is kept."""
+        made = cls(**{attribute.name: getattr(results, attribute.name) for attribute in fields(results)} | more)
+        vars(made).update({name: value for name, value in vars(results).items() if name in _COMPUTED})
+        return made
 
     @cached_property
     def chance(self) -> Chance | None:
@@ -211,6 +274,198 @@ class Evaluation:
         """Return the documents with the lowest quality, worst first. Failed documents come last: see `failures`."""
         return tuple(self.document_table.at(self.document_table.worst_first[:number]))
 
+    def table(self, name: str = "documents") -> Table:
+        """Return a table of the results.
+
+        Args:
+            name: "documents" (one row per document), "paths" (one row per path), "matches" (one row per entry, with
+                the values of gold and prediction as in `matches.csv`) or "faults" (see `faults`).
+
+        Raises:
+            DataError: There is no such table, or the documents are no longer available for the table of matches or
+                of faults.
+        """
+        if name == "documents":
+            return Table.of_frame(dataframe.document_frame(self.document_table, self.signature))
+        if name == "paths":
+            return Table.of_frame(dataframe.path_frame(self.by_path, self.signature))
+        if name == "matches":
+            return Table.of_frame(self._details.matches(self))
+        if name == "faults":
+            return self.faults()
+        raise DataError.of(
+            f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES) or f"Choose one of: {', '.join(TABLES)}."
+        )
+
+    def faults(self) -> Table:
+        """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
+
+        If the evaluation did not list them (`diagnose`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return Table.of_frame(self._details.faults(self))
+
+    @property
+    def solidarity(self) -> float | None:
+        """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
+
+        In [0, 1]; None under transport (see `arbitre.comparison.flat.FlatComparison`). If it was not computed in the
+        evaluation (`diagnose` or `flat`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return self._flat.solidarity
+
+    @property
+    def flat(self) -> Scores:
+        """Pooled scores over all leaves in the best flat matching, which ignores entries; see `solidarity`."""
+        return self._flat.flat
+
+    @property
+    def flat_by_path(self) -> Mapping[str, Scores]:
+        """Pooled scores of the best flat matching by wildcard path; see `solidarity`."""
+        return self._flat.flat_by_path
+
+    @cached_property
+    def _flat(self) -> FlatComparison:
+        return self._details.flat(self) if self.flat_comparison is None else self.flat_comparison
+
+    def to_arrow(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
+        """Return a table as a `pyarrow.Table`; see `table`. Raises DataError if pyarrow is not installed."""
+        return self.table(table).to_arrow()
+
+    def to_pandas(self, table: str = "documents") -> Any:  # noqa: ANN401  (pandas is optional)
+        """Return a table as a `pandas.DataFrame`; see `table`. Raises DataError if pandas is not installed."""
+        return self.table(table).to_pandas()
+
+    def to_polars(self, table: str = "documents") -> Any:  # noqa: ANN401  (polars is optional)
+        """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
+        return self.table(table).to_polars()
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+
+        The documents are compared again. See `Comparison.classification`.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path, or the documents are no longer available.
+        """
+        from arbitre.comparison.value_classes import classify  # noqa: PLC0415  (most evaluations do not need it)
+
+        rows, matched_by = self._details.values(path)
+        return classify(rows, path, self.by_path, labels, matched_by)
+
+    def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
+        """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
+
+        BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
+        text. If gold has a list of accepted readings in place of a text, all of them are references.
+
+        Args:
+            path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
+            kinds: Kinds of ROUGE, as for `arbitre.text.rouge`.
+
+        Raises:
+            DataError: There are no gold texts at the path, the documents are no longer available, or rouge-score is
+                not installed.
+            SchemaError: sacrebleu is not installed.
+        """
+        return score_texts(self._value_pairs(path), kinds)
+
+    def segmentation(self, path: str, k: int | None = None) -> SegmentationScores:
+        """Return WindowDiff, Pk and the generalised Hamming distance of all segmentations at a path.
+
+        The documents are compared again.
+
+        Args:
+            path: Wildcard path of segmentations, which must be compared as single values: give them a distance such as
+                `window-diff`.
+            k: Number of positions of a window; by default half of the mean segment of each gold segmentation.
+
+        Raises:
+            DataError: There are no gold segmentations at the path, or the documents are no longer available.
+        """
+        return score_segmentations(self._value_pairs(path), k)
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return self._details.leaf_pairs(path)
+
+    def _value_pairs(self, path: str) -> list[ValuePair]:
+        return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
+
+    @property
+    def _details(self) -> Details:
+        if self.details is None:
+            raise unavailable()
+        return self.details
+
+    def report(self, path: str | Path, *, language: str = "en") -> None:
+        """Write the report as one HTML page.
+
+        Args:
+            path: File of the page. An existing file is replaced only if arbitre wrote it.
+            language: "en" or "fr".
+
+        Raises:
+            OptionError: The language is unknown.
+            DataError: The documents are no longer available, or the file cannot be written.
+        """
+        self._details.report(self, Path(path), language)
+
+    def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
+        """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
+
+        Args:
+            folder: Folder of the results: new, empty, or with earlier results.
+            force: Whether to write to a folder that contains other files, beside them.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            DataError: The documents are no longer available, a file cannot be written, or the folder contains files
+                that arbitre did not write.
+        """
+        return self._details.save(self, Path(folder), force=force)
+
+    def assert_at_least(
+        self, *, paths: Mapping[str, float | Mapping[str, float]] | None = None, **scores: float
+    ) -> None:
+        """Raise an error if a score is below its minimum; for tests.
+
+        Args:
+            paths: Minimum f1q by path, or minimum scores by path: `{"/people/*/name": {"irq": 0.8}}`.
+            **scores: Minimum of each measure, as in `gate`: `f1q=0.9`, `document_quality=0.9`, `**{"macro.f1q": 0.9}`.
+
+        Raises:
+            QualityGateError: A score is below its minimum. The error is also an AssertionError and names each one.
+            DataError: A score or path is unknown.
+
+        >>> import arbitre
+        >>> evaluation = arbitre.Comparator({"type": "string"}).evaluate([("a", "yes", "yes"), ("b", "yes", "no")])
+        >>> evaluation.assert_at_least(f1q=0.2)
+        >>> evaluation.assert_at_least(f1q=0.9, document_quality=0.5)
+        Traceback (most recent call last):
+        arbitre.errors.QualityGateError: micro f1q is 0.6250, 0.2750 below 0.9
+        """
+        bounds = dict(scores)
+        for path, least in (paths or {}).items():
+            by_score = least if isinstance(least, Mapping) else {"f1q": least}
+            bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
+        require(gate(self, fail_under=bounds))
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.
 
@@ -275,6 +530,18 @@ class Evaluation:
         f1q = self.macro.f1q
         score = "none" if f1q is None else f"{f1q:.4f}"
         return f"Evaluation({_documents_text(len(self.document_table))}, macro f1q={score})"
+
+
+_COMPUTED: Final = {name for name, value in vars(Evaluation).items() if isinstance(value, cached_property)}
+"""Names of the attributes that are computed on first access."""
+
+
+def unavailable() -> DataError:
+    """Return the error for details of documents that are gone."""
+    return DataError.of(
+        "The documents of this evaluation are no longer available",
+        hint="Pass them as a list instead of an iterator, or write the results with `out`.",
+    )
 
 
 def _known(chance: Chance | None) -> Chance | None:

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from arbitre.corpus.results.document_quality import DocumentQuality
-from arbitre.corpus.results.evaluation import Evaluation
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
 from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from arbitre.comparison import Comparison
-    from arbitre.corpus.results.documents import DocumentResult
+    from arbitre.corpus.results.documents import DocumentResult, DocumentTable
+    from arbitre.tally import PathScores
 
     Bounds = Iterable[str | "Gate"] | Mapping[str, float]
     """Bounds on scores: `{"f1q": 0.9}` or `["f1q=0.9"]`."""
@@ -123,6 +123,24 @@ class Gate:
         return "--fail-over" if self.over else "--fail-under"
 
 
+@runtime_checkable
+class CorpusScores(Protocol):
+    """The scores of a corpus that gates can bound: an `Evaluation`."""
+
+    @property
+    def document_table(self) -> DocumentTable: ...
+    @property
+    def micro(self) -> Scores: ...
+    @property
+    def leaves(self) -> Scores: ...
+    @property
+    def by_path(self) -> Mapping[str, PathScores]: ...
+    @property
+    def document_quality(self) -> DocumentQuality: ...
+    @property
+    def declared(self) -> Collection[str]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Missed:
     """A gate that a result does not pass, with the measured value; None if there is nothing to count."""
@@ -144,7 +162,7 @@ class Missed:
 
 
 def gate(
-    result: Comparison | Evaluation | Mapping[str, Evaluation],
+    result: Comparison | CorpusScores | Mapping[str, CorpusScores],
     *,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
@@ -173,6 +191,8 @@ def gate(
     ['document_quality is 0.5000, 0.4000 below 0.9', 'failed is 1, 1 above 0']
     """
     gates = parse_gates(fail_under, fail_over)
+    if not gates:
+        return ()
     if isinstance(result, Mapping):
         return tuple(
             missed
@@ -212,11 +232,11 @@ class Gated:
     declared: Collection[str]
 
     @classmethod
-    def of(cls, result: Comparison | Evaluation, declared: Collection[str]) -> Self:
+    def of(cls, result: Comparison | CorpusScores, declared: Collection[str]) -> Self:
         """Collect the values from a comparison or an evaluation."""
-        if isinstance(result, Evaluation):
+        if isinstance(result, CorpusScores):
             scores = {"micro": result.micro, "leaves": result.leaves, **result.by_path}
-            failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.documents)
+            failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.document_table)
             quality = partial(_summary, result.document_quality)
             return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
         scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path()}

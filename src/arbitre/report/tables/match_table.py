@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_text, format_cells, format_numbers
+from arbitre.corpus.results.dataframe import SIGNATURE
+from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_text, format_cells, format_numbers, read_cells
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.corpus.joining.join import Pair
     from arbitre.report.documents.entry_rows import EntryColumns, EntryFields, EntryLayout
+    from arbitre.tables.arrow import Frame
 
 VALUE: Final = "value"
 """Column for entries that are not objects."""
@@ -43,25 +45,39 @@ class MatchTableObserver:
     dialect: CsvDialect = STANDARD
 
     @property
-    def head(self) -> list[str]:
-        """Column names, without that of the signature."""
-        fields = [cell(f"{name}.{part}") for name in self._columns for part in self._parts(name)]
-        return ["id", "run", "gold_index", "predicted_index", "status", *fields, "undeclared", "distance", "quality"]
+    def columns(self) -> list[str]:
+        """Column names."""
+        fields = [f"{name}.{part}" for name in self._fields for part in self._parts(name)]
+        first, last = ("id", "run", "gold_index", "predicted_index", "status"), ("undeclared", "distance", "quality")
+        return [*first, *fields, *last, SIGNATURE]
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> bytes:
         """Return the rows of the documents. Raises UnicodeEncodeError if a text has a lone surrogate."""
+        cells = (
+            format_numbers(column, self.dialect) if isinstance(column, np.ndarray) else column
+            for column in self._cells(pairs, levels)
+        )
+        return csv_text([*cells], self.dialect).encode()
+
+    def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
+        """Return the rows of the documents as columns by name, as `read_table` reads them."""
+        columns = zip(self.columns, self._cells(pairs, levels), strict=True)
+        return [{name: column if isinstance(column, np.ndarray) else read_cells(column) for name, column in columns}]
+
+    def _cells(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Sequence[str] | Floats]:
+        """Return the columns of the documents: numbers, or cells of text."""
         entries = self.entries.columns(levels)
         documents, count = entries.documents.tolist(), len(entries.documents)
         labels = (format_cells([pair.id for pair in pairs]), format_cells([pair.run for pair in pairs]))
-        columns: list[Sequence[str]] = [[texts[document] for document in documents] for texts in labels]
+        columns: list[Sequence[str] | Floats] = [[texts[document] for document in documents] for texts in labels]
         columns += [*map(format_cells, entries.indices), entries.statuses]
-        for name in self._columns:
-            columns += _filled(self._cells(entries, name), self._parts(name), count, self.dialect)
-        columns += [self._undeclared(entries), *_numbers(entries.whole.quality, self.dialect), [self.signature] * count]
-        return csv_text(columns, self.dialect).encode()
+        for name in self._fields:
+            columns += _filled(self._selected(entries, name), self._parts(name), count, self.dialect)
+        quality = entries.whole.quality
+        return [*columns, self._undeclared(entries), 1.0 - quality, quality, [self.signature] * count]
 
     @property
-    def _columns(self) -> tuple[str, ...]:
+    def _fields(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
 
     def _parts(self, name: str) -> tuple[str, ...]:
@@ -70,7 +86,7 @@ class MatchTableObserver:
         whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
         return (*PARTS, "reading") if listed or whole else PARTS
 
-    def _cells(self, entries: EntryColumns, name: str) -> Iterator[tuple[EntryFields, Indices]]:
+    def _selected(self, entries: EntryColumns, name: str) -> Iterator[tuple[EntryFields, Indices]]:
         """Yield the cells of a column: fields and which of them; an entry that is no object is in `value`."""
         if name not in self.entries.names:
             sides = zip(entries.whole.gold, entries.whole.predicted, strict=True)
@@ -108,23 +124,19 @@ class MatchTableObserver:
 
 def _filled(
     selected: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
-) -> list[list[str]]:
-    """Return the columns of a field, with "" where an entry does not have it."""
-    columns = [np.full(count, "", dtype=np.object_) for _ in parts]
+) -> list[Sequence[str] | Floats]:
+    """Return the columns of a field, with "" or NaN where an entry does not have it."""
+    texts = [np.full(count, "", dtype=np.object_) for _ in parts[2:]]
+    quality = np.full(count, np.nan)
     for fields, chosen in selected:
         at = fields.entries[chosen]
-        sides = (fields.gold, fields.predicted, fields.readings)[: len(parts) - 2]  # most fields have no readings
-        gold, predicted, *readings = (format_cells(_chosen(values, chosen), dialect) for values in sides)
-        cells = (gold, predicted, *_numbers(fields.quality[chosen], dialect), *readings)
-        for column, texts in zip(columns, cells, strict=True):
-            column[at] = texts
-    return [column.tolist() for column in columns]
+        quality[at] = fields.quality[chosen]
+        sides = (fields.gold, fields.predicted, fields.readings)  # most fields have no readings
+        for column, values in zip(texts, sides, strict=False):
+            column[at] = format_cells(_chosen(values, chosen), dialect)
+    gold, predicted, *readings = (column.tolist() for column in texts)
+    return [gold, predicted, 1.0 - quality, quality, *readings]
 
 
 def _chosen(values: list[Json], chosen: Indices) -> list[Json]:
     return values if len(chosen) == len(values) else [values[place] for place in chosen.tolist()]
-
-
-def _numbers(quality: Floats, dialect: CsvDialect) -> tuple[list[str], list[str]]:
-    """Return the cells of the distances and of the qualities."""
-    return format_numbers(1.0 - quality, dialect), format_numbers(quality, dialect)

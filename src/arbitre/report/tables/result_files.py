@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
@@ -21,7 +22,7 @@ from arbitre.report.tables import fault_table
 from arbitre.report.tables.match_table import MatchTableObserver
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.schema.validation.validate import find_violations
-from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_writer, unescaped, write_frame
+from arbitre.tables.csv_text import STANDARD, CsvDialect, cell, csv_writer, read_cells, unescaped, write_frame
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def evaluate_into(
             name: stack.enter_context(atomic_text_file(folder / name))
             for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES, *[FAULTS] * (FAULTS in how.observers))
         }
-        csv_writer(files[MATCHES], dialect).writerow([*matches.head, dataframe.SIGNATURE])
+        csv_writer(files[MATCHES], dialect).writerow(map(cell, matches.columns))
         files[MATCHES].flush()  # the rows are written to its buffer
         if FAULTS in files:
             csv_writer(files[FAULTS], dialect).writerow(fault_table.COLUMNS)
@@ -157,7 +158,18 @@ _NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
 def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Values:
     if name.rpartition(".")[2] in _NUMBERS:
         return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
-    return [unescaped(cell) or None for cell in cells]
+    return read_cells(cells)
+
+
+def joined_frames(frames: Sequence[Frame], columns: Iterable[str]) -> Frame:
+    """Return consecutive parts of a table with these columns as one."""
+    return {name: _joined([frame[name] for frame in frames], name) for name in columns}
+
+
+def _joined(parts: list[Any], name: str) -> Values:
+    if not parts:
+        return _read_column(name, (), STANDARD)
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [*chain.from_iterable(parts)]
 
 
 def write_rows(

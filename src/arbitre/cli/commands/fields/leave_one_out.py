@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.agreement import LeaveOneOut
-    from arbitre.report.evaluation import Evaluation
+    from arbitre.corpus.results.evaluation import Evaluation
 
 OPTIONAL_COLUMNS: Final = ("95% interval", "imq", "irq")
 """Columns omitted on narrow terminals."""

@@ -1,0 +1,121 @@
+"""The details of an evaluation, read from the folder that it was written to."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.results.evaluation import unavailable
+from arbitre.corpus.storage.output_folder import output_folder
+from arbitre.errors import DataError
+from arbitre.report.documents.worst_documents import ALIGNMENTS
+from arbitre.report.file_names import REPORT
+from arbitre.report.html.language import Language
+from arbitre.report.tables import result_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
+    from arbitre.comparison.value_classes import Row
+    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.report.html.view import Subject
+    from arbitre.tables.arrow import Frame
+
+FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
+"""Files of the results; files without content are not written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedDetails:
+    """Reads the details of an evaluation from its folder; see `arbitre.corpus.results.evaluation.Details`."""
+
+    def matches(self, evaluation: Evaluation) -> Frame:
+        """Return `matches.csv`."""
+        return result_files.read_table(_folder(evaluation) / result_files.MATCHES)
+
+    def faults(self, evaluation: Evaluation) -> Frame:
+        """Return `faults.csv`."""
+        if evaluation.diagnosis is None:
+            raise unavailable()
+        return result_files.read_table(_folder(evaluation) / result_files.FAULTS)
+
+    def flat(self, evaluation: Evaluation) -> FlatComparison:  # noqa: ARG002  (those with documents need it)
+        """Raise DataError: the documents are needed."""
+        raise unavailable()
+
+    def values(self, path: str) -> tuple[list[Row], str | None]:  # noqa: ARG002
+        """Raise DataError: the documents are needed."""
+        raise unavailable()
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:  # noqa: ARG002
+        """Raise DataError: the documents are needed."""
+        raise unavailable()
+
+    def report(self, evaluation: Evaluation, file: Path, language: str) -> None:
+        """Write the report to a file."""
+        from arbitre.report.report_files import view_of, write_page  # noqa: PLC0415  (loads the HTML report)
+
+        chosen = Language.named(language)
+        write_page(file, view_of([self.subject(evaluation)]), chosen, single=True)
+
+    def subject(self, evaluation: Evaluation) -> Subject:
+        """Return the evaluation as the subject of a report."""
+        from arbitre.report.report_files import read_view  # noqa: PLC0415  (loads the HTML report)
+
+        return read_view([_folder(evaluation) / result_files.EVALUATION]).subjects[0]
+
+    def save(self, evaluation: Evaluation, folder: Path, *, force: bool) -> tuple[str, ...]:
+        """Write all files to a folder, unless it has them already, and return their names."""
+        held = evaluation.folder
+        own = held is not None and folder.resolve() == held.resolve()
+        if own and self.complete(evaluation):
+            return tuple(name for name in FILES if (_folder(evaluation) / name).exists())
+        inputs = [] if held is None or own else [held]
+        with output_folder(folder, FILES, inputs=inputs, force=force) as staging:
+            return self.write(evaluation, staging)
+
+    def complete(self, evaluation: Evaluation) -> bool:  # noqa: ARG002
+        """Return whether the folder of the evaluation is all there is, or has all files."""
+        return True
+
+    def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
+        """Write all files to a folder that is being written (see `output_folder`) and return their names."""
+        saved = _folder(evaluation)
+        names = tuple(name for name in FILES if (saved / name).exists())
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            shutil.copyfile(saved / name, folder / name)
+        return names
+
+
+def details_of(evaluation: Evaluation) -> SavedDetails:
+    """Return the details of an evaluation. Raises DataError if the documents are no longer available."""
+    if not isinstance(evaluation.details, SavedDetails):
+        raise unavailable()
+    return evaluation.details
+
+
+def is_saved(evaluation: Evaluation, *names: str) -> bool:
+    """Return whether the folder of an evaluation contains these files of its results."""
+    folder = evaluation.folder
+    return (
+        folder is not None
+        and all((folder / name).exists() for name in names)
+        and result_files.holds(folder, evaluation)
+    )
+
+
+def _folder(evaluation: Evaluation) -> Path:
+    """Return the folder of the results. Raises DataError if it does not contain them any more."""
+    if evaluation.folder is None:
+        raise unavailable()
+    if not is_saved(evaluation):
+        raise DataError.of(
+            "The folder no longer contains these results",
+            file=str(evaluation.folder),
+            hint="Load or evaluate again.",
+        )
+    return evaluation.folder
