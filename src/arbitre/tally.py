@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -257,6 +257,14 @@ class PathScores(Scores):
     def to_dict(self) -> dict[str, float | None]:
         """Return counts, scores and outcomes by name."""
         return Scores.to_dict(self) | {name: getattr(self, name) for name in (*OUTCOMES, "exact_match_rate")}
+
+
+class ScoresByPath(dict[str, PathScores]):
+    """Scores by wildcard path. A call returns the object itself: `by_path()` and `by_path` are the same."""
+
+    def __call__(self) -> Self:
+        """Return the scores."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,6 +297,8 @@ def test_reports_and_figures_are_written_from_results_and_evaluations():
         written = arbitre.write_report(results, "python.html", lang="fr", keep=2)
         assert written.file.read_bytes() == Path("command.html").read_bytes()
     assert arbitre.write_report("one").file == Path("one/report.html")
+    several = arbitre.write_report([evaluation, "one"], "both.html").file.read_text(encoding="utf-8")
+    assert "evaluation 1" in several
     files = arbitre.write_figures(evaluation, "figures", lang="fr")
     run("figures", "one", "--out", "command", "--lang", "fr")
     assert {*files, ".arbitre-output"} == contents("command").keys()

@@ -420,6 +420,7 @@ def test_two_empty_sides_of_any_schema_are_vacuous(case):
     comparison = compare(case[0], ABSENT, ABSENT)
     assert comparison.scores == comparison.leaves == Scores(Tally())
     assert (comparison.quality, comparison.explain(), comparison.by_path()) == (1.0, (), {})
+    assert comparison.by_path == {}
 
 
 ORDER = ["correct", "close", "wrong", "wrong type", "missing", "spurious"]

@@ -22,7 +22,7 @@ from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
 from arbitre.schema.validation.validate import Violation, find_violations
 from arbitre.signature import Signature
-from arbitre.tally import PathScores, Scores, Tally
+from arbitre.tally import PathScores, Scores, ScoresByPath, Tally
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -87,10 +87,14 @@ class Comparison:
         """The scores over all leaves, unweighted."""
         return Scores(Tally.of(leaves(self.levels, 1)[0]))
 
-    def by_path(self) -> dict[str, PathScores]:
-        """Return scores and outcomes by wildcard path, for paths with leaves and for list items, in document order."""
+    @property
+    def by_path(self) -> ScoresByPath:
+        """Scores and outcomes by wildcard path, for paths with leaves and for list items, in document order.
+
+        Computed on each access. `by_path()` is the same.
+        """
         sums = by_path(self.levels, 1, self.close)
-        return {path: PathScores.of(sums[path][0].tolist()) for path in sorted(sums, key=order)}
+        return ScoresByPath((path, PathScores.of(sums[path][0].tolist())) for path in sorted(sums, key=order))
 
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
         """Return the confusion matrix of the values at a path, with the scores of each class.
@@ -113,7 +117,7 @@ class Comparison:
         matched_by = "all fields" if any(level.item and path.startswith(level.text) for level in levels) else None
         if self.rematched is not None:
             levels, matched_by = self.rematched(levels, path)
-        return classify(value_rows(levels, path), path, self.by_path(), labels, matched_by)
+        return classify(value_rows(levels, path), path, self.by_path, labels, matched_by)
 
     @property
     def outside(self) -> dict[str, PathScores]:
@@ -121,7 +125,7 @@ class Comparison:
 
         Empty if the root is the entries.
         """
-        paths = self.by_path()
+        paths = self.by_path
         return {path: paths[path] for path in outside(paths, self.entries)}
 
     @property
@@ -167,7 +171,7 @@ class Comparison:
             if not node_tree.place(side)[0].leaf and any(isinstance(value, list) for value in values):
                 lists[side] = [value if isinstance(value, list) else () for value in values]
         if not lists:
-            raise DataError.of("Expected a list", pointer=pointer, hint="`by_path()` lists the paths.")
+            raise DataError.of("Expected a list", pointer=pointer, hint="`by_path` lists the paths.")
         pairs: list[Match] = []
         lone: tuple[dict[int, float], dict[int, float]] = {}, {}
         depth = len(node_tree.place(next(iter(lists)))[0].path) + 1
@@ -272,7 +276,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""
-        paths = self.by_path()
+        paths = self.by_path
         plain: dict[str, Any] = {
             "format": FORMAT,
             "signature": self.signature.to_dict(),
@@ -319,7 +323,7 @@ class Comparison:
             html.composition(Counter(leaf.verdict for leaf in leaves)),
             html.folded("Worst faults", _worst_faults(leaves), shown=True),
             html.folded("Scores", html.scores_table("", [("entries", self.scores), ("leaves", self.leaves)])),
-            html.paths_table(self.by_path()),
+            html.paths_table(self.by_path),
             signature=self.signature,
         )
 

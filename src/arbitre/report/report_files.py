@@ -118,7 +118,7 @@ def view_of(subjects: Sequence[Subject]) -> View:
 def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None) -> View:
     """Build the view of a ranking, or of one or several evaluations and at most one comparison of factors.
 
-    Several evaluations are named after their folders, those in memory after their position.
+    Several evaluations are named after their folders; those in memory come last and are named after their position.
 
     Args:
         paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these. The evaluations
@@ -269,7 +269,7 @@ def _names(paths: Sequence[Path], *, alone: bool = True) -> Sequence[str | None]
 
     Raises DataError if an evaluation is given twice.
     """
-    if len(paths) < 2 and alone:  # noqa: PLR2004
+    if not paths or (alone and len(paths) == 1):
         return [None] * len(paths)
     folders = [path.resolve().parent.parts for path in paths]
     for depth in range(1, max(map(len, folders)) + 1):

@@ -126,7 +126,7 @@ def _blocks(
         yield result_tables.outside(comparison.outside)
     if published:
         yield render(tables.published(arbitre.published(comparison)), width)
-    yield from result_tables.by_path(comparison.by_path(), width)
+    yield from result_tables.by_path(comparison.by_path, width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     diagnosis = comparison.diagnosis
     for table in (

@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.arrays import exact_sum
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.storage.string_array import LazySequence
-from arbitre.tally import PathScores, Scores, Tally
+from arbitre.tally import PathScores, Scores, ScoresByPath, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,17 +83,17 @@ class DocumentTable(LazySequence[DocumentResult]):
         """Return the tallies of a path, shape (documents, 5)."""
         return self.paths[path].floats(self.tallies.shape[1])
 
-    def by_path(self, rows: Indices | None = None) -> dict[str, PathScores]:
+    def by_path(self, rows: Indices | None = None) -> ScoresByPath:
         """Return the pooled scores and outcomes of every path with leaves and of the items of every list.
 
         Args:
             rows: Indices of the documents, shape (n,); None for all documents.
         """
         chosen = slice(None) if rows is None else rows
-        return {
-            path: PathScores.of([exact_sum(column[chosen]) for column in table.columns()])
+        return ScoresByPath(
+            (path, PathScores.of([exact_sum(column[chosen]) for column in table.columns()]))
             for path, table in self.paths.items()
-        }
+        )
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
         """Yield the results of the documents at these row indices, shape (n,)."""

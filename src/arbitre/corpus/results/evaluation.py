@@ -25,7 +25,7 @@ from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import outside
 from arbitre.tables.table import Table
-from arbitre.tally import MacroScores, PathScores, Scores
+from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
 from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
@@ -195,8 +195,11 @@ class Evaluation:
         return means(self.document_table.tallies, self.document_table.failed)
 
     @cached_property
-    def by_path(self) -> dict[str, PathScores]:
-        """Pooled scores and outcomes of every path with leaves and of the items of every list."""
+    def by_path(self) -> ScoresByPath:
+        """Pooled scores and outcomes of every path with leaves and of the items of every list.
+
+        `by_path()` is the same, as in `Comparison`.
+        """
         return self.document_table.by_path()
 
     @cached_property

@@ -239,7 +239,7 @@ class Gated:
             failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.document_table)
             quality = partial(_summary, result.document_quality)
             return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
-        scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path()}
+        scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path}
         quality = partial(_summary, DocumentQuality(np.array([result.quality])))
         return cls(_measures(_refuse_single, _refuse_single, quality, scores), declared)
 
