@@ -271,6 +271,7 @@ def test_evaluating_a_join_keeps_its_failures():
 def test_an_empty_corpus_has_undefined_means():
     evaluation = NUMBERS.evaluate([])
     assert (evaluation.micro, evaluation.macro.f1q, evaluation.by_path) == (Scores(Tally()), None, {})
+    assert evaluation.by_path() is evaluation.by_path
     assert json.loads(json.dumps(evaluation.to_dict()))["documents"] == 0
     assert repr(evaluation) == "Evaluation(0 documents, macro f1q=none)"
 
