@@ -10,7 +10,7 @@ import numpy as np
 
 from arbitre.classification import AVERAGES, ClassAverages, Confusion
 from arbitre.corpus.joining.provenance import Provenance
-from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.results.evaluation import Evaluation, extend
 from arbitre.entities.outcomes import EntityCounts, EntityPairs
 from arbitre.entities.schemes import IN_CLASS, Scheme, check_scheme, comparator
 from arbitre.entities.sentences import from_python
@@ -232,7 +232,8 @@ def evaluate(
     if scheme == "partial":  # the highest sum of graded qualities may have a lower credit
         matched, in_class = matched.by_credit(), in_class.by_credit(same=True)
     counts = dict(zip(labels, in_class.by_class(), strict=True))
-    return EntityEvaluation.of(
+    return extend(
+        EntityEvaluation,
         evaluation,
         scheme=scheme,
         counts=matched.totals(),
@@ -257,7 +258,7 @@ def _compared(
     inputs = [side.source.file for side in (gold, predicted) if side.source.file is not None]
     job = EvaluationJob(comparator(scheme).plan, triples, options, inputs=inputs, observers={"entities": pairs})
     evaluation, files = job()
-    return Evaluation.of(evaluation, files=files), pairs
+    return extend(Evaluation, evaluation, files=files), pairs
 
 
 def _exact_matches(tallies: Floats, denominator: Denominator) -> ExactMatches:

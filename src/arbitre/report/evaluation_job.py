@@ -18,7 +18,7 @@ from arbitre.corpus.reading.source_texts import SourceTexts
 from arbitre.corpus.results import tables
 from arbitre.corpus.results.chance import sample_by_id
 from arbitre.corpus.results.diagnosis import DiagnosisTotals
-from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.results.evaluation import Evaluation, extend
 from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate, pair_up
@@ -221,7 +221,7 @@ class EvaluationJob:
                 evaluation, files = self.run(on_results)
             finally:
                 self.options = options
-        return Evaluation.of(evaluation, folder=options.out), files
+        return extend(Evaluation, evaluation, folder=options.out), files
 
     def run(self, on_results: Callable[[DocumentResults], None] = lambda _: None) -> tuple[Evaluation, tuple[str, ...]]:
         """Evaluate the corpus and write all files directly to `options.out`; arguments and errors as for the call."""
@@ -351,7 +351,8 @@ class EvaluationJob:
             notes = (_NOTHING_MATCHES, *notes)
             if self.options.strict:
                 raise DataError.of(_NOTHING_MATCHES, hint="Correct the options, or omit --strict.")
-        return Evaluation.of(
+        return extend(
+            Evaluation,
             found,
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),

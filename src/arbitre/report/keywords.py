@@ -12,7 +12,7 @@ from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.projection import Projection
 from arbitre.corpus.reading.records import Pair
-from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.results.evaluation import Evaluation, extend
 from arbitre.corpus.results.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
@@ -126,7 +126,7 @@ def evaluate_corpus(
 
     evaluation, files = job(on_results)
     require(gate(evaluation, fail_under=gates))
-    return Evaluation.of(evaluation, files=files)
+    return extend(Evaluation, evaluation, files=files)
 
 
 class SourceKeywords(ReadingKeywords, total=False):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from arbitre.corpus.reading import strict_json
 from arbitre.corpus.results.archive import RESULTS, read_archive
-from arbitre.corpus.results.evaluation import Evaluation
+from arbitre.corpus.results.evaluation import Evaluation, extend
 from arbitre.corpus.storage.files import unreadable
 from arbitre.corpus.storage.output_folder import check_output_folder, destination
 from arbitre.corpus.systems.ranking import Ranking
@@ -51,7 +51,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
     if (folder / RESULTS).exists():
         found = read_archive(folder / RESULTS)
         files = tuple(name for name in FILES if (folder / name).exists())
-        return Evaluation.of(found, folder=folder, files=files, details=SavedDetails())
+        return extend(Evaluation, found, folder=folder, files=files, details=SavedDetails())
     if not (file := folder / RANKING).exists():
         raise DataError.of(
             f"Expected a folder with {RESULTS} or {RANKING}",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
@@ -137,13 +137,6 @@ class Evaluation:
     """Folder of the results, if they were written."""
     details: Details | None = field(default=None, repr=False)
     """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
-
-    @classmethod
-    def of(cls, results: Evaluation, **more: Any) -> Self:  # noqa: ANN401  (the values of any fields)
-        """Return the results as an object of this class with other values of some fields; what is computed is kept."""
-        made = cls(**{attribute.name: getattr(results, attribute.name) for attribute in fields(results)} | more)
-        vars(made).update({name: value for name, value in vars(results).items() if name in _COMPUTED})
-        return made
 
     @cached_property
     def chance(self) -> Chance | None:
@@ -537,6 +530,15 @@ class Evaluation:
 
 _COMPUTED: Final = {name for name, value in vars(Evaluation).items() if isinstance(value, cached_property)}
 """Names of the attributes that are computed on first access."""
+
+E = TypeVar("E", bound=Evaluation)
+
+
+def extend(kind: type[E], results: Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+    """Return the results as an object of this class with other values of some fields; what is computed is kept."""
+    made = kind(**{attribute.name: getattr(results, attribute.name) for attribute in fields(results)} | more)
+    vars(made).update({name: value for name, value in vars(results).items() if name in _COMPUTED})
+    return made
 
 
 def unavailable() -> DataError:
