@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from jsonschema import Draft202012Validator
 
-from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
+from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, nearest, shown
 from arbitre.paths import pointer as pointer_to
 from arbitre.values import canonical
 
@@ -69,7 +69,7 @@ class Catalogue(Generic[T]):
     ('!', '!!!')
     >>> tones.build("shuot", pointer="/tone")
     Traceback (most recent call last):
-    arbitre.errors.SchemaError: Expected `tone` to be one of shout, got "shuot" at /tone
+    arbitre.errors.SchemaError: Expected `tone` to be a known name, got "shuot" at /tone
       Did you mean "shout"?
     """
 
@@ -133,9 +133,9 @@ class Catalogue(Generic[T]):
         entry = self.entries.get(name)
         if entry is None:
             raise SchemaError.of(
-                f"Expected `{self.term}` to be one of {', '.join(self.names)}, got {shown(name)}",
+                f"Expected `{self.term}` to be a known name, got {shown(name)}",
                 pointer=place,
-                hint=did_you_mean(name, self.names) or self.extension,
+                hint=did_you_mean(name, self.names, self.extension),
             )
         problems = tuple(_problems(name, entry, given, place))
         if problems:
@@ -163,18 +163,27 @@ def _problems(name: str, entry: Factory[Any], given: Json, pointer: str) -> Iter
     for option, value in given.items():
         place = pointer + pointer_to([option])
         if option not in entry.options:
-            known = f"one of {', '.join(sorted(entry.options))}" if entry.options else "absent (it has no options)"
+            expected = f"an option of `{name}`" if entry.options else f"no options, as `{name}` has none"
             yield Problem(
-                f"Expected an option of `{name}` to be {known}, got {shown(option)}",
+                f"Expected {expected}, got {shown(option)}",
                 pointer=place,
-                hint=did_you_mean(option, entry.options),
+                hint=did_you_mean(option, sorted(entry.options)),
             )
             continue
         for error in Draft202012Validator(entry.options[option]).iter_errors(value):
             yield Problem(
                 f"Expected `{option}` to be {_expectation(error)}, got {shown(error.instance)}",
                 pointer=place + pointer_to(error.absolute_path),
+                hint=_nearest_value(error),
             )
+
+
+def _nearest_value(error: ValidationError) -> str | None:
+    """Return the known values most similar to an unknown one."""
+    values, wrong = error.validator_value, error.instance
+    if error.validator != "enum" or not isinstance(values, list) or not isinstance(wrong, str):
+        return None
+    return nearest(wrong, [value for value in values if isinstance(value, str)])
 
 
 def _expectation(error: ValidationError) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
@@ -105,11 +106,14 @@ class SchemaError(ArbitreError):
 
 
 class DataError(ArbitreError):
-    """A document cannot be read or compared."""
+    """A document cannot be read or compared, or the data do not contain what is asked for, such as a path."""
 
 
 class OptionError(ArbitreError):
-    """The options of a call contradict each other. Messages quote the names of options: `id_key`."""
+    """An option is unknown, its value is invalid whatever the data, or the options of a call contradict each other.
+
+    Messages quote the names of options: `id_key`.
+    """
 
 
 class QualityGateError(ArbitreError, AssertionError):
@@ -174,17 +178,56 @@ MARGIN: Final = 0.25
 """Maximum difference in similarity between the two suggestions of a hint."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Return a hint with the known words most similar to `word`, or None if there are none.
+LISTED: Final = 600
+"""Maximum length of the list of names in a hint, in characters."""
 
-    >>> did_you_mean("hungarain", ["hungarian", "greedy"])
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
+    """Return a hint for an unknown name: the most similar names first, then the others.
+
+    Args:
+        word: The unknown name.
+        known: The valid names. If the others have more than `LISTED` characters, the hint says how many are left out.
+        otherwise: Sentence to append if no name is similar.
+
+    Returns:
+        The hint; None if there are neither names nor `otherwise`.
+
+    >>> did_you_mean("hungarain", ["hungarian", "greedy", "set"])
+    'Did you mean "hungarian"? Also available: greedy, set.'
+    >>> did_you_mean("best", ["hungarian", "greedy"], "The default is hungarian.")
+    'Available: hungarian, greedy. The default is hungarian.'
+    """
+    names = list(dict.fromkeys(known))
+    close = _similar(word, names)
+    others = [name for name in names if name not in close]
+    listed = f"{'Also available' if close else 'Available'}: {_listed(others)}." if others else None
+    return " ".join(filter(None, (nearest(word, close), listed, None if close else otherwise))) or None
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return a hint with the names most similar to `word`, for messages that list all; None if there are none.
+
+    >>> nearest("hungarain", ["hungarian", "greedy"])
     'Did you mean "hungarian"?'
     """
-    close = get_close_matches(word, list(known), n=2, cutoff=0.6)
+    quoted = " or ".join(f'"{name}"' for name in _similar(word, list(known)))
+    return f"Did you mean {quoted}?" if quoted else None
+
+
+def _similar(word: str, known: list[str]) -> list[str]:
+    close = get_close_matches(word, known, n=2, cutoff=0.6)
     likeness = [SequenceMatcher(None, name, word).ratio() for name in close]
-    close = [name for name, ratio in zip(close, likeness, strict=True) if ratio >= likeness[0] - MARGIN]
-    quoted = " or ".join(f'"{name}"' for name in close)
-    return f"Did you mean {quoted}?" if close else None
+    return [name for name, ratio in zip(close, likeness, strict=True) if ratio >= likeness[0] - MARGIN]
+
+
+def _listed(names: list[str]) -> str:
+    """Return the names, as many as have room. Names that are empty or contain spaces are in quotes."""
+    written = [name if name and " " not in name else f'"{name}"' for name in names]
+    lengths = accumulate(len(name) + 2 for name in written)
+    count = max(sum(1 for length in lengths if length <= LISTED), 1)
+    rest = len(written) - count
+    return ", ".join(written[:count]) + (f" and {rest:,} more" if rest else "")
 
 
 ROOM: Final = 80

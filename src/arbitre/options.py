@@ -258,6 +258,13 @@ class Reading:
         more="See [formats](data.md#formats).",
     )
     predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY")
+    gold_sheet: str | None = option(
+        None,
+        "Sheet with gold in Excel workbooks. Default: the first.",
+        "NAME",
+        more="A note says if there are more sheets.",
+    )
+    predicted_sheet: str | None = option(None, "Sheet with predictions in Excel workbooks. Default: the first.", "NAME")
     project: str | None = option(
         None,
         "JMESPath expressions that transform gold and predicted documents before comparison.",

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+from arbitre.errors import OptionError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -165,11 +167,10 @@ class Scores:
             beta: Weight of recall; values above 1 penalise missing entries more, values below 1 spurious entries.
 
         Raises:
-            ValueError: beta is not positive.
+            OptionError: beta is not positive.
         """
         if not beta > 0.0:
-            message = f"Expected `beta` to be a positive number, got {beta}"
-            raise ValueError(message)
+            raise OptionError.of(f"Expected `beta` to be a positive number, got {beta}")
         square = beta * beta
         return _ratio((1.0 + square) * self.tally.quality, square * self.tally.gold + self.tally.predicted)
 

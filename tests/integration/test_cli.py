@@ -178,7 +178,7 @@ class TestCompare:
         data = json.loads(run("compare", *pair, "--overlay", "overlay.json", "--format", "json").stdout)
         assert list(data["by_path"]) == ["/*", "/*/name"]
         assert json.loads(run("compare", *pair, "--close", "0.5", "--format", "json").stdout)["close"] == 0.5
-        assert "Expected `close` to be a quality" in run("compare", *pair, "--close", "2", code=2).stderr
+        assert "Expected --close to be a quality" in run("compare", *pair, "--close", "2", code=2).stderr
 
     def test_escape_codes_in_documents_are_shown_escaped(self, pair):
         write("predicted.json", [{"name": f"Ada{ESCAPE}[2J", f"{ESCAPE}[31m": 1}])
@@ -240,16 +240,16 @@ class TestThresholds:
             ("f1q", "Expected SCORE=VALUE, as in f1q=0.9, got 'f1q'."),
             ("f1p=0.9", """Expected a score, got 'f1p'. Did you mean "f1" or "f1q"?"""),
             ("marco.f1=0.9", """Expected a scope, got 'marco'. Did you mean "macro" or "micro"?"""),
-            ("variance=0.1", "Expected a score, got 'variance'. Choose one of: precision, "),
+            ("variance=0.1", "Expected a score, got 'variance'. Available: precision, "),
             ("f1q=1.5", "Expected the value to be a number from 0 to 1, got '1.5' in 'f1q=1.5'."),
             ("f1q=nan", "Expected the value to be a number from 0 to 1, got 'nan' in 'f1q=nan'."),
             ("fq(0)=0.5", "Expected the beta of fq to be a positive number, got '0' in 'fq(0)=0.5'."),
             ("fq(inf)=0.5", "Expected the beta of fq to be a positive number, got 'inf' in 'fq(inf)=0.5'."),
             ("failed=0", "Expected a score, got 'failed=0'. The number of failed documents has an upper bound"),
-            ("document_quality.mode=0.5", "Expected a measure, got 'mode'. Choose one of: mean, "),
+            ("document_quality.mode=0.5", "Expected a measure, got 'mode'. Available: mean, "),
             (
                 "document_quality.fq(2)=0.5",
-                "Expected a measure, got 'fq(2)'. Choose one of: mean, median, exact_match_rate, at_least(0.9).",
+                "Expected a measure, got 'fq(2)'. Available: mean, median, exact_match_rate, at_least(0.9).",
             ),
             ("document_quality.at_least(2)=0.5", "Expected the quality of at_least to be a number from 0 to 1"),
             ("/a/b=0.5", "Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got '/a/b=0.5'."),

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from arbitre import DataError, rank
 from arbitre.cli import app
+from arbitre.report.evaluation_job import EvaluationJob
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "pages": {"type": "integer"}}}
 ROWS = [{"id": "Page_é1", "name": "Ada", "pages": 3}, {"id": "Page_é2", "name": "Bo", "pages": 7}]
@@ -172,6 +174,16 @@ def test_rank_names_the_runs_of_systems_with_different_ones():
     ).stderr
     assert "x has the runs 'a', 'b'; y has one run" in error
     assert "Rank each run as a system of its own" in error
+
+
+def test_rank_refuses_different_runs_before_it_compares(monkeypatch):
+    compared, compare = [], EvaluationJob.compare
+    monkeypatch.setattr(EvaluationJob, "compare", lambda job: compared.append(job) or compare(job))
+    lines("two.jsonl", [row | {"run": run} for row in ROWS for run in "ab"])
+    systems = {"x": "two.jsonl", "y": "system.jsonl"}
+    with pytest.raises(DataError, match="same runs of each document"):
+        rank(systems, schema="schema.json", gold="gold.jsonl")
+    assert compared == []
 
 
 def test_a_manifest_in_windows_1252_names_the_encoding_and_the_command():

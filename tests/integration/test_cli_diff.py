@@ -13,7 +13,7 @@ import arbitre
 from arbitre.cli import app
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.errors import DataError
+from arbitre.errors import OptionError
 from arbitre.report.evaluation_diff import HEADLINES, ScoreChange
 
 SCHEMA = {
@@ -161,7 +161,7 @@ def test_a_rounding_difference_is_not_a_change():
 )
 def test_a_score_where_higher_is_not_better_is_refused(score, message):
     path = written("before", {"a": GOLD})
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(OptionError, match=message):
         arbitre.diff(path, path, score)
 
 

@@ -161,7 +161,7 @@ def test_an_authority_file_keeps_a_pseudo_metric(folder, distance):
             '[{"name": "A", "variants": [3]}]',
             "Expected variants to be a text or a list of texts, got \\[3\\]",
         ),
-        ("a.csv", "nom,variants\n", 'Expected one column "name", got the columns "nom", "variants"'),
+        ("a.csv", "nom,variants\n", 'Expected one column "name", got none'),
         ("a.csv", "name,variants\nA\n", "Expected 2 cells, got 1 in line 2"),
         ("a.csv", "name,variants\n,B\n", "Expected a name, got an empty cell in line 2"),
         ("a.csv", 'name,variants\n"A,B\n', "Not valid CSV"),

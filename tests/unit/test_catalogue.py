@@ -49,9 +49,9 @@ def test_all_problems_are_reported_at_once():
             'Write {"saw": {"teeth": ...}}.',
         ),
         (
-            'Expected an option of `saw` to be one of blade, label, sizes, teeth, got "blad"',
+            'Expected an option of `saw`, got "blad"',
             "/t/saw/blad",
-            'Did you mean "blade"?',
+            'Did you mean "blade"? Also available: label, sizes, teeth.',
         ),
         ('Expected `blade` to be one of band or chain, got "axe"', "/t/saw/blade", None),
         ('Expected `sizes` to be of type number, got "2"', "/t/saw/sizes/1", None),
@@ -63,16 +63,16 @@ def test_all_problems_are_reported_at_once():
 @pytest.mark.parametrize(
     ("choice", "message", "pointer"),
     [
-        ("sow", 'Expected `tool` to be one of hammer, saw, got "sow"', "/t"),
-        ({"sow": {}}, 'Expected `tool` to be one of hammer, saw, got "sow"', "/t/sow"),
-        ({"s/w": {}}, 'Expected `tool` to be one of hammer, saw, got "s/w"', "/t/s~1w"),
+        ("sow", 'Expected `tool` to be a known name, got "sow"', "/t"),
+        ({"sow": {}}, 'Expected `tool` to be a known name, got "sow"', "/t/sow"),
+        ({"s/w": {}}, 'Expected `tool` to be a known name, got "s/w"', "/t/s~1w"),
         (3, "Expected `tool` to be a name or {name: {option: value}}, got 3", "/t"),
         ({}, "Expected `tool` to be a name or {name: {option: value}}, got {}", "/t"),
         (["saw"], 'Expected `tool` to be a name or {name: {option: value}}, got ["saw"]', "/t"),
         ({"hammer": None}, "Expected `hammer` to be an object of options, got null", "/t/hammer"),
         (
             {"hammer": {"x": 1}},
-            'Expected an option of `hammer` to be absent (it has no options), got "x"',
+            'Expected no options, as `hammer` has none, got "x"',
             "/t/hammer/x",
         ),
         ({"saw": {"teeth": 0}}, "Expected `teeth` to be at least 1, got 0", "/t/saw/teeth"),

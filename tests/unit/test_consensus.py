@@ -475,8 +475,9 @@ class TestFiles:
         with pytest.raises(DataError, match=r"files that arbitre did not write, such as other\.json"):
             build({}, {}, {}).save(tmp_path)
 
-    def test_an_id_that_is_no_file_name_is_refused_in_a_folder(self, tmp_path):
-        result = build_consensus(Comparator({}), {name: {"a/b": {}} for name in "ab"})
+    @pytest.mark.parametrize("identity", ["a/b", "CON", "aux.1", "lpt9"])
+    def test_an_id_that_is_no_file_name_is_refused_in_a_folder(self, tmp_path, identity):
+        result = build_consensus(Comparator({}), {name: {identity: {}} for name in "ab"})
         with pytest.raises(DataError, match="cannot be used as a file name"):
             result.save(tmp_path / "gold")
 

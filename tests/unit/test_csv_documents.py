@@ -140,9 +140,13 @@ def test_a_broken_row_is_a_failure(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message", "hint"),
     [
-        ("nr,name\na,Bo\n", "Expected one column 'id', got the columns 'nr', 'name'", "--id-key"),
+        (
+            "nr,name\na,Bo\n",
+            "Expected one column 'id', got none",
+            "Available: nr, name. Set the column of the id with --id-key",
+        ),
         ("id,x,x\na,1,2\n", "Expected each column once", "Rename"),
-        ("", "Expected one column 'id', got the columns none", "--id-key"),
+        ("", "Expected one column 'id', got none", "--id-key"),
         ('id,x\na,"b\n', "Cannot read the file as CSV", "Correct the row after line 1"),
         ("id;nom\na;Zoé\n".encode("cp1252"), "probably Windows-1252", "iconv -f CP1252 -t UTF-8"),
         ("id;nom\na;Zoé\n".encode("utf-16"), "probably UTF-16", "iconv -f UTF-16 -t UTF-8"),
@@ -248,6 +252,29 @@ def test_an_excel_workbook_is_read_like_a_csv_file(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file as an Excel workbook") as caught:
         list(READING.records(path, "gold"))
     assert caught.value.file == str(path)
+
+
+def test_the_sheet_of_a_workbook_is_an_option_and_more_sheets_are_noted(tmp_path):
+    path, schema = tmp_path / "book.xlsx", tmp_path / "schema.json"
+    book = openpyxl.Workbook()
+    book.active.title = "gold"
+    for sheet, name in ((book.active, "Ada"), (book.create_sheet("answers"), "Bo")):
+        sheet.append(["id", "name"])
+        sheet.append(["a", name])
+    book.save(path)
+    schema.write_text('{"type": "object", "properties": {"name": {"type": "string"}}}')
+    options = {"gold": path, "predicted": path, "predicted_sheet": "answers"}
+    found = arbitre.evaluate(schema, **options)
+    assert found.micro.f1q < 1.0 == arbitre.evaluate(schema, gold=path, predicted=path).micro.f1q
+    assert found.notes == (f"{path} has 2 sheets; only the first, 'gold', is read. Set another with --gold-sheet.",)
+    assert arbitre.evaluate(schema, **options, gold_sheet="gold").notes == ()
+    with pytest.raises(DataError, match=r"""got 'answer'\n.*"answers"\? Also available: gold"""):
+        arbitre.evaluate(schema, gold=path, predicted=path, predicted_sheet="answer")
+    arguments = ["evaluate", "--schema", schema, "--gold", path, "--predicted", path, "--predicted-sheet", "answers"]
+    shown = CliRunner().invoke(app, list(map(str, arguments)))
+    assert "has 2 sheets" in shown.stderr
+    sheets = arbitre.agreement.agree(schema, {"a": path, "b": path}, gold_sheet="answers")
+    assert sheets.by_path["/name"].items == 1
 
 
 def test_an_excel_workbook_without_openpyxl_names_the_extra(tmp_path, monkeypatch):

@@ -251,7 +251,7 @@ def test_unknown_options_are_refused():
         evaluate([], [], "strikt")
     with pytest.raises(OptionError, match="Expected a notation of tags, got 'biose'"):
         evaluate([["O"]], [["O"]], tags="biose")
-    with pytest.raises(OptionError, match="Expected `exact_match` to be all or entities"):
+    with pytest.raises(OptionError, match=r"Expected `exact_match` to be a known name.*\n  Available: all, entities"):
         evaluate([], [], exact_match="some")
 
 

@@ -16,7 +16,7 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
 from arbitre.corpus.results.tables import ROWS, ExportTable
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.report.tables.exports import FORMS, Export, parse_exports, write
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
@@ -74,11 +74,12 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", ["t", "t.html", "u.md", ".md", "md", "", "t.md.tex", "../t.md", "T.md"])
     def test_an_unknown_table_is_refused_with_the_available_ones(self, name):
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(OptionError) as caught:
             parse_exports(["t.md", name], ["t", "v"])
-        assert str(caught.value) == (
-            f"Expected the name of a table, got {name!r}\n  Available tables: t, v. Extensions: .md, .tex, .csv, .parquet."
-        )
+        assert caught.value.message == f"Expected the name of a table, got {name!r}"
+        names = r"(Available: t, v\. |Did you mean \"t\"\? Also available: v\. )?"
+        assert re.fullmatch(rf"{names}Extensions: \.md, \.tex, \.csv, \.parquet\.", caught.value.hint)
+        assert ("vailable" in caught.value.hint) == (name != "t.html")
 
     def test_parquet_without_pyarrow_is_refused_before_comparing(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -167,11 +168,11 @@ class TestEvaluate:
             (["--table", "paths.md"], "--table requires --out"),
             (
                 ["--out", "out", "--table", "path.md"],
-                "got 'path.md' Available tables: documents, paths, scores, groups, faults. Extensions",
+                "got 'path.md'. Did you mean \"paths\"? Also available: documents, scores, groups, faults. Extensions",
             ),
             (["--out", "out", "--table", "groups.tex"], "--table groups.tex requires --cluster-by"),
             (["--out", "out", "--score", "irq"], "--score requires --table"),
-            (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq' Did you mean \"f1q\""),
+            (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq'. Did you mean \"f1q\""),
         ],
     )
     def test_evaluate_refuses_wrong_options_before_comparing(self, arguments, message):
@@ -206,7 +207,7 @@ class TestRank:
             "y",
         ]
         said = self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "o", *wanted("systems.md"), code=2)
-        assert "Available tables: levels, pairs. Extensions" in said
+        assert "Available: levels, pairs. Extensions" in said
 
     def test_help_lists_the_names_of_all_tables(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
@@ -220,7 +221,7 @@ class TestRank:
             (["--table", "systems.md"], "--table requires --out"),
             (
                 ["--out", "out", "--table", "levels.md"],
-                "Available tables: systems, scores, pairs, winners, lacking, runs",
+                "systems, scores, pairs, winners, lacking, runs",
             ),
         ],
     )

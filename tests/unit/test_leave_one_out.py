@@ -128,7 +128,7 @@ def test_documents_that_unanimity_leaves_out_are_not_compared():
     [
         ({"ada": {}}, {}, {}, "Expected at least two annotators, got 1"),
         (corpus(ada=["a"], bob=["a"]), corpus(ada=["a"]), {}, "'ada' twice"),
-        (corpus(ada=["a"], bob=["a"]), {}, {"strategy": "mean"}, "Expected `strategy` to be one of"),
+        (corpus(ada=["a"], bob=["a"]), {}, {"strategy": "mean"}, "Expected `strategy` to be a known name"),
         (corpus(ada=["a"], bob=["a"]), {}, {"strategy": "collegial"}, "majority, unanimity or dawid-skene"),
         (corpus(ada=["a"], bob=["a"], cy=["a"]), {}, {"weak_margin": 2.0}, "Expected `weak_margin`"),
     ],

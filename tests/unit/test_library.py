@@ -261,7 +261,7 @@ class TestTables:
         assert empty.to_arrow("matches").equals(arbitre.load(tmp_path / "empty").to_arrow("matches"))
 
     def test_an_unknown_table_is_refused(self):
-        with pytest.raises(arbitre.DataError, match='Did you mean "matches"'):
+        with pytest.raises(arbitre.OptionError, match='Did you mean "matches"'):
             evaluation().table("matchs")
 
     def test_the_worst_documents_come_first_and_failed_ones_last(self):
@@ -360,7 +360,7 @@ class TestFiles:
         assert all('<html lang="fr">' in page.read_text(encoding="utf-8") for page in pages)
 
     def test_an_unknown_language_is_refused(self, tmp_path):
-        with pytest.raises(arbitre.OptionError, match="en or fr"):
+        with pytest.raises(arbitre.OptionError, match="Available: en, fr"):
             evaluation().report(tmp_path / "r.html", language="de")
 
     @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])
@@ -435,6 +435,8 @@ class TestFiles:
             (["one", "Report.html"], "'Report.html' has the name of a file in `out`"),
             (["pairs.csv", "two"], "'pairs.csv' has the name of a file in `out`"),
             (["../one", "two"], "can be used as folder names, got '../one'"),
+            (["NUL", "two"], "can be used as folder names, got 'NUL'"),
+            (["one", "com1.5"], "can be used as folder names, got 'com1.5'"),
         ],
     )
     def test_names_of_systems_that_cannot_be_folders_are_refused_before_anything_is_compared(
@@ -553,4 +555,4 @@ class TestRanking:
     def test_an_unknown_option_is_named(self):
         with pytest.raises(OptionError, match="Unknown option `id_ky`") as caught:
             arbitre.rank(PATHS, schema=SCHEMA, gold=GOLD, id_ky="id")
-        assert caught.value.hint == 'Did you mean "id_key"?'
+        assert caught.value.hint.startswith('Did you mean "id_key"? Also available: ')

@@ -387,7 +387,7 @@ def test_the_version_of_dateparser_is_in_the_signature():
 def test_an_unknown_normalizer_is_refused_with_a_hint():
     with pytest.raises(SchemaError, match='Did you mean "casefold"') as caught:
         catalogue.build("case-fold", pointer="/properties/nom/x-arbitre/normalize/0")
-    assert caught.value.message == f'Expected `normalize` to be one of {", ".join(catalogue.names)}, got "case-fold"'
+    assert caught.value.message == 'Expected `normalize` to be a known name, got "case-fold"'
     assert caught.value.pointer == "/properties/nom/x-arbitre/normalize/0"
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arbitre import ABSENT, Comparator, Comparison, DataError, Gate, gate
+from arbitre import ABSENT, Comparator, Comparison, Gate, OptionError, gate
 from arbitre.corpus.results.gates import gate_plain
 from arbitre.corpus.running.checkpoints import Checkpoints
 from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
@@ -164,12 +164,12 @@ def test_gates_bound_the_exact_match_rate_of_paths_and_of_documents():
 
 @pytest.mark.parametrize("measure", ["exact_match_rate", "macro.exact_match_rate", "leaves.exact_match_rate"])
 def test_the_pooled_entries_have_no_exact_match_rate_to_bound(measure):
-    with pytest.raises(DataError, match="exact_match_rate of a path or of whole documents"):
+    with pytest.raises(OptionError, match="exact_match_rate of a path or of whole documents"):
         Gate.of(measure, 0.9)
 
 
 def test_a_gate_on_a_path_without_its_slash_names_the_path():
-    with pytest.raises(DataError, match="Did you mean"):
+    with pytest.raises(OptionError, match="Did you mean"):
         Gate.of("name:exact_match_rate", 0.9)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,39 @@ def test_a_folder_that_contains_an_input_is_refused(here):
     assert contents(here / "demo") == before
     with pytest.raises(OptionError, match="different paths"):
         agreement.consensus(SCHEMA, {"a": GOLD, "b": HASTY}, out="gold", queue="gold")
+
+
+def test_results_are_not_written_to_the_folder_of_any_input(here, monkeypatch):
+    texts = {
+        "schema.json": json.dumps({"type": "object", "properties": {"name": {"$ref": "../part/part.json"}}}),
+        "part.json": json.dumps({"type": "string"}),
+        "overlay.json": json.dumps({"/name": {"normalize": {"authority": {"file": "../names/names.csv"}}}}),
+        "names.csv": "name,variants\nAda,A.\n",
+        "own_same.py": "def same(gold, predicted):\n    return float(gold != predicted)\n",
+        "gold.json": '{"id": "a", "name": "Ada"}',
+        "predicted.json": '{"id": "a", "name": "A."}',
+        "project.json": '{"predicted": "@"}',
+    }
+    for name, text in texts.items():
+        folder = here / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(here / "own_same")
+    options = ["--schema", "schema/schema.json", "--allow-refs", here, "--overlay", "overlay/overlay.json"]
+    options += ["--functions", "own_same:same", "--project", "project/project.json", "--gold", "gold/gold.json"]
+    evaluate, rank = ("evaluate", *options, "--predicted"), ("rank", *options)
+    run(*evaluate, "predicted/predicted.json", "--out", "results")
+    before = contents(here)
+    for name in texts:
+        folder = name.partition(".")[0]
+        for command in ((*evaluate, "predicted/predicted.json"), (*rank, "a=predicted/predicted.json")):
+            said = run(*command, "--out", folder, "--force", code=2)
+            assert re.search(rf"The output folder contains an input: \S*{folder}/{name}\n", said)
+        schema = arbitre.Comparator("schema/schema.json", allow_refs=here, overlay="overlay/overlay.json")
+        if folder in {"schema", "part", "overlay", "names"}:
+            with pytest.raises(DataError, match="contains an input"):
+                schema.evaluate([("a", {"name": "Ada"}, {})], out=folder, force=True)
+    assert contents(here) == before
 
 
 def test_a_run_that_fails_keeps_the_earlier_results(here):

@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 
-from arbitre import ArbitreError, bundled
+from arbitre import ArbitreError, OptionError, bundled
 from arbitre.diagnosis.perturbation import FaultKind, perturb
 from arbitre.diagnosis.perturbation.noise import LOOK_ALIKES, add_noise
 from arbitre.paths import parse
@@ -245,6 +245,6 @@ def test_impossible_faults_are_not_planted():
     ],
 )
 def test_invalid_rates_are_refused(rates, message):
-    with pytest.raises(ArbitreError) as caught:
+    with pytest.raises(OptionError) as caught:
         perturb(PEOPLE, rates)
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(message)

@@ -9,7 +9,7 @@ from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import Failure, ReadOptions, Record, read_records
 from arbitre.corpus.reading.sources import split_lines
 from arbitre.corpus.running.executors import ProcessPool
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 
 
 def read(source, **options):
@@ -93,7 +93,8 @@ class TestFolder:
 
     def test_an_invalid_id_pattern_is_refused(self, tmp_path):
         write(tmp_path / "a.json", "1")
-        assert "to be a regular expression, got '(a': missing )" in refusal(tmp_path, id_pattern="(a").message
+        with pytest.raises(OptionError, match=r"to be a regular expression, got '\(a': missing \)"):
+            list(read_records(tmp_path, "gold", id_pattern="(a"))
 
     def test_a_slow_id_pattern_is_a_failure(self, tmp_path, monkeypatch):
         monkeypatch.setattr("arbitre.corpus.reading.document_ids.PATTERN_SECONDS", 0.05)

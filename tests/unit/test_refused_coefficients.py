@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import agreement
 from arbitre.cli import SCORING, app
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import OptionError
 from arbitre.refused_coefficients import COEFFICIENTS, check_not_agreement
 
 TEXT = {"type": "string"}
@@ -82,13 +82,13 @@ def test_every_coefficient_of_the_package_is_refused():
 class TestAScore:
     def test_it_cannot_be_a_gate(self):
         for bound in ({"kappa": 0.6}, ["alpha=0.6"]):
-            with pytest.raises(DataError) as caught:
+            with pytest.raises(OptionError) as caught:
                 arbitre.evaluate(TEXT, PAIRS, fail_under=bound)
             check(caught.value.message)
         assert CliRunner().invoke(app, ["evaluate", "--fail-under", "kappa=0.6"]).exit_code == 2
 
     def test_systems_cannot_be_ranked_by_it(self):
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(OptionError) as caught:
             arbitre.rank({"a": arbitre.evaluate(TEXT, PAIRS)}, "kappa")
         check(caught.value.message)
 

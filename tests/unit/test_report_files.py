@@ -336,5 +336,5 @@ def test_every_command_that_writes_a_report_knows_languages(results, tmp_path, c
     assert len(pages) == {"evaluate": 1, "rank": 2, "demo": 3, "report": 1}[command]
     assert all('<html lang="fr">' in page.read_text(encoding="utf-8") for page in pages)
     assert Language.FR is EvaluationOptions(lang=Language.FR).lang
-    with pytest.raises(OptionError, match="Expected the language to be en or fr"):
+    with pytest.raises(OptionError, match="Expected a known language, got 'de'\n  Available: en, fr"):
         EvaluationOptions(lang="de")

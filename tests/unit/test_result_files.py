@@ -79,7 +79,10 @@ def test_a_table_is_written_in_a_dialect():
 
 
 def test_an_unknown_dialect_is_refused():
-    with pytest.raises(OptionError, match="`csv_dialect` to be one of standard, excel-fr, got 'excel'"):
+    with pytest.raises(
+        OptionError,
+        match=r"""`csv_dialect` to be a known name, got 'excel'\n  Did you mean "excel-fr"\? Also available: standard""",
+    ):
         EvaluationOptions(csv_dialect="excel")
 
 

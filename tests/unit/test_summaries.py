@@ -17,7 +17,7 @@ from arbitre.corpus.systems import tables as system_tables
 from arbitre.corpus.systems.factors import factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.report.tables.exports import write_parquet
 from arbitre.tables.arrow import to_arrow_table
 from arbitre.tables.csv_text import CHUNK_ROWS, write_frame
@@ -161,7 +161,7 @@ def test_the_runs_table_shows_the_mean_spread_and_changes():
     ],
 )
 def test_an_unknown_table_is_refused(evaluation, arguments, message):
-    with pytest.raises(DataError) as error:
+    with pytest.raises(OptionError) as error:
         tables.table(evaluation, *arguments)
     assert str(error.value).startswith(message)
 

@@ -9,6 +9,7 @@ import pytest
 
 from arbitre import Scores, Tally
 from arbitre.corpus.statistics import means
+from arbitre.errors import OptionError
 from arbitre.tally import NAMES
 
 
@@ -67,7 +68,7 @@ def test_beta_weighs_missing_against_spurious_items():
     assert omits.fq(2) == invents.fq(0.5) == pytest.approx(5 * 2 / (4 * 4 + 2))
     assert omits.fq(2) < omits.fq(1) < omits.fq(0.5)
     for beta in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="Expected `beta` to be a positive number"):
+        with pytest.raises(OptionError, match="Expected `beta` to be a positive number"):
             omits.fq(beta)
 
 

@@ -99,7 +99,9 @@ class TestBleu:
             bleu("a", "a", weights)
 
     def test_an_unknown_tokenizer_is_refused(self):
-        with pytest.raises(OptionError, match="Expected `tokenize` to be one of 13a"):
+        with pytest.raises(
+            OptionError, match='Expected `tokenize` to be a known name, got "14a"\n  Did you mean "13a"'
+        ):
             bleu("a", "a", tokenize="14a")
 
 

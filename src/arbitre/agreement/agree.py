@@ -92,9 +92,11 @@ def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> d
 def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
     """Return the options that read the documents of an annotator.
 
-    If `gold_key` or `predicted_key` is set, it is the column or key of the documents. Otherwise those of a table are in
+    If `gold_key` or `predicted_key` is set, it is the column or key of the documents; the same holds for the sheets of
+    workbooks. Otherwise those of a table are in
     the column `predicted`, or else in the column `gold`.
     """
+    options = replace(options, predicted_sheet=options.predicted_sheet or options.gold_sheet)
     defaults = ReadOptions.predicted_key, ReadOptions.gold_key
     given = [key for key in (options.gold_key, options.predicted_key) if key not in defaults]
     if given:

@@ -313,7 +313,7 @@ def agreement_of(ratings: Ratings, weights: str | None, *, ordered: bool) -> Flo
     if weights is None:
         return None
     if weights not in get_args(Weights):
-        hint = did_you_mean(weights, get_args(Weights)) or 'Use "linear" or "quadratic".'
+        hint = did_you_mean(weights, get_args(Weights))
         raise OptionError.of(f"Unknown weights {weights!r}", hint=hint)
     if not ordered and not ratings.ordered:
         raise DataError.of(

@@ -40,6 +40,7 @@ class Authority:
         variants: Number of distinct variants, without the names themselves.
         ambiguous: Variants of several names, with these names in the order of the file. They are not mapped.
         table: The name of each other variant.
+        path: Path of the file.
     """
 
     file: str
@@ -47,6 +48,7 @@ class Authority:
     variants: int
     ambiguous: Mapping[str, tuple[str, ...]]
     table: Mapping[str, str]
+    path: str
 
     def name_of(self, text: str) -> str:
         """Return the name of a variant; any other text is unchanged."""
@@ -72,12 +74,14 @@ class AuthorityFile:
         entries: Each name with its variants.
         options: The options that determine the result, with a hash of the file.
         unique: Whether variants of several names are an error.
+        path: Path of the file.
     """
 
     file: str
     entries: tuple[tuple[str, tuple[str, ...]], ...]
     options: Mapping[str, Any]
     unique: bool
+    path: str
 
     def normalized(self, normalize: Callable[[str], Json]) -> Authority:
         """Return the table of variants after names and variants are normalised.
@@ -96,6 +100,7 @@ class AuthorityFile:
                         claims.setdefault(text, {})[name] = None
         return Authority(
             file=self.file,
+            path=self.path,
             names=len(names),
             variants=sum(set(claimed) != {text} for text, claimed in claims.items()),
             ambiguous={text: tuple(claimed) for text, claimed in claims.items() if len(claimed) > 1},
@@ -133,7 +138,7 @@ def read_authority(options: Mapping[str, Any]) -> AuthorityFile:
     entries = tuple(read(text, path, options))
     known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if key in options}
     known = {"file": path.name} | known | {"sha256": hashlib.sha256(content).hexdigest()[:16]}
-    return AuthorityFile(path.name, entries, known, options["ambiguous"] == "error")
+    return AuthorityFile(path.name, entries, known, options["ambiguous"] == "error", str(path))
 
 
 def _of_records(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -177,8 +182,8 @@ def _of_table(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tup
 
 def _column(header: Sequence[str], name: str, path: Path) -> int:
     if header.count(name) != 1:
-        hint = did_you_mean(name, header) or "Set `name`, `variants` and `delimiter` in the schema."
-        raise _wrong(f"Expected one column {shown(name)}, got the columns {', '.join(map(shown, header))}", path, hint)
+        hint = did_you_mean(name, header, "Set `name`, `variants` and `delimiter` in the schema.")
+        raise _wrong(f"Expected one column {shown(name)}, got {header.count(name) or 'none'}", path, hint)
     return header.index(name)
 
 

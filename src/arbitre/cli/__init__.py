@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints, is_typeddict
 
@@ -21,13 +21,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from arbitre.cli.commands import DECLARATIONS, GROUPS
-from arbitre.errors import ArbitreError, OptionError
+from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.options import REQUIRED, options_of
 from arbitre.refused_coefficients import check_not_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from arbitre.errors import Problem
     from arbitre.options import Option
 
 __all__ = ["app", "main"]
@@ -50,7 +51,18 @@ FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entiti
 """Commands for a single area of application, such as entity recognition."""
 
 
-class LazyGroup(TyperGroup):
+class CommandGroup(TyperGroup):
+    """Command group that answers an unknown command with the most similar ones, then the others."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
+        """Return the requested command."""
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-"):
+            ctx.fail(f"No such command {name!r}. {did_you_mean(name, known)}")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(CommandGroup):
     """Command group that builds a command on first use and prints expected errors as messages."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typer's signature)
@@ -94,7 +106,7 @@ class LazyGroup(TyperGroup):
 
 def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
     """Build a command, or a group of commands, from its declaration."""
-    built = typer.Typer(add_completion=False, no_args_is_help=name in GROUPS, help=GROUPS.get(name))
+    built = typer.Typer(cls=CommandGroup, add_completion=False, no_args_is_help=name in GROUPS, help=GROUPS.get(name))
     for words in DECLARATIONS:
         first, _, subcommand = words.partition(" ")
         if first == name:
@@ -119,7 +131,7 @@ def function_of(words: str) -> Callable[..., None]:
 def typer_command(words: str) -> Callable[..., None]:
     """Return a function with a parameter for each option of a command, which imports the command and runs it.
 
-    A contradiction between options is reported as an invalid value.
+    An `OptionError` is reported as an invalid value, with the names that the options have on the command line.
     """
     declared = DECLARATIONS[words]
 
@@ -128,14 +140,25 @@ def typer_command(words: str) -> Callable[..., None]:
         try:
             function(**arguments(function, given))
         except OptionError as error:
-            text = re.sub(r"`(\w+)`", lambda quoted: f"--{quoted[1].replace('_', '-')}", error.message)
-            raise typer.BadParameter(text) from error
+            raise typer.BadParameter(" ".join(map(_in_one_line, error.problems))) from error
 
     command.__doc__ = inspect.getdoc(declared)
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [_parameter(option) for option in options_of(declared)]
     )
     return command
+
+
+def _in_one_line(problem: Problem) -> str:
+    """Return the message and the hint of a problem. Options are written as on the command line.
+
+    In a problem with a pointer, the option is a JSON value, and the message quotes one of its keys.
+    """
+    text = str(replace(problem, hint=None))
+    text = f"{text.removesuffix('.')}. {problem.hint}" if problem.hint else text
+    if problem.pointer is not None:
+        return text
+    return re.sub(r"`(\w+)`", lambda quoted: f"--{quoted[1].replace('_', '-')}", text)
 
 
 def arguments(function: Callable[..., None], given: dict[str, Any]) -> dict[str, Any]:

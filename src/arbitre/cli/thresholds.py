@@ -7,7 +7,7 @@ import typer
 
 from arbitre.cli.output.console import Terminal
 from arbitre.corpus.results.gates import Gate, Missed
-from arbitre.errors import DataError
+from arbitre.errors import OptionError
 
 
 def under(text: str) -> Gate:
@@ -43,5 +43,5 @@ def close(screen: Terminal, missed: Iterable[Missed]) -> int:
 def _parsed(text: str, *, over: bool) -> Gate:
     try:
         return Gate.parse(text, over=over)
-    except DataError as error:
+    except OptionError as error:
         raise typer.BadParameter(" ".join(filter(None, (f"{error.message}.", error.problems[0].hint)))) from error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
-from arbitre.comparator.functions import load_functions
+from arbitre.comparator.functions import load_functions, module_files
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.records import readable
 from arbitre.corpus.reading.strict_json import check_value
@@ -94,8 +95,9 @@ class Comparator:
         format_assertion: bool = False,
         allow_refs: str | Path | Iterable[str | Path] = (),
     ) -> None:
-        known_distances, known_normalizers = load_functions(functions, distances, normalizers)
-        self.plan: Plan = compile_plan(
+        names = tuple(functions)
+        known_distances, known_normalizers = load_functions(names, distances, normalizers)
+        plan = compile_plan(
             load(schema, allow_refs),
             overlay=overlay,
             close=close,
@@ -106,6 +108,7 @@ class Comparator:
             max_calls=max_calls,
             format_assertion=format_assertion,
         )
+        self.plan: Plan = replace(plan, inputs=(*plan.inputs, *module_files(names)))
 
     @classmethod
     def infer(

@@ -148,8 +148,8 @@ def rank(
         The ranking, or the comparison of each factor.
 
     Raises:
-        DataError: There are no systems, the systems have different documents, or a score is invalid.
-        OptionError: An option is unknown, or options contradict each other.
+        DataError: There are no systems, or the systems have different documents or runs.
+        OptionError: An option or a score is unknown or invalid, or options contradict each other.
         QualityGateError: A system misses a bound of `fail_under` or `fail_over`.
 
     >>> from arbitre import Comparator

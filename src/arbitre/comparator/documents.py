@@ -50,8 +50,8 @@ def compare(
 
     Raises:
         SchemaError: The schema is invalid.
-        DataError: A document cannot be read or compared, or a bound is invalid.
-        OptionError: A comparator is given together with one of its options.
+        DataError: A document cannot be read or compared.
+        OptionError: A bound is invalid, or a comparator is given together with one of its options.
         QualityGateError: A score misses a bound of `fail_under` or `fail_over`.
 
     >>> compare(gold=["Ada", "Bo"], predicted=["Bo"]).scores.irq

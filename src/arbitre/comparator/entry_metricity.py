@@ -159,9 +159,7 @@ def entry_metricity(
     >>> row.metricity.metricity, row.scores.f1q
     (1.0, 0.3333333333333333)
     """
-    dialect, inputs = CsvDialect.named(csv_dialect), paths_among([schema, gold, predicted])
-    if out is not None:
-        check_output_folder(Path(out), inputs=inputs, force=force)
+    dialect, inputs = CsvDialect.named(csv_dialect), paths_among([gold, predicted])
     known, _ = load_functions(options.get("functions", ()), options.get("distances", builtin_distances))
     choices = configurations(
         schema,
@@ -169,6 +167,9 @@ def entry_metricity(
         distance=[NamedChoice.of(choice, known) for choice in distance],
         build=partial(Comparator, **options),
     )
+    inputs += choices[0].comparator.plan.inputs
+    if out is not None:
+        check_output_folder(Path(out), inputs=inputs, force=force)
     documents = _Documents.of(
         gold, predicted, ReadOptions(id_key, max_depth=max_depth).for_plan(choices[0].comparator.plan)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import TYPE_CHECKING, Any
 
 from arbitre import normalizers as normalisers
@@ -56,6 +57,12 @@ def load_functions(
                 f"or a catalogue of such functions, got {type(loaded).__name__} for {name!r}."
             )
     return known, normal
+
+
+def module_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the files of the modules in these names, which have been imported; see `load_functions`."""
+    modules = (sys.modules.get(name.partition(":")[0]) for name in names)
+    return tuple(dict.fromkeys(file for module in modules if (file := getattr(module, "__file__", None)) is not None))
 
 
 def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:

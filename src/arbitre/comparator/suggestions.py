@@ -59,8 +59,9 @@ def suggest_aliases(
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
-    target = destination(out, inputs=_inputs(schema, pairs, given), force=force)
-    suggested = take_comparator(schema, given).suggest_aliases(pairs, **given)
+    comparator = take_comparator(schema, given)
+    target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
+    suggested = comparator.suggest_aliases(pairs, **given)
     write_overlay(suggested.overlay, target)
     return suggested
 
@@ -95,17 +96,18 @@ def suggest_gate(
         OptionError: An option is unknown, or options contradict each other.
     """
     given: dict[str, Any] = {**options}
-    target = destination(out, inputs=_inputs(schema, pairs, given), force=force)
-    suggested = take_comparator(schema, given).suggest_gate(pairs, seed=seed, **given)
+    comparator = take_comparator(schema, given)
+    target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
+    suggested = comparator.suggest_gate(pairs, seed=seed, **given)
     write_overlay(suggested.overlay, target)
     return suggested
 
 
-def _inputs(schema: SchemaSource | Comparator, pairs: Pairs | None, given: dict[str, Any]) -> list[str]:
+def _inputs(comparator: Comparator, pairs: Pairs | None, given: dict[str, Any]) -> list[str]:
     """Return the files and folders that a suggestion is derived from."""
-    names = ("gold", "predicted", "manifest", "overlay", "project")
+    names = ("gold", "predicted", "manifest", "project")
     paths = [path for source in (pairs, *map(given.get, names)) for path in paths_among(source)]
-    return [*(str(path).partition("#")[0] for path in paths_among(schema)), *expand_globs(paths)]
+    return [*comparator.plan.inputs, *expand_globs(paths)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ class Comparison:
         if node_id is None:
             every = NodeTree.of(self.levels)
             known = [text for number in range(len(every)) if (text := every.pointer(number, gold=True)) is not None]
-            hint = did_you_mean(pointer, known) or "Pointers refer to the gold document."
+            hint = did_you_mean(pointer, known, "Pointers refer to the gold document.")
             raise DataError.of("No value was compared", pointer=pointer, hint=hint)
         return node_id
 

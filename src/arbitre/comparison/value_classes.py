@@ -51,7 +51,7 @@ def classify(
     if not rows:
         raise DataError.of(
             f"Expected the path of single values, got {path!r}",
-            hint=did_you_mean(path, list(known)) or "Write * for positions in lists, such as /people/*/role.",
+            hint=did_you_mean(path, known, "Write * for positions in lists, such as /people/*/role."),
         )
     spelling: dict[Hashable, Json] = {}
     for gold, predicted, _, equal in rows:

@@ -218,7 +218,7 @@ def evaluate(
     check_scheme(scheme)
     if exact_match not in get_args(Denominator):
         raise OptionError.of(
-            f"Expected `exact_match` to be all or entities, got {exact_match!r}",
+            f"Expected `exact_match` to be a known name, got {exact_match!r}",
             hint=did_you_mean(exact_match, get_args(Denominator)),
         )
     left = from_python(gold, notation=tags, lenient=lenient)

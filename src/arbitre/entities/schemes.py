@@ -41,7 +41,7 @@ def check_scheme(scheme: str) -> None:
     if scheme not in SCHEMES:
         raise OptionError.of(
             f"Expected a scheme, got {scheme!r}",
-            hint=did_you_mean(scheme, SCHEMES) or f"Choose one of: {', '.join(SCHEMES)}.",
+            hint=did_you_mean(scheme, SCHEMES),
         )
 
 

@@ -132,7 +132,7 @@ def check_notation(notation: str) -> None:
     if notation not in NOTATIONS:
         raise OptionError.of(
             f"Expected a notation of tags, got {notation!r}",
-            hint=did_you_mean(notation, NOTATIONS) or f"Choose one of: {', '.join(NOTATIONS)}.",
+            hint=did_you_mean(notation, NOTATIONS),
         )
 
 

@@ -271,9 +271,10 @@ def diff(
         The changes. Its `to_markdown()` is for a comment on a pull request, its `to_junit()` for a CI server.
 
     Raises:
-        DataError: A file is not an evaluation, the score is unknown or not one where higher is better, or the change
-            cannot be tested and `fail_if_worse` is set without `tolerance`.
-        OptionError: `tolerance` is negative, or is set without `fail_if_worse`.
+        DataError: A file is not an evaluation, or the change cannot be tested and `fail_if_worse` is set without
+            `tolerance`.
+        OptionError: The score is unknown or not one where higher is better, or `tolerance` is negative or is set
+            without `fail_if_worse`.
         QualityGateError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
     """
     check_tolerance(tolerance, fail_if_worse=fail_if_worse)
@@ -307,9 +308,8 @@ def compare_evaluations(
 ) -> EvaluationDiff:
     """Return the changes; see `diff` for the arguments and the errors."""
     if score not in HIGHER_IS_BETTER:
-        raise DataError.of(
-            f"Expected a score where higher is better, got {score!r}",
-            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"Choose one of: {', '.join(HIGHER_IS_BETTER)}.",
+        raise OptionError.of(
+            f"Expected a score where higher is better, got {score!r}", hint=did_you_mean(score, HIGHER_IS_BETTER)
         )
     sides = [
         _Side.of(side, score) if isinstance(side, Evaluation) else _Side.read(side, score) for side in (before, after)

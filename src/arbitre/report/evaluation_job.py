@@ -215,7 +215,8 @@ class EvaluationJob:
         if options.out is None:
             return self.run(on_results)
         names, force, resume = result_names(options), options.force, options.resume
-        with output_folder(options.out, names, inputs=self.inputs, resume=resume, force=force) as staging:
+        inputs = [*self.plan.inputs, *self.inputs]
+        with output_folder(options.out, names, inputs=inputs, resume=resume, force=force) as staging:
             self.options = replace(options, out=staging)
             try:
                 evaluation, files = self.run(on_results)
@@ -560,4 +561,5 @@ def result_names(options: EvaluationOptions) -> tuple[str, ...]:
 
 def input_files(plan: Plan, sources: Sources, reading: ReadOptions, options: EvaluationOptions) -> list[str | Path]:
     """Return the files and folders that an evaluation reads."""
-    return [*sources.files(reading), *paths_among([options.source, options.provenance, plan.root.file])]
+    project = None if reading.project is None else reading.project.file
+    return [*plan.inputs, *sources.files(reading), *paths_among([options.source, options.provenance, project])]

@@ -53,8 +53,7 @@ class EvaluationOptions:
             French (semicolon, decimal comma, byte-order mark).
 
     Raises:
-        OptionError: Options contradict each other.
-        DataError: A table or a score is unknown.
+        OptionError: Options contradict each other, or a table or a score is unknown.
     """
 
     out: Path | None = None

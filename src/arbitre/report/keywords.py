@@ -50,6 +50,8 @@ class ReadingKeywords(TypedDict, total=False):
     normalize_ids: bool
     gold_key: str
     predicted_key: str
+    gold_sheet: str | None
+    predicted_sheet: str | None
     project: str | Path | Mapping[str, Json] | Projection | None
     lenient: bool
     repair_structure: bool

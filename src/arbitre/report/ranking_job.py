@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arbitre.corpus.joining.join import Join
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.manifest import Manifest
 from arbitre.corpus.running.executors import running
@@ -14,6 +15,7 @@ from arbitre.corpus.storage.output_folder import check_output_folder, output_fol
 from arbitre.corpus.systems.factors import check_factor, factor
 from arbitre.corpus.systems.ranking import rank
 from arbitre.corpus.systems.run_stability import run_stability
+from arbitre.corpus.systems.system_samples import check_runs
 from arbitre.errors import DataError
 from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.file_names import REPORT
@@ -74,9 +76,9 @@ class RankingJob:
             The ranking and the names of the files written.
 
         Raises:
-            DataError: A source cannot be read, a table is unknown, or the folder contains files that arbitre did not
-                write.
-            OptionError: There are tables, but no folder.
+            DataError: A source cannot be read, the folder contains files that arbitre did not write, or systems have
+                different runs of the documents.
+            OptionError: A table is unknown, or there are tables, but no folder.
         """
         names = comparison_names(RankingResults, self.table, self.evaluation.out)
         sources = {name: Sources(gold=gold, predicted=paths) for name, paths in systems.items()}
@@ -86,6 +88,7 @@ class RankingJob:
     def _systems(self, sources: Mapping[str, Sources]) -> tuple[Ranking, tuple[str, ...]]:
         with running(self.evaluation.executor) as executor:
             jobs = {name: self._job(one, name, executor) for name, one in sources.items()}
+            check_runs({name: job.joined.labels for name, job in jobs.items() if isinstance(job.joined, Join)})
             evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
             ranking = ranked(evaluations, self.scores, self.statistics)
             if self._folder is not None:
@@ -103,9 +106,9 @@ class RankingJob:
             The comparisons and the names of the files written.
 
         Raises:
-            DataError: The manifest cannot be read, a factor is not one of its columns, a table is unknown, or the
-                folder contains files that arbitre did not write.
-            OptionError: There are tables, but no folder.
+            DataError: The manifest cannot be read, a factor is not one of its columns, or the folder contains files
+                that arbitre did not write.
+            OptionError: A table is unknown, or there are tables, but no folder.
         """
         files = comparison_names(FactorsResults, self.table, self.evaluation.out)
         columns = Manifest(manifest, self.reading).factors
@@ -174,8 +177,7 @@ def comparison_names(
     """Return the names of all files that `write_comparison` and the report may write.
 
     Raises:
-        DataError: A table is unknown.
-        OptionError: There are tables, but no folder.
+        OptionError: A table is unknown, or there are tables, but no folder.
     """
     exports = parse_exports(table, results.rows, out)
     texts = (f"{results.name}{end}" for end in (".json", ".md", ".tex"))

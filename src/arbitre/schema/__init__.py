@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from arbitre import matching
 from arbitre.distances import catalogue
-from arbitre.errors import Problem, SchemaError
+from arbitre.errors import OptionError, Problem, SchemaError
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.alias_annotations import with_aliases
@@ -16,7 +17,7 @@ from arbitre.schema.compiling.canonical_plan import canonical_sites
 from arbitre.schema.compiling.compiler import Compiler
 from arbitre.schema.compiling.forced_choices import Overrides
 from arbitre.schema.compiling.readings import matching_problems
-from arbitre.schema.describe import CLOSE, entries_of, rows_of, signature_of
+from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of
 from arbitre.schema.loading.overlay import Overlay
 from arbitre.schema.loading.references import SchemaSource, Subschema, load
 from arbitre.schema.plan import Plan
@@ -25,12 +26,13 @@ from arbitre.schema.reach import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances import DistanceCatalogue
     from arbitre.normalizers import Normalizer
     from arbitre.values import Json
+
+T = TypeVar("T")
 
 __all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
 
@@ -62,18 +64,32 @@ def compile_plan(
         format_assertion: Whether validation checks `format`.
 
     Raises:
-        SchemaError: The schema, the overlay or an option is not valid. Lists every problem.
+        SchemaError: The schema or the overlay is not valid. Lists every problem.
+        OptionError: `close`, `match` or `distance` is not valid.
     """
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
-        raise SchemaError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
+        raise OptionError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
     laid = None if overlay is None else overlay if isinstance(overlay, Overlay) else Overlay.read(overlay)
     forced = Overrides(
-        None if match is None else matching.catalogue.build(match),
-        None if distance is None else distances.build(distance),
+        None if match is None else _chosen(matching.catalogue, match),
+        None if distance is None else _chosen(distances, distance),
     )
     compiler = Compiler(distances, matching.catalogue, normalizers)
     plan = _compiled(root, laid, float(close), compiler, forced)
-    return replace(plan, max_calls=max_calls, format_assertion=format_assertion)
+    inputs = (
+        *root.shelf.files,
+        *([str(overlay)] if isinstance(overlay, (str, Path)) else []),
+        *(used.authority.path for used in authorities_of(plan.sites)),
+    )
+    return replace(plan, max_calls=max_calls, format_assertion=format_assertion, inputs=tuple(dict.fromkeys(inputs)))
+
+
+def _chosen(catalogue: Catalogue[T], choice: Json) -> T:
+    """Return what an option names. Raises OptionError."""
+    try:
+        return catalogue.build(choice)
+    except SchemaError as error:
+        raise OptionError(*(replace(one, pointer=one.pointer or None) for one in error.problems)) from error
 
 
 def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:

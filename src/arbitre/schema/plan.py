@@ -38,6 +38,7 @@ class Plan:
         expected: The kinds of documents that the schema is written for; None for any.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
         format_assertion: Whether validation checks `format`.
+        inputs: Files that the plan was compiled from: schemas, overlay, authority files and modules of functions.
     """
 
     sites: tuple[Site, ...]
@@ -51,6 +52,7 @@ class Plan:
     expected: frozenset[Kind] | None = None
     max_calls: int | None = None
     format_assertion: bool = False
+    inputs: tuple[str, ...] = ()
 
     @property
     def allows_text(self) -> bool:

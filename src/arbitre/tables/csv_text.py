@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeA
 
 import numpy as np
 
-from arbitre.errors import OptionError
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.parsing.fast_json import compact
 from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
@@ -57,7 +57,9 @@ class CsvDialect(NamedTuple):
         CsvDialect(delimiter=';', decimal=',', mark=True)
         """
         if name not in _DIALECTS:
-            raise OptionError.of(f"Expected `csv_dialect` to be one of {', '.join(_DIALECTS)}, got {name!r}.")
+            raise OptionError.of(
+                f"Expected `csv_dialect` to be a known name, got {name!r}", hint=did_you_mean(str(name), _DIALECTS)
+            )
         return _DIALECTS[name]
 
     @classmethod

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, get_args
 import numpy as np
 from markupsafe import Markup
 
-from arbitre.errors import DataError, did_you_mean, show_hidden
+from arbitre.errors import DataError, OptionError, did_you_mean, show_hidden
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
@@ -219,7 +219,7 @@ class Table(Mapping[str, "Values"]):
         return any(any(cells) for cells in numbers)
 
     def text(self, kind: TableFormat) -> str:
-        """Return the table in a format, with a final line break. Raises DataError for an unknown format."""
+        """Return the table in a format, with a final line break. Raises OptionError for an unknown format."""
         if kind not in get_args(TableFormat):
             raise unknown("format", kind, get_args(TableFormat))
         return {"markdown": self.markdown, "latex": self.latex, "csv": self.csv}[kind]()
@@ -334,10 +334,9 @@ def columns(*names: str, written: Callable[[float], str] | None = None, **more: 
     return tuple(TableColumn(name, written, **more) for name in names)
 
 
-def unknown(what: str, got: str, known: tuple[str, ...]) -> DataError:
+def unknown(what: str, got: str, known: tuple[str, ...]) -> OptionError:
     """Return the error for an unknown format, row or column of a table."""
-    hint = did_you_mean(got, known) or f"Available: {', '.join(known)}."
-    return DataError.of(f"Expected a {what} of a table, got {got!r}", hint=hint)
+    return OptionError.of(f"Expected a {what} of a table, got {got!r}", hint=did_you_mean(got, known))
 
 
 def _numeric(values: Values) -> bool:

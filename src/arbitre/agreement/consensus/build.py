@@ -135,7 +135,7 @@ def consensus_on(
     language = Language.named(lang)
     sources = [*annotators.values(), *(systems or {}).values()]
     inputs = [path for source in sources for path in expand_globs(source)]
-    inputs += map(str, paths_among([decisions, comparator.plan.root.file]))
+    inputs += [*comparator.plan.inputs, *map(str, paths_among(decisions))]
     target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
     options = reading.for_plan(comparator.plan)
     annotations = read_annotations(annotators, options)
@@ -325,7 +325,7 @@ def check_options(strategy: Strategy, weak_margin: float) -> None:
     if strategy not in get_args(Strategy):
         names = get_args(Strategy)
         raise OptionError.of(
-            f"Expected `strategy` to be one of {', '.join(names)}, got {strategy!r}.",
+            f"Expected `strategy` to be a known name, got {strategy!r}",
             hint=did_you_mean(strategy, names),
         )
     if not 0.0 <= weak_margin <= 1.0:

@@ -200,7 +200,7 @@ def _decision(plain: Any, line: int) -> Decision:  # noqa: ANN401  (any JSON)
     if unknown := sorted(plain.keys() - set(KEYS)):
         raise DataError.of(
             f"Unknown key {unknown[0]!r} in a decision",
-            hint=did_you_mean(unknown[0], KEYS) or f"The keys are {', '.join(KEYS)}.",
+            hint=did_you_mean(unknown[0], KEYS),
         )
     for key in ("id", "by", "note", "fingerprint"):
         if key in plain and not isinstance(plain[key], str):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from arbitre.corpus.joining.provenance import sidecar
 from arbitre.corpus.reading.document_ids import RUN
 from arbitre.corpus.reading.reader import LINES
+from arbitre.corpus.storage.files import is_file_name
 from arbitre.corpus.storage.output_folder import check_output_folder, output_folder, output_path
 from arbitre.errors import DataError
 from arbitre.report.text_files import atomic_text_file, json_text, output_text_file
@@ -322,7 +323,7 @@ def _line(name: str, document: Json, id_key: str) -> str:
 def _file_names(documents: Iterable[str]) -> dict[str, str]:
     """Return the file name of each document. Raises DataError if there is none."""
     names = {name: f"{name}.json" for name in documents}
-    if wrong := [name for name, file in names.items() if Path(file).name != file]:
+    if wrong := [name for name, file in names.items() if not is_file_name(file)]:
         raise DataError.of(
             f"The id {wrong[0]!r} cannot be used as a file name", hint="Write the documents to a .jsonl file instead."
         )

@@ -45,7 +45,7 @@ def read_spans(
     columns = dict.fromkeys(annotators, column) if isinstance(column, int) else dict(column)
     if unknown := columns.keys() - annotators.keys():
         name = min(unknown)
-        raise OptionError.of(f"Unknown annotator {name!r} in `column`.", hint=did_you_mean(name, annotators))
+        raise OptionError.of(f"Unknown annotator {name!r} in `column`", hint=did_you_mean(name, annotators))
     files = {
         name: [
             read(file, tags=tags, lenient=lenient, column=columns.get(name, -1))

@@ -81,7 +81,7 @@ def gamma(
     """
     if expected not in get_args(Expected):
         hint = did_you_mean(expected, get_args(Expected))
-        raise OptionError.of(f"Expected `expected` to be local or global, got {expected!r}", hint=hint)
+        raise OptionError.of(f"Expected `expected` to be a known name, got {expected!r}", hint=hint)
     check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples)
     documents = [continuum] if isinstance(continuum, Mapping) else list(continuum)
     continua = Continua.of(documents, alpha, beta, unmatched, categories)

@@ -151,9 +151,9 @@ def suggest_aliases(
     Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
     """
     screen = output.terminal()
-    inputs = [str(schema).partition("#")[0], *paths_among(options.get("overlay")), *sources.files(reading)]
-    out = screen.destination(out, inputs=inputs, force=force)
     plan = Comparator(schema, **options).plan
+    project = [] if reading.project is None else paths_among(reading.project.file)
+    out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
     suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
     _print(screen, suggested, out)
     if not screen.as_json:
@@ -179,9 +179,9 @@ def suggest_gate(
     gold.
     """
     screen = output.terminal()
-    inputs = [str(schema).partition("#")[0], *paths_among(options.get("overlay")), *sources.files(reading)]
-    out = screen.destination(out, inputs=inputs, force=force)
     plan = Comparator(schema, **options).plan
+    project = [] if reading.project is None else paths_among(reading.project.file)
+    out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
     suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
     _print(screen, suggested, out)
     if not screen.as_json:

@@ -272,8 +272,8 @@ def _repeated(side: Side, entry: IndexedDocument, reason: str) -> Failure:
 
 def _check_only(selected: frozenset[str], expected: str, index: DocumentIndex, failures: Iterable[Failure]) -> None:
     if selected:
-        known = set(_ids(index))
-        missing = sorted(selected - known - {failure.id for failure in failures})
+        known = dict.fromkeys(_ids(index))
+        missing = sorted(selected - known.keys() - {failure.id for failure in failures})
         if missing:
             raise DataError.of(f"{expected}, got {quote_names(missing)}", hint=did_you_mean(missing[0], known))
 

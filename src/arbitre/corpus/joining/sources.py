@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 from arbitre.corpus.joining.join import join, paired
 from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.joining.provenance import GoldProvenance
+from arbitre.corpus.reading.csv_table import WORKBOOK, sheet_note
 from arbitre.corpus.reading.data_frames import DataFrame
 from arbitre.corpus.reading.document_ids import label
 from arbitre.corpus.reading.manifest import Manifest
@@ -91,13 +92,31 @@ class Sources:
         """
         paths = [str(self.manifest)] if self.manifest is not None else [*_each(self.gold), *_each(self.pairs)]
         provenance = GoldProvenance.read(expand_globs(paths))
-        return replace(self._joined(reading, on_read, processes), provenance=provenance)
+        joined = self._joined(reading, on_read, processes)
+        notes = (*joined.notes, *self._sheet_notes(reading or ReadOptions()))
+        return replace(joined, notes=notes, provenance=provenance)
 
     def files(self, reading: ReadOptions | None = None) -> list[str | Path]:
         """Return the files and folders that the documents are read from. Raises DataError if a glob matches none."""
         if self.manifest is not None:
             return [*Manifest(self.manifest, reading or ReadOptions()).files()]
         return [*expand_globs([*_each(self.gold), *_each(self.predicted), *_each(self.pairs)])]
+
+    def _sheet_notes(self, reading: ReadOptions) -> Iterator[str]:
+        """Yield a note for each workbook of which only the first of several sheets is read."""
+        sides = (
+            (self.gold, reading.gold_sheet, "--gold-sheet"),
+            (self.predicted, reading.predicted_sheet, "--predicted-sheet"),
+        )
+        for sources, sheet, option in sides:
+            for name in expand_globs(_each(sources) if sheet is None else []):
+                if Path(name).suffix.lower() == WORKBOOK and (
+                    note := sheet_note(Path(name), f"Set another with {option}.")
+                ):
+                    yield note
+        if self.manifest is not None and Path(self.manifest).suffix.lower() == WORKBOOK:
+            remedy = "Save another sheet as a file of its own."
+            yield from filter(None, [sheet_note(Path(self.manifest), remedy)])
 
     def _joined(self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None) -> Join:
         reading, numbers = reading or ReadOptions(), count(1)

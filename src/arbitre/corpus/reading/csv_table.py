@@ -33,26 +33,27 @@ WORKBOOK: Final = ".xlsx"
 class CsvTable:
     """A CSV file in UTF-8, with or without a byte-order mark, whose first line contains the names of the columns.
 
-    The delimiter is detected (see `csv_rows`). The file may be compressed. The first sheet of an Excel workbook is read
-    like a CSV file.
+    The delimiter is detected (see `csv_rows`). The file may be compressed. A sheet of an Excel workbook is read like a
+    CSV file.
 
     Attributes:
         path: Path of the file.
+        sheet: Name of the sheet of a workbook; None for the first.
         columns: Names of the columns.
 
     Raises:
         DataError: The file cannot be read, a column occurs twice, or a required column is missing.
     """
 
-    def __init__(self, path: Path, required: Collection[str], hint: str) -> None:
-        self.path = path
+    def __init__(self, path: Path, required: Collection[str], hint: str, sheet: str | None = None) -> None:
+        self.path, self.sheet = path, sheet
         with self._table() as (columns, _):
             self.columns = columns
         for name in required:
             if columns.count(name) != 1:
                 raise self._refused(
-                    f"Expected one column {name!r}, got the columns {quote_names(columns)}",
-                    did_you_mean(name, columns) or hint,
+                    f"Expected one column {name!r}, got {columns.count(name) or 'none'}",
+                    did_you_mean(name, columns, hint),
                 )
         if len(set(columns)) != len(columns):
             raise self._refused(f"Expected each column once, got {quote_names(columns)}", "Rename one of them.")
@@ -70,7 +71,7 @@ class CsvTable:
     def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
         """Open the file. Yields its first row, and the line and the cells of all others that are not blank."""
         if self.path.suffix.lower() == WORKBOOK:
-            rows = workbook_rows(self.path)
+            rows = workbook_rows(self.path, self.sheet)
             yield next(rows, (1, []))[1], rows
             return
         try:
@@ -99,18 +100,49 @@ class CsvTable:
             hint=f"Save the table as CSV UTF-8{command}",
         )
 
-    def _refused(self, message: str, hint: str) -> DataError:
+    def _refused(self, message: str, hint: str | None) -> DataError:
         return DataError.of(message, file=str(self.path), line=1, hint=hint)
 
 
-def workbook_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each row of the first sheet that is not blank, as texts.
+def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row of a sheet that is not blank, as texts.
 
     Formulas have the value that was saved with them. Dates are written as in ISO 8601, booleans as TRUE and FALSE.
 
+    Args:
+        path: Path of the workbook.
+        sheet: Name of the sheet; None for the first.
+
     Raises:
-        DataError: openpyxl is not installed, or the file cannot be read.
+        DataError: openpyxl is not installed, the file cannot be read, or it has no such sheet.
     """
+    with _workbook(path) as sheets:
+        if sheet is not None and sheet not in sheets:
+            hint = did_you_mean(sheet, sheets)
+            raise DataError.of(f"Expected the name of a sheet, got {sheet!r}", file=str(path), hint=hint)
+        width = None
+        chosen = next(iter(sheets.values())) if sheet is None else sheets[sheet]
+        for number, row in enumerate(chosen.iter_rows(values_only=True), 1):
+            cells = [_cell_text(value) for value in row]
+            while cells and not cells[-1]:
+                cells.pop()
+            if cells:
+                width = len(cells) if width is None else width
+                yield number, cells + [""] * (width - len(cells))
+
+
+def sheet_note(path: Path, remedy: str) -> str | None:
+    """Return a note if a workbook has more sheets than the first, which is read. Raises DataError."""
+    with _workbook(path) as sheets:
+        first, *others = sheets
+    if not others:
+        return None
+    return f"{path} has {len(sheets)} sheets; only the first, {first!r}, is read. {remedy}"
+
+
+@contextmanager
+def _workbook(path: Path) -> Iterator[dict[str, Any]]:
+    """Open a workbook. Yields its sheets by name, in order; those without cells, such as charts, are left out."""
     try:
         import openpyxl  # noqa: PLC0415  (an extra)
     except ImportError as error:
@@ -118,14 +150,10 @@ def workbook_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
-            width = None
-            for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
-                cells = [_cell_text(value) for value in row]
-                while cells and not cells[-1]:
-                    cells.pop()
-                if cells:
-                    width = len(cells) if width is None else width
-                    yield number, cells + [""] * (width - len(cells))
+            sheets = {sheet.title: sheet for sheet in book.worksheets}
+            if not sheets:
+                raise DataError.of("Expected a workbook with a sheet, got none", file=str(path))
+            yield sheets
         finally:
             book.close()
     except (OSError, KeyError, IndexError, ValueError, TypeError, EOFError, BadZipFile, SyntaxError) as error:

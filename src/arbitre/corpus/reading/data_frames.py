@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from arbitre.corpus.reading.document_ids import RUN, quote_names
+from arbitre.corpus.reading.document_ids import RUN
 from arbitre.corpus.reading.parquet import ParquetRow
 from arbitre.corpus.reading.strict_json import check_value
 from arbitre.errors import DataError, did_you_mean
@@ -53,8 +53,8 @@ class FrameTable:
         for name in (id_key, *columns):
             if names.count(name) != 1:
                 raise DataError.of(
-                    f"Expected one column {name!r}, got the columns {quote_names(names)}",
-                    hint=did_you_mean(name, names) or "Set the columns with `id_key`, `gold_key` and `predicted_key`.",
+                    f"Expected one column {name!r}, got {names.count(name) or 'none'}",
+                    hint=did_you_mean(name, names, "Set the columns with `id_key`, `gold_key` and `predicted_key`."),
                 )
         ids = self._values(id_key)
         runs = self._values(RUN) if RUN in names else [None] * len(ids)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.corpus.reading import strict_json
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.paths import pointer
 from arbitre.values import PATTERN_SECONDS, kind_of
 
@@ -89,7 +89,7 @@ class FileNamePattern:
         try:
             return cls(regex.compile(pattern))
         except regex.error as error:
-            raise DataError.of(
+            raise OptionError.of(
                 f"Expected the id pattern to be a regular expression, got {pattern!r}: {error}",
                 hint=r"Example: --id-pattern 'page_\d+'.",
             ) from None

@@ -65,6 +65,8 @@ class ReadOptions:
         max_depth: Maximum number of nested containers.
         gold_key: Key of the gold document in records that contain it, and its Parquet column.
         predicted_key: Key of the prediction in records that contain it, and its Parquet column.
+        gold_sheet: Name of the sheet with gold in Excel workbooks; None for the first.
+        predicted_sheet: Name of the sheet with predictions in Excel workbooks; None for the first.
         lenient: Whether to repair predictions that are not valid JSON.
         repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
         project: JMESPath expressions that are applied to documents before comparison.
@@ -81,6 +83,8 @@ class ReadOptions:
     max_depth: int = strict_json.MAX_DEPTH
     gold_key: str = "gold"
     predicted_key: str = "predicted"
+    gold_sheet: str | None = None
+    predicted_sheet: str | None = None
     lenient: bool = False
     repair_structure: bool = False
     project: Projection | None = None
@@ -136,8 +140,8 @@ class ReadOptions:
         """Return the reader of one side.
 
         Raises:
-            DataError: `id_pattern` is invalid, or an extra is not installed.
-            OptionError: `repair_structure` is set without `lenient`.
+            DataError: An extra is not installed.
+            OptionError: `id_pattern` is invalid, or `repair_structure` is set without `lenient`.
         """
         if self.repair_structure and not self.lenient:
             raise OptionError.of("`repair_structure` requires `lenient`", hint="Set `lenient`, or leave it out.")
@@ -155,6 +159,7 @@ class ReadOptions:
             texts=self.texts,
             fields=self.fields,
             normalize_ids=self.normalize_ids,
+            sheet=self.gold_sheet if side == "gold" else self.predicted_sheet,
         )
 
     def for_plan(self, plan: Plan) -> Self:

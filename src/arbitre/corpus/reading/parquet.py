@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.corpus.reading.document_ids import RUN, quote_names
+from arbitre.corpus.reading.document_ids import RUN
 from arbitre.errors import DataError, did_you_mean
 from arbitre.tables.arrow import import_pyarrow
 
@@ -84,12 +84,12 @@ class ParquetTable:
     def _check(self, types: Any, schema: Any, columns: Iterable[str]) -> None:  # noqa: ANN401  (pyarrow has no types)
         for name in columns:
             if schema.names.count(name) != 1:
-                columns_found = quote_names(schema.names)
                 raise DataError.of(
-                    f"Expected one column {name!r}, got the columns {columns_found}",
+                    f"Expected one column {name!r}, got {schema.names.count(name) or 'none'}",
                     file=str(self.path),
-                    hint=did_you_mean(name, schema.names)
-                    or "Set the columns with --id-key, --gold-key and --predicted-key.",
+                    hint=did_you_mean(
+                        name, schema.names, "Set the columns with --id-key, --gold-key and --predicted-key."
+                    ),
                 )
             kind = schema.field(name).type
             if not _plain(types, kind):

@@ -45,10 +45,11 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Expressions for both sides; None leaves documents unchanged."""
+    """Expressions for both sides; None leaves documents unchanged. `file` is the file that contains them, if any."""
 
     gold: Expression | None = None
     predicted: Expression | None = None
+    file: str | None = None
 
     @classmethod
     def from_expressions(cls, expressions: Mapping[str, Json], *, file: str | None = None) -> Projection:
@@ -75,7 +76,7 @@ class Projection:
         if problems or not compiled:
             none = Problem("Expected an expression for gold or predicted, got none", pointer="", hint=_HINT)
             raise DataError(*problems or [none]).located(file=file)
-        return cls(**compiled)
+        return cls(**compiled, file=file)
 
     @classmethod
     def load(cls, path: str | Path) -> Projection:
@@ -108,7 +109,7 @@ _HINT: Final = """Example: {"gold": "entries", "predicted": "answer.people[].{na
 def _compiled(library: ModuleType, name: str, text: Json) -> Expression:
     if name not in SIDES:
         raise DataError.of(
-            f"Expected gold or predicted, got {name!r}", pointer=f"/{name}", hint=did_you_mean(name, SIDES) or _HINT
+            f"Expected gold or predicted, got {name!r}", pointer=f"/{name}", hint=did_you_mean(name, SIDES, _HINT)
         )
     side: Side = "gold" if name == "gold" else "predicted"
     if not isinstance(text, str):

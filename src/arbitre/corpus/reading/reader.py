@@ -81,6 +81,7 @@ class Reader:
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
         fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
         normalize_ids: Whether ids are compared without case, Unicode form and file extension.
+        sheet: Name of the sheet of an Excel workbook; None for the first.
         max_bytes: Maximum size of the JSON text of a document, in bytes.
         max_values: Maximum number of values of a document.
     """
@@ -99,6 +100,7 @@ class Reader:
     max_values: int = MAX_VALUES
     repair_structure: bool = False
     wrapped: bool = True
+    sheet: str | None = None
 
     def source(
         self, name: str, *, alone: bool, matched: bool = False, processes: Processes | None = None
@@ -176,7 +178,9 @@ class Reader:
             return self.failure(error.located(file=str(path)), identity, run)
         place = None if is_compressed(path) else ByteRange(str(path))
         record = Record(identity, run, value, str(path), place=place, repair=repair)
-        return self.finished(record) if labels else self.unwrapped(record)  # a manifest has columns for both sides
+        if labels is not None and self.column not in SIDES:  # the name of a column of the manifest
+            return replace(self, column=self.side).unwrapped(record)
+        return self.unwrapped(record)
 
     def lists_records(self, path: Path) -> bool:
         """Return whether a file contains a list of records."""
@@ -253,7 +257,7 @@ class Reader:
 
     def cells(self, path: Path) -> Iterator[Record | Failure]:
         """Yield one record per row of a CSV file. The columns are the fields; an empty cell is an absent field."""
-        table = CsvTable(path, [self.id_key], "Set the column of the id with --id-key.")
+        table = CsvTable(path, [self.id_key], "Set the column of the id with --id-key.", self.sheet)
         for line, row in table.rows():
             if isinstance(row, str) or not row[self.id_key]:
                 reason = row if isinstance(row, str) else f"Expected an id in {self.id_key!r}, got an empty cell"

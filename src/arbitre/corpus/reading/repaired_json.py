@@ -115,7 +115,7 @@ def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Ans
     """
     if strictness not in STRICTNESSES:
         raise OptionError.of(
-            f"Expected `strictness` to be {', '.join(STRICTNESSES)}, got {strictness!r}",
+            f"Expected `strictness` to be a known name, got {strictness!r}",
             hint=did_you_mean(str(strictness), STRICTNESSES),
         )
     return _read(text, strictness)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.arrays import exact_sum
+from arbitre.errors import OptionError
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats
@@ -53,11 +54,10 @@ class DocumentQuality:
         """Return the share of documents with at least this quality, in [0, 1]; None without documents.
 
         Raises:
-            ValueError: `quality` is NaN.
+            OptionError: `quality` is NaN.
         """
         if math.isnan(quality):
-            message = "Expected `quality` to be a number, got nan"
-            raise ValueError(message)
+            raise OptionError.of("Expected `quality` to be a number, got nan")
         return int(np.count_nonzero(self.qualities >= quality)) / self.documents if self.documents else None
 
     @property

@@ -22,7 +22,7 @@ from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
-from arbitre.errors import DataError, did_you_mean
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.paths import outside
 from arbitre.tables.table import Table
 from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
@@ -250,7 +250,8 @@ class Evaluation:
             path: Path of the score; by default, the entries.
 
         Raises:
-            DataError: An option has an invalid value, or a document has no cluster.
+            OptionError: An option has an invalid value.
+            DataError: The path is unknown, or a document has no cluster.
         """
         sample = self.sample(cluster=cluster, path=path)
         return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
@@ -289,9 +290,7 @@ class Evaluation:
             return Table.of_frame(self._details.matches(self))
         if name == "faults":
             return self.faults()
-        raise DataError.of(
-            f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES) or f"Choose one of: {', '.join(TABLES)}."
-        )
+        raise OptionError.of(f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES))
 
     def faults(self) -> Table:
         """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
@@ -447,7 +446,8 @@ class Evaluation:
 
         Raises:
             QualityGateError: A score is below its minimum. The error is also an AssertionError and names each one.
-            DataError: A score or path is unknown.
+            OptionError: A score is unknown, or a bound is out of range.
+            DataError: A path is unknown.
 
         >>> import arbitre
         >>> evaluation = arbitre.Comparator({"type": "string"}).evaluate([("a", "yes", "yes"), ("b", "yes", "no")])

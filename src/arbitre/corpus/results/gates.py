@@ -14,7 +14,7 @@ import numpy as np
 
 from arbitre.corpus.results.document_quality import DocumentQuality
 from arbitre.corpus.statistics.score_selection import HIGHER_IS_BETTER
-from arbitre.errors import DataError, Problem, QualityGateError, did_you_mean
+from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.tally import COUNTS, Scores, Tally
 
@@ -64,15 +64,15 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str, *, over: bool = False) -> Self:
-        """Parse a gate written as `MEASURE=VALUE`. Raises DataError."""
+        """Parse a gate written as `MEASURE=VALUE`. Raises OptionError."""
         measure, equals, value = text.rpartition("=")
         if not equals:
-            raise DataError.of(f"Expected SCORE=VALUE, as in f1q=0.9, got {text!r}")
+            raise OptionError.of(f"Expected SCORE=VALUE, as in f1q=0.9, got {text!r}")
         return cls.of(measure, value, over=over)
 
     @classmethod
     def of(cls, measure: str, value: float | str, *, over: bool = False) -> Self:
-        """Create a gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises DataError."""
+        """Create a gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises OptionError."""
         text = f"{measure}={value}"
         if measure == FAILED:
             return cls._of_failed(value, text, over=over)
@@ -83,31 +83,31 @@ class Gate:
         elif scope == QUALITY:
             _known("measure", score, ("mean", "median", EXACT, "at_least(0.9)"))
         elif score == EXACT and not scope.startswith("/"):
-            raise DataError.of(
+            raise OptionError.of(
                 f"Expected {EXACT} of a path or of whole documents, got {text!r}",
                 hint=f"Write /PATH:{EXACT}={value} or {QUALITY}.{EXACT}={value}.",
             )
         elif not (over and score == VARIANCE) and score != EXACT:
             if ":" in score:
-                raise DataError.of(
+                raise OptionError.of(
                     f"Expected a path to start with a slash, got {text!r}", hint=f'Did you mean "/{measure}={value}"?'
                 )
             _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
         bound = _number(value)
         if not 0.0 <= bound <= 1.0:
-            raise DataError.of(f"Expected the value to be a number from 0 to 1, got {value!r} in {text!r}")
+            raise OptionError.of(f"Expected the value to be a number from 0 to 1, got {value!r} in {text!r}")
         return cls(scope, score, argument, bound, over)
 
     @classmethod
     def _of_failed(cls, value: float | str, text: str, *, over: bool) -> Self:
         bound = _number(value)
         if not over:
-            raise DataError.of(
+            raise OptionError.of(
                 f"Expected a score, got {text!r}",
                 hint=f"The number of failed documents has an upper bound: {FAILED}=0.",
             )
         if not (bound >= 0.0 and bound.is_integer()):
-            raise DataError.of(f"Expected a number of documents, got {value!r} in {text!r}")
+            raise OptionError.of(f"Expected a number of documents, got {value!r} in {text!r}")
         return cls(FAILED, FAILED, None, bound, over)
 
     def __str__(self) -> str:
@@ -182,7 +182,8 @@ def gate(
         count) passes no gate.
 
     Raises:
-        DataError: A gate names an unknown score, or a path that is neither in the results nor in the schema.
+        OptionError: A gate names an unknown score, or its bound is out of range.
+        DataError: A gate names a path that is neither in the results nor in the schema.
 
     >>> import arbitre
     >>> comparator = arbitre.Comparator({"type": "string"})
@@ -261,7 +262,7 @@ class Gated:
         paths = [scope for scope in self.measures if scope not in {*SCOPES, FAILED}]
         raise DataError.of(
             f"Expected {gate.option} to name a path with scores, got {gate.scope!r}",
-            hint=did_you_mean(gate.scope, paths) or f"Available paths: {', '.join(paths)}.",
+            hint=did_you_mean(gate.scope, paths),
         )
 
 
@@ -333,11 +334,11 @@ def _in_file(values: Mapping[Any, float | None], gate: Gate) -> float | None:
 
 
 def _scope(measure: str, text: str) -> tuple[str, str]:
-    """Split a measure into scope and score. Raises DataError."""
+    """Split a measure into scope and score. Raises OptionError."""
     if measure.startswith("/"):
         scope, _, score = measure.rpartition(":")
         if not scope:
-            raise DataError.of(f"Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got {text!r}")
+            raise OptionError.of(f"Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got {text!r}")
         return scope, score
     if measure == QUALITY:
         return QUALITY, "mean"
@@ -351,9 +352,9 @@ def _scope(measure: str, text: str) -> tuple[str, str]:
 def _argument(name: str, value: str, text: str) -> float:
     number = _number(value)
     if name == "fq" and not 0.0 < number < math.inf:
-        raise DataError.of(f"Expected the beta of fq to be a positive number, got {value!r} in {text!r}")
+        raise OptionError.of(f"Expected the beta of fq to be a positive number, got {value!r} in {text!r}")
     if name == "at_least" and not 0.0 <= number <= 1.0:
-        raise DataError.of(f"Expected the quality of at_least to be a number from 0 to 1, got {value!r} in {text!r}")
+        raise OptionError.of(f"Expected the quality of at_least to be a number from 0 to 1, got {value!r} in {text!r}")
     return number
 
 
@@ -367,7 +368,5 @@ def _number(value: float | str) -> float:
 
 def _known(what: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
-        check_not_agreement(word, DataError)
-        raise DataError.of(
-            f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known) or f"Choose one of: {', '.join(known)}."
-        )
+        check_not_agreement(word, OptionError)
+        raise OptionError.of(f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known))

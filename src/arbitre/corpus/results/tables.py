@@ -63,7 +63,7 @@ def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", s
         scores: Score columns, besides the counts of entries.
 
     Raises:
-        DataError: If the format, the rows or a score is unknown.
+        OptionError: The format, the rows or a score is unknown.
     """
     if rows not in get_args(Rows):
         raise unknown("row", rows, get_args(Rows))
@@ -225,7 +225,7 @@ def figures(
     name: str = "document",
     counts: Sequence[str] = (),
 ) -> Table:
-    """Return a table of named rows of scores. Raises DataError if a row lacks a score."""
+    """Return a table of named rows of scores. Raises OptionError if a row lacks a score."""
     names = (*counts, *scores)
     for one in rows.values():
         for missing in (each for each in names if each not in one):

@@ -16,7 +16,7 @@ import scipy
 from arbitre.arrays import exact_dot, weighted_sums
 from arbitre.corpus.statistics.jackknife import TIE_TOLERANCE, binomial_ends, left_out, moments, t_ends
 from arbitre.corpus.statistics.sample import Statistic, check_option, chunks
-from arbitre.errors import DataError
+from arbitre.errors import OptionError
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def intervals(
         seed: Random seed of the bootstrap.
 
     Raises:
-        DataError: An option has an invalid value.
+        OptionError: An option has an invalid value.
     """
     statistic = Statistic.scores(sample, NAMES, average)
     computed = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
@@ -146,12 +146,12 @@ def intervals(
 
 
 def check_bootstrap(level: float, method: str, resamples: int) -> None:
-    """Raise DataError if an option of an interval is invalid."""
+    """Raise OptionError if an option of an interval is invalid."""
     if not 0.0 < level < 1.0:
-        raise DataError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
     check_option("method", method, get_args(Method))
     if resamples < 1:
-        raise DataError.of(
+        raise OptionError.of(
             f"Expected `resamples` to be a positive integer, got {resamples}", hint=f"The default is {RESAMPLES}."
         )
 

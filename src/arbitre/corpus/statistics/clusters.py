@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import regex
 
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.values import PATTERN_SECONDS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _matched_labels(ids: Iterable[str], pattern: str) -> Iterable[str]:
     try:
         compiled = regex.compile(pattern)
     except regex.error as error:
-        raise DataError.of(
+        raise OptionError.of(
             f"Expected the cluster pattern to be a regular expression, got {pattern!r}: {error}",
             hint=r"Example: 'page_\d+'.",
         ) from error

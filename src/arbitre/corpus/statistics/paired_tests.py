@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES, bounds
 from arbitre.corpus.statistics.sample import Statistic, check_option
 from arbitre.corpus.statistics.swaps import swapped
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,8 @@ def paired_difference(
         seed: Random seed.
 
     Raises:
-        DataError: The samples differ in documents or clusters, or an option has an invalid value.
+        DataError: The samples differ in documents or clusters.
+        OptionError: An option has an invalid value.
 
     >>> from arbitre.corpus.statistics import Sample
     >>> keys = list("abcde")
@@ -158,7 +159,8 @@ def contrasts(
         seed: Random seed of the swaps.
 
     Raises:
-        DataError: The samples of a family differ in documents or clusters, or an option has an invalid value.
+        DataError: The samples of a family differ in documents or clusters.
+        OptionError: An option has an invalid value.
     """
     alpha = threshold(level)
     tests = sum(map(len, pairs))
@@ -250,7 +252,7 @@ def threshold(level: float) -> float:
     0.05
     """
     if not 0.0 < level < 1.0:
-        raise DataError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
     return round(1.0 - level, 12)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from arbitre.arrays import exact_sum
 from arbitre.corpus.storage.string_array import StringArray
-from arbitre.errors import DataError, did_you_mean
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -218,11 +218,10 @@ class Statistic:
 
 
 def check_option(option: str, value: str, known: Sequence[str]) -> None:
-    """Raise DataError if the value of an option is unknown."""
+    """Raise OptionError if the value of an option is unknown."""
     if value not in known:
-        raise DataError.of(
-            f"Expected `{option}` to be {', '.join(known[:-1])} or {known[-1]}, got {value!r}",
-            hint=did_you_mean(value, known),
+        raise OptionError.of(
+            f"Expected `{option}` to be a known name, got {value!r}", hint=did_you_mean(str(value), known)
         )
 
 

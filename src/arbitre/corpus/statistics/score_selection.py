@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.corpus.statistics.sample import Statistic
-from arbitre.errors import DataError, did_you_mean
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.tally import NAMES
 
@@ -35,7 +35,7 @@ def weigh_for_beta(sample: Sample, score: str) -> tuple[Sample, str]:
         The sample, reweighted for fq(beta), and the name of the score.
 
     Raises:
-        DataError: The score is unknown or not one where higher is better.
+        OptionError: The score is unknown or not one where higher is better.
     """
     beta = _beta(score)
     if beta is None:
@@ -75,14 +75,14 @@ def side_by_side(scores_by_name: Mapping[str, Mapping[str, Scores]], score: str)
 
 
 def _beta(score: str) -> float | None:
-    """Return the beta of `fq(beta)`; None for other scores where higher is better. Raises DataError for all others."""
+    """Return the beta of `fq(beta)`; None for other scores where higher is better. Raises OptionError for others."""
     graded = _GRADED.fullmatch(score)
     if graded and (beta := float(graded[1])) > 0.0:
         return beta
     if score not in HIGHER_IS_BETTER:
-        check_not_agreement(score, DataError)
-        raise DataError.of(
+        check_not_agreement(score, OptionError)
+        raise OptionError.of(
             f"Expected a score where higher is better, got {score!r}",
-            hint=did_you_mean(score, HIGHER_IS_BETTER) or f"Choose one of: {', '.join(HIGHER_IS_BETTER)}, fq(2).",
+            hint=did_you_mean(score, (*HIGHER_IS_BETTER, "fq(2)")),
         )
     return None

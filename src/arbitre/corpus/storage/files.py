@@ -1,15 +1,15 @@
-"""Atomic file writing, and errors for files that cannot be read or written."""
+"""Atomic file writing, names of files, and errors for files that cannot be read or written."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import DataError, folder_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @contextmanager
@@ -52,3 +52,29 @@ def unwritable(path: Path, error: OSError) -> DataError:
         file=str(path),
         hint="Check the name and the permissions, or choose another folder.",
     )
+
+
+_DEVICES: Final = frozenset(
+    (
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        "conin$",
+        "conout$",
+        *(f"{port}{number}" for port in ("com", "lpt") for number in "123456789¹²³"),
+    )
+)
+"""Names that Windows reserves for devices, in every folder and with any suffix."""
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether a name can be that of a file or a folder on every system.
+
+    >>> names = ["page 1", "a/b", "..", "con", "Nul.json", "COM1.tar.gz", "console", "page."]
+    >>> [name for name in names if is_file_name(name)]
+    ['page 1', 'console']
+    """
+    if name in {"", ".", ".."} or Path(name).name != name or "\0" in name or name[-1] in ". ":
+        return False
+    return name.partition(".")[0].rstrip().lower() not in _DEVICES

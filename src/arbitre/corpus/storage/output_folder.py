@@ -27,7 +27,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.corpus.storage.files import unwritable
+from arbitre.corpus.storage.files import is_file_name, unwritable
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _results(folder: Path, parts: Collection[str], *, force: bool) -> list[_Resu
     if os.path.lexists(lock) and (not _is_file(lock) or lock.lstat().st_size):
         raise _not_ours(lock)
     for part in parts:
-        if Path(part).name != part or part in {"", ".", "..", *_OWN}:
+        if not is_file_name(part) or part in _OWN:
             raise DataError.of(f"The name {part!r} cannot be used as a folder name", hint="Choose another name.")
         if (taken := _below(folder, f"{part}/.")) is not None:
             raise _not_ours(taken)

@@ -161,5 +161,5 @@ def _keys(ids: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]
 def check_factor(name: str, known: Collection[str]) -> None:
     """Raise DataError if a factor is unknown."""
     if name not in known:
-        hint = f"The factors are {', '.join(known)}." if known else "The columns of a manifest are factors."
-        raise DataError.of(f"Expected a factor, got {name!r}", hint=did_you_mean(name, known) or hint)
+        hint = did_you_mean(name, known, "The columns of a manifest are factors.")
+        raise DataError.of(f"Expected a factor, got {name!r}", hint=hint)

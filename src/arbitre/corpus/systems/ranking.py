@@ -228,7 +228,8 @@ def rank(
         options: Statistical options.
 
     Raises:
-        DataError: There are no systems, the systems have different documents, or a score is invalid.
+        DataError: There are no systems, or the systems have different documents or runs.
+        OptionError: A score or an option is invalid.
 
     >>> import arbitre
     >>> comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
@@ -244,8 +245,9 @@ def rank(
         raise DataError.of("Expected systems to rank, got none", hint="Pass at least one evaluation.")
     names = tuple(dict.fromkeys((score, *beside)))
     aggregate, level, seed = options.aggregate, options.level, options.seed
+    tables = {name: evaluation.document_table for name, evaluation in systems.items()}
+    check_runs({name: zip(table.ids, table.runs, strict=True) for name, table in tables.items()})
     samples = {name: sample_documents(evaluation, options.cluster) for name, evaluation in systems.items()}
-    check_runs(systems, samples)
     scores = {
         name: {score_name: estimate(sample, score_name, aggregate) for score_name in names}
         for name, sample in samples.items()

@@ -10,7 +10,7 @@ from arbitre.corpus.statistics.clusters import assign_clusters
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.statistics.clusters import Cluster
@@ -28,14 +28,23 @@ def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
     return Sample.of(keys, columns.tallies, columns.failed, clusters, runs=runs)
 
 
-def check_runs(systems: Mapping[str, Evaluation], samples: Mapping[str, Sample]) -> None:
-    """Raise DataError if the systems have the same documents, but different runs of them."""
-    tables = {name: evaluation.document_table for name, evaluation in systems.items()}
-    if len({frozenset(sample.keys) for sample in samples.values()}) == 1:
-        return
-    if len({frozenset(table.ids) for table in tables.values()}) > 1:
+def check_runs(systems: Mapping[str, Iterable[tuple[str, str | None]]]) -> None:
+    """Check that systems with the same documents have the same runs of them.
+
+    Args:
+        systems: Ids and runs of the predictions of each system.
+
+    Raises:
+        DataError: The documents are the same, but not their runs.
+    """
+    known = {name: list(labels) for name, labels in systems.items()}
+    ids = {name: frozenset(identity for identity, _ in labels) for name, labels in known.items()}
+    if len(set(ids.values())) > 1:
         return  # the paired tests refuse different documents
-    runs = {name: sorted({run for run in table.runs if run is not None}) for name, table in tables.items()}
+    several = {name: len(ids[name]) < len(labels) for name, labels in known.items()}
+    if len({frozenset(labels) if several[name] else ids[name] for name, labels in known.items()}) == 1:
+        return
+    runs = {name: sorted({run for _, run in labels if run is not None}) for name, labels in known.items()}
     if len({tuple(names) for names in runs.values()}) == 1:
         return
     named = (

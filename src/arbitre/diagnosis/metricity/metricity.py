@@ -19,7 +19,7 @@ from arbitre.diagnosis.metricity.inequalities import (
     triples,
 )
 from arbitre.diagnosis.metricity.matrix_checks import check_matrix
-from arbitre.errors import ArbitreError, DataError
+from arbitre.errors import ArbitreError, DataError, OptionError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -148,7 +148,7 @@ def metricity(
     table = check_matrix("matrix", matrix)
     if not pool:
         if same is not None:
-            raise DataError.of("Expected `same` only with a pool, got pool=False", hint="Leave `same` out.")
+            raise OptionError.of("Expected `same` only with a pool, got pool=False", hint="Leave `same` out.")
         scale, unit = _scale_to_unit(table)
         return Metricity(**_inequalities(unit, scale, options, pool=False)[2])
     rows, columns = table.shape

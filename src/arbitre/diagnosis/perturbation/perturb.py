@@ -12,7 +12,7 @@ import numpy as np
 from arbitre.diagnosis.perturbation.entry_faults import FAULTS, Tokens
 from arbitre.diagnosis.perturbation.planted_fault import FaultKind, PlantedFault
 from arbitre.diagnosis.perturbation.renaming import Renaming, renamings
-from arbitre.errors import ArbitreError, did_you_mean
+from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.paths import STAR, parse, pointer
 from arbitre.values import check
 
@@ -248,11 +248,9 @@ def _checked(rates: Mapping[str, float]) -> dict[FaultKind, float]:
     known = [kind.value for kind in FaultKind]
     for name, rate in rates.items():
         if name not in known:
-            raise ArbitreError.of(
-                f'Expected a kind of fault, got "{name}"', hint=did_you_mean(name, known) or f"Use {', '.join(known)}."
-            )
+            raise OptionError.of(f'Expected a kind of fault, got "{name}"', hint=did_you_mean(name, known))
         if not 0.0 <= rate <= 1.0:
-            raise ArbitreError.of(f'Expected a rate from 0 to 1 for "{name}", got {rate}')
+            raise OptionError.of(f'Expected a rate from 0 to 1 for "{name}", got {rate}')
     return {kind: rates[kind] for kind in FAULTS if rates.get(kind, 0.0) > 0.0}
 
 

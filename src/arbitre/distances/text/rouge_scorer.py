@@ -87,7 +87,7 @@ class RougeScorer:
 
     def __init__(self, kind: str, *, tokenizer: str = "words", stem: bool = False, skip: int = SKIP) -> None:
         if kind not in KINDS:
-            hint = did_you_mean(kind, KINDS) or "Choose rouge1 to rouge9, rougeL, rougeLsum or rougeS."
+            hint = did_you_mean(kind, KINDS)
             raise OptionError.of(f"Expected `kind` to be a kind of ROUGE, got {shown(kind)}", hint=hint)
         if tokenizer not in TOKENIZERS:
             raise OptionError.of(f"Expected `tokenizer` to be words or rouge-score, got {shown(tokenizer)}")

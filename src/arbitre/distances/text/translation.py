@@ -58,7 +58,7 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
     metrics = _metrics("bleu")
     if name not in TOKENIZERS:
         raise OptionError.of(
-            f"Expected `tokenize` to be one of {', '.join(TOKENIZERS)}, got {shown(name)}",
+            f"Expected `tokenize` to be a known name, got {shown(name)}",
             hint=did_you_mean(name, TOKENIZERS),
         )
     split = metrics.BLEU(tokenize=name).tokenizer

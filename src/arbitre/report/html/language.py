@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from arbitre.errors import OptionError
+from arbitre.errors import OptionError, did_you_mean
 
 
 class Language(StrEnum):
@@ -22,7 +22,7 @@ class Language(StrEnum):
     def named(cls, name: str) -> Language:
         """Return the language of a name. Raises OptionError if there is none."""
         if name not in [one.value for one in cls]:
-            raise OptionError.of(f"Expected the language to be {' or '.join(cls)}, got {name!r}")
+            raise OptionError.of(f"Expected a known language, got {name!r}", hint=did_you_mean(str(name), cls))
         return cls(name)
 
     def number(self, value: float | None, digits: int = 4) -> str:

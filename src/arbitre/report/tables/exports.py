@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.corpus.storage.files import atomic_file
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.report.text_files import atomic_text_file
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
@@ -44,8 +44,7 @@ def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path 
         out: Folder of the tables.
 
     Raises:
-        OptionError: There are names, but no folder.
-        DataError: The rows or the format of a table are unknown.
+        OptionError: There are names, but no folder, or the rows or the format of a table are unknown.
     """
     if names and out is None:
         raise OptionError.of("`table` requires `out`: the folder for the tables.")
@@ -53,9 +52,9 @@ def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path 
     for name in dict.fromkeys(names or ()):
         stem, _, form = name.rpartition(".")
         if stem not in rows or form not in FORMS:
-            raise DataError.of(
-                f"Expected the name of a table, got {name!r}",
-                hint=f"Available tables: {', '.join(rows)}. Extensions: .{', .'.join(FORMS)}.",
+            similar = "" if stem in rows else f"{did_you_mean(stem or name, rows)} "
+            raise OptionError.of(
+                f"Expected the name of a table, got {name!r}", hint=f"{similar}Extensions: .{', .'.join(FORMS)}."
             )
         if form == PARQUET:
             arrow.import_pyarrow(Path(name))

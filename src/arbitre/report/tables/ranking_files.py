@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.results.tables import ExportTable
+from arbitre.corpus.storage.files import is_file_name
 from arbitre.corpus.systems import tables
 from arbitre.errors import OptionError
 from arbitre.report.file_names import REPORT
@@ -19,6 +19,7 @@ from arbitre.tables.csv_text import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from arbitre.corpus.systems.factors import Factor
     from arbitre.corpus.systems.ranking import Ranking
@@ -99,7 +100,7 @@ def check_system_names(names: Iterable[str]) -> None:
     files |= {REPORT, *(f"{RankingResults.name}.{form}" for form in ("json", "md", "tex"))}
     known: dict[str, str] = {}
     for name in names:
-        if name in {"", ".", ".."} or Path(name).name != name or "\0" in name:
+        if not is_file_name(name):
             raise OptionError.of(f"Expected names of systems that can be used as folder names, got {name!r}.")
         folder = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
         if folder in files:

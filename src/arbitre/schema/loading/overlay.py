@@ -92,5 +92,5 @@ class Overlay:
                     f'The schema has no path "{node.path}"',
                     file=setting.file,
                     pointer=setting.pointer.rpartition("/")[0],
-                    hint=did_you_mean(node.path, known) or general,
+                    hint=did_you_mean(node.path, known, general),
                 )

@@ -50,7 +50,7 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
     if not hasattr(loaded, attribute):
         raise SchemaError.of(
             f"Expected {module!r} to contain {attribute!r}, got no such name",
-            hint=did_you_mean(attribute, vars(loaded)),
+            hint=did_you_mean(attribute, (one for one in vars(loaded) if not one.startswith("_"))),
         )
     return getattr(loaded, attribute)
 

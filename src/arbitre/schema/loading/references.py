@@ -144,9 +144,10 @@ class Subschema:
         contents = self.document.contents
         keys = ("$defs", "definitions") if isinstance(contents, dict) else ()
         known = [escape(name) for key in keys for name in contents.get(key, ())]
-        return did_you_mean(reference.rpartition("/")[2], known) or (
+        general = (
             "Write #/$defs/NAME for a definition in this schema, or FILE.json#/$defs/NAME for one in another file."
         )
+        return did_you_mean(reference.rpartition("/")[2], known, general) or general
 
     def problem(self, message: str, *tokens: str | int, hint: str | None = None) -> Problem:
         """Return a problem at this subschema, or at one of its keys."""

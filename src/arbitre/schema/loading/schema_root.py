@@ -66,7 +66,7 @@ def at_pointer(contents: Json, pointer: str, file: str | None) -> Json:
         except (KeyError, IndexError, TypeError, ValueError):
             keys = list(map(str, value)) if isinstance(value, dict) else []
             message = f"Expected a schema at {pointer}, got no {token!r}"
-            hint = did_you_mean(token, keys) or (keys and f"The keys are {', '.join(keys)}.") or None
+            hint = did_you_mean(token, keys)
             raise SchemaError.of(message, file=file, pointer=place, hint=hint) from None
         place += "/" + escape(token)
     return value

@@ -17,7 +17,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from arbitre import threads
-from arbitre.errors import DataError, Problem, SchemaError, clipped, did_you_mean, shown
+from arbitre.errors import DataError, Problem, SchemaError, clipped, nearest, shown
 from arbitre.paths import escape, order, pointer
 from arbitre.schema.loading.source_file import MAX_VALUES, read_file, too_many_values
 from arbitre.values import Json, canonical, check_depth, check_keys, check_number, kind_of
@@ -109,6 +109,11 @@ class SchemaStore:
     def size(self) -> int:
         """Number of lists and objects in all documents."""
         return len(self._places)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files that the documents were read from."""
+        return tuple(dict.fromkeys(document.file for document, _ in self._places.values() if document.file is not None))
 
     def add(self, contents: Json, uri: str, file: str | None, *, part: Json = None, place: str = "") -> SchemaDocument:
         """Add a document. The first is the root; its draft is the default for the others.
@@ -263,7 +268,7 @@ def _problem(error: ValidationError, draft: type[Validator], file: str | None, p
     best = next((inner for inner in best.context or () if inner.validator == "enum"), best)
     hint = None
     if best.validator == "enum" and isinstance(best.instance, str) and isinstance(best.validator_value, list):
-        hint = did_you_mean(best.instance, filter(_is_text, best.validator_value))
+        hint = nearest(best.instance, filter(_is_text, best.validator_value))
     elif list(best.absolute_path)[-1:] == ["items"] and isinstance(best.instance, list):
         hint = 'Write `prefixItems`, or declare "$schema": "http://json-schema.org/draft-07/schema#".'
     message = f"Not valid JSON Schema: {_enum_rule(best, draft) or _rule(best)}"

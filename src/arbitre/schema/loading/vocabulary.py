@@ -94,7 +94,7 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
     for key, choice in value.items():
         where = f"{place}/{escape(key)}"
         if key not in known:
-            hint = did_you_mean(key, known) or f"The keys are {', '.join(known)}."
+            hint = did_you_mean(key, known)
             problems.append(Problem(f'Unknown key "{key}"', file=file, pointer=where, hint=hint))
             continue
         error = best_match(_validator(key).iter_errors(choice))

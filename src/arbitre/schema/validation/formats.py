@@ -57,5 +57,5 @@ def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterat
         known = sorted({DECIMAL, *_PACKAGES, *Draft202012Validator.FORMAT_CHECKER.checkers})
         raise SchemaError.of(
             f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
-            hint=did_you_mean(name, known) or f"The formats are {', '.join(known)}.",
+            hint=did_you_mean(name, known),
         )

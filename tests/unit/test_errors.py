@@ -1,0 +1,70 @@
+"""Errors: the same class for the same kind of mistake, and hints that list the valid names."""
+
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre.cli import app
+from arbitre.errors import LISTED, OptionError, did_you_mean
+
+WORDS = {"type": "array", "items": {"type": "string"}}
+
+
+def evaluation():
+    return arbitre.evaluate(WORDS, [("a", ["x", "y"], ["x"]), ("b", ["z"], ["z"])])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda: arbitre.Comparator(WORDS, close=2), id="close"),
+        pytest.param(lambda: arbitre.Comparator(WORDS, match="hungarain"), id="match"),
+        pytest.param(lambda: arbitre.Comparator(WORDS, distance={"absolute": {}}), id="distance"),
+        pytest.param(lambda: evaluation().interval("f2"), id="score"),
+        pytest.param(lambda: evaluation().interval("f1q", level=2), id="level"),
+        pytest.param(lambda: evaluation().interval("f1q", method="bcs"), id="method"),
+        pytest.param(lambda: evaluation().interval("f1q", aggregate="marco"), id="aggregate"),
+        pytest.param(lambda: evaluation().interval("f1q", cluster="("), id="cluster"),
+        pytest.param(lambda: arbitre.rank({"a": evaluation()}, "f2"), id="rank by"),
+        pytest.param(lambda: arbitre.diff(evaluation(), evaluation(), "f2"), id="diff by"),
+        pytest.param(lambda: arbitre.gate(evaluation(), fail_under="f1p=1"), id="gate"),
+        pytest.param(lambda: arbitre.gate(evaluation(), fail_under="f1q=2"), id="bound"),
+        pytest.param(lambda: evaluation().table("path"), id="table"),
+        pytest.param(lambda: evaluation().micro.fq(0), id="beta"),
+        pytest.param(lambda: evaluation().document_quality.at_least(float("nan")), id="at least"),
+        pytest.param(lambda: arbitre.perturb(["a"], {"drops": 0.1}), id="fault"),
+        pytest.param(lambda: arbitre.evaluate(WORDS, gold="g", predicted="p", id_pattern="("), id="id pattern"),
+        pytest.param(lambda: arbitre.evaluate(WORDS, [], csv_dialect="excel"), id="dialect"),
+    ],
+)
+def test_every_invalid_option_is_an_option_error(call):
+    with pytest.raises(OptionError):
+        call()
+
+
+def test_a_hint_names_the_nearest_first_and_then_the_others():
+    names = ["bca", "percentile", "scores of both", ""]
+    assert did_you_mean("bcs", names) == 'Did you mean "bca"? Also available: percentile, "scores of both", "".'
+    assert did_you_mean("x", names[:2], "The default is bca.") == "Available: bca, percentile. The default is bca."
+    assert did_you_mean("x", []) is None
+
+
+def test_a_long_list_of_names_says_how_many_are_left_out():
+    names = [f"/entries/*/field_{number}" for number in range(1000)]
+    hint = did_you_mean("/nothing", names)
+    listed = hint.removeprefix("Available: ").partition(" and ")[0]
+    assert hint.endswith(f" and {1000 - len(listed.split(', '))} more.")
+    assert LISTED - 30 < len(listed) <= LISTED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evalute"], "No such command 'evalute'. Did you mean \"evaluate\"? Also available: compare, rank, agree,"),
+        (["schema", "chek"], "No such command 'chek'. Did you mean \"check\"? Also available: "),
+    ],
+)
+def test_an_unknown_command_is_answered_with_the_known_ones(arguments, said):
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", " ").split())
