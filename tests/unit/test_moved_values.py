@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from arbitre import Comparator, Moved
+import arbitre
+from arbitre import Comparator, Diagnosis, Moved
 from arbitre.diagnosis.moves.moved import MovedResults
 from arbitre.engine import compare_to_levels
 
@@ -238,3 +239,53 @@ def test_values_of_two_fields_that_are_equal_by_chance_are_not_moved():
     exchanged = [{"id": "trip-000", "from": "Metz la Ville", "to": "Bordeaux"}]
     reverse = [{"id": "trip-000", "from": "Bordeaux", "to": "Metz la Ville"}]
     assert len(comparator.compare(gold=exchanged, predicted=reverse).diagnosis.moved) == 2
+
+
+TEXTS = [
+    "The cat sat on the mat in the hall",
+    "A storm broke over the old harbour",
+    "Three ships left the port at dawn",
+]
+COUNTED = {"type": "object", "properties": {"count": {"type": "integer"}, "text": {"type": "string"}}}
+ROWS = [{"count": at, "text": text} for at, text in enumerate(TEXTS, 1)]
+
+
+@pytest.mark.parametrize("match", ["hungarian", {"keyed": {"key": "count"}}])
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_count_that_decides_against_equal_texts_is_a_doubtful_alignment(match, step):
+    comparator = Comparator({"type": "array", "items": COUNTED, "x-arbitre": {"match": match}})
+    predicted = [row | {"count": row["count"] % 3 + 1} for row in ROWS][::step]
+    diagnosis = comparator.compare(gold=ROWS, predicted=predicted).diagnosis
+    assert diagnosis.moved == ()
+    assert [(one.gold, one.alternative) for one in diagnosis.doubtful] == [
+        (f"/{at}", f"/{at if step == 1 else 2 - at}") for at in range(3)
+    ]
+    assert {(one.path, one.decided_by, one.texts) for one in diagnosis.doubtful} == {
+        ("/*", ("/*/count",), ("/*/text",))
+    }
+    assert Diagnosis.from_dict(diagnosis.to_dict()).doubtful == diagnosis.doubtful
+
+
+def test_a_key_without_partner_is_a_doubtful_alignment_if_another_item_has_its_text():
+    keyed = Comparator({"type": "array", "items": COUNTED, "x-arbitre": {"match": {"keyed": {"key": "count"}}}})
+    diagnosis = keyed.compare(gold=ROWS[:1], predicted=[{"count": 11, "text": TEXTS[0]}]).diagnosis
+    assert [(one.predicted, one.alternative, one.decided_by) for one in diagnosis.doubtful] == [(None, "/0", ())]
+    names = Comparator({"type": "array", "items": {"properties": {"name": {"type": "string"}, "role": {}}}})
+    gold = [{"name": "Aurelie Vauquelin", "role": "deputy"}, {"name": "Bertrand Chomsky", "role": "senator"}]
+    swapped = [gold[0] | {"role": "senator"}, gold[1] | {"role": "deputy"}]
+    diagnosis = names.compare(gold=gold, predicted=swapped).diagnosis
+    assert (diagnosis.doubtful, len(diagnosis.moved)) == ((), 2)
+
+
+def test_doubtful_alignments_of_a_corpus_are_listed_with_their_documents(tmp_path):
+    comparator = Comparator({"type": "array", "items": COUNTED})
+    corpus = []
+    for name in ("page_1", "page_2"):
+        gold = [row | {"text": f"{row['text']}, {name * 2}"} for row in ROWS]
+        corpus.append((name, gold, [row | {"count": row["count"] % 3 + 1} for row in gold]))
+    evaluation = comparator.evaluate(corpus, diagnose=True, out=tmp_path / "out")
+    diagnosis = evaluation.diagnosis
+    assert (diagnosis.doubtful_count, [one.id for one in diagnosis.doubtful]) == (6, ["page_1"] * 3 + ["page_2"] * 3)
+    assert evaluation.notes[0].startswith("6 alignments are doubtful. In page_1, gold item /0 is matched with /2")
+    assert arbitre.load(tmp_path / "out").diagnosis == diagnosis
+    assert "Doubtful alignments (6)" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from arbitre.comparison.flat import FlatComparison, flat_fields
 from arbitre.values import ABSENT, Json
@@ -50,6 +50,37 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class DoubtfulAlignment:
+    """A gold item that was not matched with the predicted item that has its text, because of less telling values.
+
+    Attributes:
+        path: Wildcard path of the item.
+        gold: JSON Pointer of the item in the gold document.
+        predicted: JSON Pointer of the predicted item that it was matched with; None if it has no partner.
+        alternative: JSON Pointer of the predicted item that has its text.
+        decided_by: Wildcard paths of the values that agree in the pair; empty if the item has no partner.
+        texts: Wildcard paths of the texts that agree with the alternative.
+    """
+
+    path: str
+    gold: str
+    predicted: str | None
+    alternative: str
+    decided_by: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Create an alignment from plain JSON."""
+        lists = {"decided_by": tuple(data["decided_by"]), "texts": tuple(data["texts"])}
+        return cls(**(dict(data) | lists))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON. `from_dict` is the inverse."""
+        return _plain(self) | {"decided_by": list(self.decided_by), "texts": list(self.texts)}
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """One leaf or item that is not correct.
 
@@ -87,6 +118,7 @@ class Diagnosis(FlatComparison):
         merges: Groups of gold items that the prediction merges into one item.
         splits: Gold items that the prediction splits into several.
         moved: Values in the wrong place.
+        doubtful: Items that were not matched with the item that has their text, because of less telling values.
         f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.
         repair_gain: Increase in the f1q of the entries if all faults of a class were repaired, by class.
         repair_gain_by_path: Increase in the f1q of the entries if all faults at a path were repaired, by wildcard path
@@ -100,6 +132,7 @@ class Diagnosis(FlatComparison):
     merges: tuple[Join, ...] = ()
     splits: tuple[Join, ...] = ()
     moved: tuple[Moved, ...] = ()
+    doubtful: tuple[DoubtfulAlignment, ...] = ()
     f1q_after_joins: float | None = None
     repair_gain: Mapping[str, float] = field(default_factory=dict)
     repair_gain_by_path: Mapping[str, float] = field(default_factory=dict)
@@ -113,6 +146,7 @@ class Diagnosis(FlatComparison):
             "merges": [_join(join) for join in self.merges],
             "splits": [_join(join) for join in self.splits],
             "moved": list(map(_plain, self.moved)),
+            "doubtful": [alignment.to_dict() for alignment in self.doubtful],
             "f1q_after_joins": self.f1q_after_joins,
             "repair_gain": dict(self.repair_gain),
             "repair_gain_by_path": dict(self.repair_gain_by_path),
@@ -132,12 +166,13 @@ class Diagnosis(FlatComparison):
             "merges": tuple(_read_join(join) for join in data["merges"]),
             "splits": tuple(_read_join(join) for join in data["splits"]),
             "moved": tuple(Moved(**moved) for moved in data["moved"]),
+            "doubtful": tuple(map(DoubtfulAlignment.from_dict, data["doubtful"])),
             "faults": tuple(Fault(**(absent | fault)) for fault in data["faults"]),
         }
         return cls(**(dict(data) | parts))
 
 
-def _plain(record: Join | Moved | Fault) -> dict[str, Any]:
+def _plain(record: Join | Moved | DoubtfulAlignment | Fault) -> dict[str, Any]:
     """Return the fields of a record by name; values are not copied."""
     return {entry.name: getattr(record, entry.name) for entry in fields(record)}
 

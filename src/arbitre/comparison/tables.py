@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.comparison.comparison import Comparison
-    from arbitre.comparison.diagnosis import Diagnosis, Moved
+    from arbitre.comparison.diagnosis import Diagnosis, DoubtfulAlignment, Moved
     from arbitre.comparison.flat import FlatComparison
     from arbitre.curve import Curve
     from arbitre.tally import MacroScores, Scores
@@ -221,6 +221,25 @@ def order(comparison: Comparison) -> Table:
     rows = [(path, tau) for path, tau in comparison.diagnosis.order.items() if tau is not None and tau < 1.0]
     heads = (TableColumn("list", kind="path"), TableColumn("Kendall's tau", SCORE))
     return Table.of("Items in another order than in gold", heads, rows)
+
+
+def doubtful(alignments: Sequence[DoubtfulAlignment], ids: Sequence[str] = (), number: int | None = None) -> Table:
+    """Return the doubtful alignments.
+
+    Args:
+        alignments: The alignments.
+        ids: Key of the document of each alignment, in a corpus.
+        number: Number of all doubtful alignments, if these are only the first.
+    """
+    heads = [TableColumn("document")] if ids else []
+    heads += [TableColumn(name, kind="path") for name in ("gold item", "matched with")]
+    heads += [TableColumn("because of"), TableColumn("same text", kind="path"), TableColumn("text at")]
+    rows = []
+    for at, one in enumerate(alignments):
+        pair = (*ids[at : at + 1], one.gold, NONE if one.predicted is None else one.predicted)
+        rows.append((*pair, ", ".join(one.decided_by) or NONE, one.alternative, ", ".join(one.texts)))
+    note = "A key or a count decided the matching, although another predicted item has the text of the gold item."
+    return Table.of(f"Doubtful alignments ({number or len(alignments)})", heads, rows, notes=(note,))
 
 
 def moved(values: Sequence[Moved]) -> Table:

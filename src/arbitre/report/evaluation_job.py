@@ -352,6 +352,10 @@ class EvaluationJob:
             notes = (_NOTHING_MATCHES, *notes)
             if self.options.strict:
                 raise DataError.of(_NOTHING_MATCHES, hint="Correct the options, or omit --strict.")
+        diagnosis = None
+        if self.options.diagnose:
+            diagnosis = self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
+            notes = (*diagnosis.notes, *notes)
         return extend(
             Evaluation,
             found,
@@ -359,9 +363,7 @@ class EvaluationJob:
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
             flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
-            diagnosis=self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
-            if self.options.diagnose
-            else None,
+            diagnosis=diagnosis,
             notes=notes,
             provenance=self.provenance,
             folder=self.options.out,

@@ -133,6 +133,7 @@ def _blocks(
         tables.joins(comparison),
         tables.order(comparison),
         tables.moved(diagnosis.moved),
+        tables.doubtful(diagnosis.doubtful),
         tables.faults_of(diagnosis, rematch=rematch),
     ):
         if table.size:

@@ -111,6 +111,9 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iter
         yield Text("No faults")
         return
     yield render(corpus_tables.faults(diagnosis, signature), width, most=MAX_SHOWN)
+    if diagnosis.doubtful:
+        keys = [one.key for one in diagnosis.doubtful]
+        yield render(tables.doubtful(diagnosis.doubtful, keys, diagnosis.doubtful_count), width, most=MAX_SHOWN)
     if diagnosis.source is not None:
         yield render(corpus_tables.in_source(diagnosis.source), width, most=MAX_SHOWN)
     missing = corpus_tables.missing_groups(diagnosis.gathering)

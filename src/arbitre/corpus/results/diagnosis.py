@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.arrays import exact_parts
+from arbitre.comparison.diagnosis import DoubtfulAlignment
+from arbitre.corpus.reading import records
 from arbitre.corpus.results.fault_evidence import EvidenceTotals, NeighbourCounts, SourceEvidence
 from arbitre.diagnosis.causes.repair_gain import f1q_gain
 from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS, verdict_counts
@@ -44,6 +46,28 @@ class FaultGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentAlignment(DoubtfulAlignment):
+    """A doubtful alignment, with its document.
+
+    Attributes:
+        id: Id of the document.
+        run: Run of the prediction; None if it has none.
+    """
+
+    id: str
+    run: str | None
+
+    @property
+    def key(self) -> str:
+        """Id and run of the document as one text."""
+        return records.key(self.id, self.run)
+
+
+MAX_DOUBTFUL: Final = 100
+"""Maximum number of doubtful alignments that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusDiagnosis:
     """Why the predictions of a corpus are wrong.
 
@@ -55,6 +79,8 @@ class CorpusDiagnosis:
         gathering: Gold values and missing values by kind of value and by position in the list.
         neighbours: Spurious values that the gold of a neighbouring document has, by path; empty for a single document.
         source: Missing and spurious values that stand in the texts given to the model; None without texts.
+        doubtful: The first 100 doubtful alignments.
+        doubtful_count: Number of all doubtful alignments.
     """
 
     faults: tuple[FaultGroup, ...]
@@ -64,10 +90,29 @@ class CorpusDiagnosis:
     gathering: tuple[Gathering, ...] = ()
     neighbours: tuple[NeighbourCounts, ...] = ()
     source: SourceEvidence | None = None
+    doubtful: tuple[DocumentAlignment, ...] = ()
+    doubtful_count: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to check before the figures are used: where the matching is doubtful."""
+        if not self.doubtful:
+            return ()
+        first, number = self.doubtful[0], self.doubtful_count
+        pair = "has no partner" if first.predicted is None else f"is matched with {first.predicted}"
+        reason = f" because of {', '.join(first.decided_by)}" if first.decided_by else ""
+        text = (
+            f"{'1 alignment is' if number == 1 else f'{number} alignments are'} doubtful. In {first.key}, gold item "
+            f"{first.gold} {pair}{reason}, but {first.alternative} of the prediction has its text "
+            f"({', '.join(first.texts)}). Give fields that may be wrong, such as counts, a lower weight, or match by "
+            "another key."
+        )
+        return (text,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON. `from_dict` is the inverse."""
         rows = {name: [asdict(row) for row in getattr(self, name)] for name in _ROWS}
+        rows["doubtful"] = [row.to_dict() for row in self.doubtful]
         return {name: value for name, value in (asdict(self) | rows).items() if value is not None}
 
     @classmethod
@@ -75,6 +120,7 @@ class CorpusDiagnosis:
         """Create a diagnosis from the result of `to_dict`."""
         rows = {name: tuple(kind(**row) for row in data[name]) for name, kind in _ROWS.items()}
         source = data.get("source")
+        rows["doubtful"] = tuple(map(DocumentAlignment.from_dict, data.get("doubtful", ())))
         return cls(**{**data, **rows, "source": None if source is None else SourceEvidence.from_dict(source)})
 
 
@@ -87,12 +133,14 @@ _ROWS: Final[Mapping[str, type[Any]]] = {
 
 @dataclass(slots=True)
 class DiagnosisTotals:
-    """Sums over documents, from which the diagnosis of a corpus follows. Their order does not matter."""
+    """Sums over documents, from which the diagnosis of a corpus follows. Their order matters only for `doubtful`."""
 
     _sums: defaultdict[tuple[str, ...], list[float]] = field(default_factory=lambda: defaultdict(list))
     """Summands by what they count, compressed without changing their sum."""
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _evidence: EvidenceTotals = field(default_factory=EvidenceTotals)
+    _doubtful: list[DocumentAlignment] = field(default_factory=list)
+    _doubts: int = 0
 
     def add(self, documents: Iterable[Any]) -> None:
         """Add the notes of documents (see `notes_of` and `evidence_of`)."""
@@ -102,6 +150,9 @@ class DiagnosisTotals:
             for key, value in document["sums"]:
                 self._sums[tuple(key)].append(value)
                 touched.add(tuple(key))
+            self._doubts += len(document["doubtful"])
+            room = MAX_DOUBTFUL - len(self._doubtful)
+            self._doubtful += map(DocumentAlignment.from_dict, document["doubtful"][:room])
             for path, fault, count in document["counts"]:
                 self._counts[path, fault] += count
         for key in touched:
@@ -139,6 +190,8 @@ class DiagnosisTotals:
             self._evidence.gathering(),
             self._evidence.neighbours(documents),
             self._evidence.source() if sourced else None,
+            tuple(self._doubtful),
+            self._doubts,
         )
 
     def _gains(self, kind: str, names: Sequence[str], tally: np.ndarray[Any, Any]) -> list[float]:

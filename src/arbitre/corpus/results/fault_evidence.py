@@ -125,11 +125,14 @@ def evidence_of(pairs: Sequence[Pair], results: FaultResults, sources: Sequence[
     return [
         {
             "id": pair.id,
+            "doubtful": [alignment.to_dict() | {"id": pair.id, "run": pair.run} for alignment in doubtful],
             "source": source,
             "spurious": values,
             "groups": [[*cell, *numbers] for cell, numbers in sorted(cells.items())],
         }
-        for pair, source, values, cells in zip(pairs, sources, spurious, groups, strict=True)
+        for pair, source, values, cells, doubtful in zip(
+            pairs, sources, spurious, groups, results.doubtful, strict=True
+        )
     ]
 
 

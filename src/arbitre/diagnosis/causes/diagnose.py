@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from arbitre.comparison.diagnosis import Diagnosis
@@ -64,4 +65,4 @@ def find_faults(
     """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold), usual)
-    return FaultResults.of(plan, gold, levels, joins.joins, moved.nodes)
+    return replace(FaultResults.of(plan, gold, levels, joins.joins, moved.nodes), doubtful=moved.doubtful)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats
+    from arbitre.comparison.diagnosis import DoubtfulAlignment
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.causes.joins import JoinedItems
     from arbitre.diagnosis.moves.moved import MovedNodes
@@ -35,6 +36,7 @@ class FaultResults:
         changes: Changes of the tallies if faults were repaired.
         gains: Increases in f1q for each class, shape (documents, classes), and for each path, (documents, paths).
         counts: Numbers of values (see `Taxonomy.counts`).
+        doubtful: The doubtful alignments of each document, if they are recorded.
     """
 
     taxonomy: Taxonomy
@@ -42,6 +44,7 @@ class FaultResults:
     changes: RepairChanges
     gains: tuple[Floats, Floats]
     counts: Floats
+    doubtful: Sequence[Sequence[DoubtfulAlignment]] = ()
 
     @classmethod
     def of(

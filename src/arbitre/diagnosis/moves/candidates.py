@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WrongLeaves:
-    """Leaves of one side of a column whose counterpart is missing or not close. Shapes (leaves,)."""
+    """Leaves of one side of a column, such as those whose counterpart is missing or not close. Shapes (leaves,)."""
 
     nodes: Indices
     rows: Indices
@@ -87,6 +87,8 @@ class LeafFaults:
     path: str
     gold: WrongLeaves
     predicted: WrongLeaves
+    agreeing: WrongLeaves
+    """The gold leaves whose counterpart is close."""
     counts: ValueCounts
     predicted_counts: ValueCounts
     coincidence: Floats
@@ -111,8 +113,11 @@ class LeafFaults:
             if isinstance(column, LeafColumn) and not below_transport(column) and not _is_undeclared(plan, column):
                 counts = [_counts(column, group, side, documents) for side in ("left", "right")]
                 sides = [_wrong(group, owners, plan.close, gold=gold) for gold in (True, False)]
+                agreeing = _wrong(group, owners, plan.close, gold=True, wrong=False)
                 chance = coincidence(counts, [(column.codes[side.rows], side.documents) for side in sides])
-                faults.append(cls(column, group[0].text, sides[0], sides[1], counts[0], counts[1], chance, usual))
+                faults.append(
+                    cls(column, group[0].text, sides[0], sides[1], agreeing, counts[0], counts[1], chance, usual)
+                )
         return faults
 
     @property
@@ -123,6 +128,24 @@ class LeafFaults:
     def values_at(self, leaves: WrongLeaves) -> list[Json]:
         """Return the normalised value of each leaf."""
         return [self.column.values[code] for code in self.column.codes[leaves.rows].tolist()]
+
+    def chance(self, gold: WrongLeaves, near: Indices | None = None) -> Floats:
+        """Return the probability that an unrelated value of the path equals each of these gold leaves.
+
+        Args:
+            gold: The leaves.
+            near: For values that are nearly equal, the number of gold values of the document that are nearly equal.
+        """
+        other = self.corpus_chance(gold) if self.usual is not None else self.coincidence[gold.documents]
+        chance: Floats = np.maximum(self.own_chance(gold, near), other)
+        return chance
+
+    def own_chance(self, gold: WrongLeaves, near: Indices | None = None) -> Floats:
+        """Return the same probability from the length of the value and the gold values of its document alone."""
+        counts = self.counts.of(self.column.codes[gold.rows], gold.documents) if near is None else near
+        base = np.array([base_chance(value, near=near is not None) for value in self.values_at(gold)])
+        chance: Floats = np.maximum(base, self.counts.chance(counts, gold.documents))
+        return chance
 
     def corpus_chance(self, leaves: WrongLeaves) -> Floats:
         """Return the probability that a value of other documents equals the value of each leaf; 0 for a single pair."""
@@ -162,12 +185,14 @@ def _counts(column: LeafColumn, levels: Sequence[Level], side: Literal["left", "
     return ValueCounts(column.codes[rows[rows >= 0]], document[rows >= 0], len(column.values), documents)
 
 
-def _wrong(levels: Sequence[Level], owners: Indices, close: float, *, gold: bool) -> WrongLeaves:
+def _wrong(levels: Sequence[Level], owners: Indices, close: float, *, gold: bool, wrong: bool = True) -> WrongLeaves:
+    """Return the leaves of one side whose counterpart is missing or not close; the others if not `wrong`."""
     parts = []
     for level in levels:
         masks = level.leaf_masks()
         rows = level.left if gold else level.right
-        at = (masks[0 if gold else 1] & ~(masks[2] & (level.quality >= close))).nonzero()[0]
+        agreeing = masks[2] & (level.quality >= close)
+        at = (masks[0 if gold else 1] & (agreeing != wrong)).nonzero()[0]
         nodes = level.first + at
         parts.append((nodes, rows[at], level.document[at], level.parent[at], owners[nodes]))
     return WrongLeaves(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
@@ -202,16 +227,11 @@ def _candidates(
     left, right, quality = left[elsewhere], right[elsewhere], quality[elsewhere]
     gold, predicted = faults.gold.where(left), faults.predicted.where(right)
     codes = faults.column.codes[gold.rows]
-    counts = faults.counts.of(codes, gold.documents)
-    if close is not None:
-        counts = _near_counts(faults, codes, gold.documents, close)
-    base = np.array([base_chance(value, near=close is not None) for value in faults.values_at(gold)])
-    chance = np.maximum(base, faults.counts.chance(counts, gold.documents))
-    chance = np.maximum(chance, faults.corpus_chance(gold))
-    if close is not None:
+    if close is None:
+        chance = faults.chance(gold)
+    else:
+        chance = faults.chance(gold, _near_counts(faults, codes, gold.documents, close))
         chance = np.maximum(chance, faults.corpus_chance(gold) + faults.corpus_chance(predicted))
-    if faults.usual is None:
-        chance = np.maximum(chance, faults.coincidence[gold.documents])
     _, first, inverse, rivals = np.unique(
         faults.predicted.owners, return_index=True, return_inverse=True, return_counts=True
     )

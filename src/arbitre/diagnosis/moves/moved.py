@@ -7,14 +7,16 @@ and Hochberg (1995) limits the expected share of false findings in each document
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from arbitre.comparison.diagnosis import Moved
+from arbitre.comparison.diagnosis import DoubtfulAlignment, Moved
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.diagnosis.moves.candidates import Candidate, LeafFaults, same_path, siblings
+from arbitre.engine.columns.column import Column, ListColumn
 from arbitre.paths import order
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.moves.chance import UsualValues
-    from arbitre.engine.columns.column import Column
     from arbitre.schema.plan import Plan
 
 FALSE_SHARE: Final = 0.05
@@ -44,6 +45,8 @@ class MovedResults:
     """The moved values of each document."""
     nodes: Sequence[Sequence[MovedNodes]]
     """The nodes of the moved values of each document."""
+    doubtful: Sequence[tuple[DoubtfulAlignment, ...]]
+    """The doubtful alignments of each document."""
 
     @classmethod
     def of(cls, plan: Plan, levels: Sequence[Level], documents: int, usual: UsualValues | None = None) -> MovedResults:
@@ -56,14 +59,14 @@ class MovedResults:
             usual: How often the gold of the corpus has each value; None for a single pair.
         """
         tree = NodeTree.of(levels)
-        nodes = find_moved(plan, levels, tree, documents, usual)
+        nodes, doubts = find_moved(plan, levels, tree, documents, usual)
         values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
         ordered = [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
-        return cls(ordered, nodes)
+        return cls(ordered, nodes, [tuple(sorted(own, key=lambda doubt: order(doubt.gold))) for own in doubts])
 
     def parts_of(self, document: int) -> dict[str, Any]:
         """Return the fields of `Diagnosis` on moved values, for one document."""
-        return {"moved": self.values[document]}
+        return {"moved": self.values[document], "doubtful": self.doubtful[document]}
 
 
 def find_moved(
@@ -72,10 +75,11 @@ def find_moved(
     tree: NodeTree,
     documents: int,
     usual: UsualValues | None = None,
-) -> list[list[MovedNodes]]:
-    """Return the moved values of each document, as nodes; see `MovedResults.of` for the arguments.
+) -> tuple[list[list[MovedNodes]], list[list[DoubtfulAlignment]]]:
+    """Return the moved values of each document, as nodes, and its doubtful alignments; see `MovedResults.of`.
 
-    A value that has the same pointer on both sides did not move, even if the objects around it are not matched.
+    A value that has the same pointer on both sides did not move, even if the objects around it are not matched. The
+    same holds for the values of the two items of a doubtful alignment.
     """
     close, faults = plan.close, LeafFaults.of(plan, levels, documents, usual)
     candidates = [
@@ -84,11 +88,77 @@ def find_moved(
     ]
     by_document: list[list[Candidate]] = [[] for _ in range(documents)]
     for candidate in candidates:
-        if _pointer(tree, candidate.gold, gold=True) == _pointer(tree, candidate.predicted, gold=False):
-            continue
         by_document[candidate.document].append(candidate)
-    sources = _sources(faults, documents)
-    return [_significant(members, sources[document]) for document, members in enumerate(by_document)]
+    sources, kept = _sources(faults, documents), KeptEvidence(faults)
+    moved, doubtful = [], []
+    for members, number in zip(by_document, sources, strict=True):
+        doubts = _doubtful(tree, kept, members, number)
+        doubtful.append([*doubts.values()])
+        remaining = [
+            candidate
+            for candidate in members
+            if (candidate.source, candidate.target) not in doubts
+            and _pointer(tree, candidate.gold, gold=True) != _pointer(tree, candidate.predicted, gold=False)
+        ]
+        moved.append(_significant(remaining, number))
+    return moved, doubtful
+
+
+class KeptEvidence:
+    """The values that agree in the pair that an item was matched in, and how improbable that is by chance."""
+
+    def __init__(self, faults: Sequence[LeafFaults]) -> None:
+        self._faults = faults
+
+    def of(self, owner: int) -> tuple[float, tuple[str, ...]]:
+        """Return minus the logarithm of the probability, and the wildcard paths of the values."""
+        total, paths = 0.0, []
+        for path in self._faults:
+            leaves = path.agreeing.where(path.agreeing.owners == owner)
+            if len(leaves):
+                total -= math.fsum(map(math.log, path.own_chance(leaves).tolist()))
+                paths.append(path.path)
+        return total, tuple(sorted(dict.fromkeys(paths), key=order))
+
+
+def _doubtful(
+    tree: NodeTree, kept: KeptEvidence, candidates: Sequence[Candidate], sources: int
+) -> dict[tuple[int, int], DoubtfulAlignment]:
+    """Return the doubtful alignments of a document, by the node of the gold item and that of the alternative.
+
+    The texts of a gold item that another predicted item has must be more improbable by chance than all values that
+    agree in its pair. At least one of the two items has a partner, or the list is matched by keys.
+    """
+    groups: defaultdict[tuple[int, int], list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        if candidate.source != candidate.target and isinstance(tree.value(candidate.gold, gold=True), str):
+            groups[candidate.source, candidate.target].append(candidate)
+    doubts = {}
+    for (source, target), members in groups.items():
+        (level, at), (other, place) = tree.place(source), tree.place(target)
+        column = level.source
+        if not (level.item and other.item and level.parent[at] == other.parent[place] and isinstance(column, Column)):
+            continue
+        keyed = isinstance(column.parent, ListColumn) and column.parent.match_keys is not None
+        if not (keyed or level.paired[at] or other.paired[place]):
+            continue
+        chosen = _one_to_one(members, set(), set())
+        if _p_value(chosen) > FALSE_SHARE / sources:
+            continue
+        evidence, decided_by = kept.of(source)
+        if -math.fsum(math.log(candidate.chance) for candidate in chosen) <= evidence:
+            continue
+        paired = level.right[at] >= 0
+        texts = dict.fromkeys(tree.place(candidate.gold)[0].text for candidate in chosen)
+        doubts[source, target] = DoubtfulAlignment(
+            level.text,
+            _pointer(tree, source, gold=True),
+            _pointer(tree, source, gold=False) if paired else None,
+            _pointer(tree, target, gold=False),
+            decided_by,
+            tuple(sorted(texts, key=order)),
+        )
+    return doubts
 
 
 def _sources(faults: Sequence[LeafFaults], documents: int) -> list[int]:

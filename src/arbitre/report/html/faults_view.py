@@ -20,6 +20,8 @@ class FaultsView:
         gathering: Tested groups of gold values, as in `evaluation.json`, with their position there (`at`).
         neighbours: Spurious values by path, and how many of them occur in the gold of a neighbouring document.
         source: Missing and spurious values that occur in the source texts; None if these were not searched.
+        doubtful: The first doubtful alignments, with their documents.
+        doubtful_count: Number of all doubtful alignments.
     """
 
     groups: Sequence[Mapping[str, Any]]
@@ -28,6 +30,8 @@ class FaultsView:
     gathering: Sequence[Mapping[str, Any]]
     neighbours: Sequence[Mapping[str, Any]]
     source: Mapping[str, Any] | None
+    doubtful: Sequence[Mapping[str, Any]] = ()
+    doubtful_count: int = 0
 
     @classmethod
     def of(cls, diagnosis: Mapping[str, Any]) -> FaultsView:
@@ -43,6 +47,8 @@ class FaultsView:
             gathering,
             diagnosis["neighbours"],
             diagnosis.get("source"),
+            diagnosis.get("doubtful", ()),
+            diagnosis.get("doubtful_count", 0),
         )
 
 
