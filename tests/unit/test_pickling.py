@@ -54,12 +54,18 @@ def test_a_pickled_evaluation_gives_the_same_figures(comparator, options):
     same_figures(evaluation, copied(copy))
 
 
+def test_a_pickled_evaluation_does_not_use_the_temporary_folder_of_its_original(comparator):
+    evaluation = comparator.evaluate(PAIRS)
+    folder = evaluation.details
+    assert copied(evaluation).details != folder
+
+
 @pytest.mark.parametrize("loaded", [False, True])
 def test_a_pickled_evaluation_reads_its_results_folder(comparator, tmp_path, loaded):
     evaluation = comparator.evaluate(PAIRS, out=tmp_path)
     copy = copied(arbitre.load(tmp_path) if loaded else evaluation)
     same_figures(evaluation, copy)
-    assert copy.folder == tmp_path
+    assert copy.details == tmp_path
     assert repr(copy.table("matches").columns) == repr(evaluation.table("matches").columns)
 
 

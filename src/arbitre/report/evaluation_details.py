@@ -30,7 +30,7 @@ FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 
 @dataclass(frozen=True, slots=True)
 class SavedDetails:
-    """Reads the details of an evaluation from its folder; see `arbitre.corpus.results.evaluation.Details`."""
+    """Reads the details of an evaluation from its folder; see `arbitre.corpus.results.evaluation.DetailReader`."""
 
     def matches(self, evaluation: Evaluation) -> Frame:
         """Return `matches.csv`."""
@@ -72,14 +72,14 @@ class SavedDetails:
         held = evaluation.folder
         own = held is not None and folder.resolve() == held.resolve()
         if own and self.complete(evaluation):
-            return tuple(name for name in FILES if (_folder(evaluation) / name).exists())
+            return tuple(name for name in FILES if (folder / name).exists())
         inputs = [] if held is None or own else [held]
         with output_folder(folder, FILES, inputs=inputs, force=force) as staging:
             return self.write(evaluation, staging)
 
-    def complete(self, evaluation: Evaluation) -> bool:  # noqa: ARG002
-        """Return whether the folder of the evaluation is all there is, or has all files."""
-        return True
+    def complete(self, evaluation: Evaluation) -> bool:
+        """Return whether the folder of the evaluation is all there is. Raises DataError if it has other results now."""
+        return evaluation.folder is not None and _folder(evaluation) == evaluation.folder
 
     def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
         """Write all files to a folder that is being written (see `output_folder`) and return their names."""
@@ -93,9 +93,9 @@ class SavedDetails:
 
 def details_of(evaluation: Evaluation) -> SavedDetails:
     """Return the details of an evaluation. Raises DataError if the documents are no longer available."""
-    if not isinstance(evaluation.details, SavedDetails):
+    if not isinstance(evaluation.reader, SavedDetails):
         raise unavailable()
-    return evaluation.details
+    return evaluation.reader
 
 
 def is_saved(evaluation: Evaluation, *names: str) -> bool:

@@ -367,7 +367,7 @@ class EvaluationJob:
             notes=notes,
             provenance=self.provenance,
             folder=self.options.out,
-            details=SavedDetails() if gone else DocumentDetails(self),
+            reader=SavedDetails() if gone else DocumentDetails(self),
         )
 
     def write_report(self, evaluation: Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
     if (folder / RESULTS).exists():
         found = read_archive(folder / RESULTS)
         files = tuple(name for name in FILES if (folder / name).exists())
-        return extend(Evaluation, found, folder=folder, files=files, details=SavedDetails())
+        return extend(Evaluation, found, folder=folder, files=files, reader=SavedDetails())
     if not (file := folder / RANKING).exists():
         raise DataError.of(
             f"Expected a folder with {RESULTS} or {RANKING}",

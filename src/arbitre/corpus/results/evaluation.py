@@ -22,6 +22,7 @@ from arbitre.corpus.results.uncertainty import uncertainty_to_json
 from arbitre.corpus.statistics import Sample, interval, means
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 from arbitre.corpus.statistics.clusters import assign_clusters
+from arbitre.corpus.storage.temporary import TemporaryFolder
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.paths import outside
 from arbitre.tables.table import Table
@@ -56,7 +57,7 @@ TABLES: Final = ("documents", "paths", "matches", "faults")
 """Names of the tables of an evaluation."""
 
 
-class Details(Protocol):
+class DetailReader(Protocol):
     """What an evaluation does not hold: its entries, faults and values, and its files.
 
     They are read from the folder of the results or, if there is none, computed from the documents. All methods raise
@@ -82,7 +83,13 @@ class Details(Protocol):
         """Write the report."""
 
     def save(self, evaluation: Evaluation, folder: Path, *, force: bool) -> tuple[str, ...]:
-        """Write all files and return their names."""
+        """Write all files to a folder of results and return their names."""
+
+    def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
+        """Write all files to a folder of arbitre and return their names."""
+
+    def complete(self, evaluation: Evaluation) -> bool:
+        """Return whether the folder of the evaluation is all there is, or has all files."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +142,7 @@ class Evaluation:
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
     """Folder of the results, if they were written."""
-    details: Details | None = field(default=None, repr=False)
+    reader: DetailReader | None = field(default=None, repr=False)
     """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
 
     @cached_property
@@ -287,7 +294,7 @@ class Evaluation:
         if name == "paths":
             return Table.of_frame(dataframe.path_frame(self.by_path, self.signature))
         if name == "matches":
-            return Table.of_frame(self._details.matches(self))
+            return Table.of_frame(self._reader.matches(self))
         if name == "faults":
             return self.faults()
         raise OptionError.of(f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES))
@@ -300,7 +307,7 @@ class Evaluation:
         Raises:
             DataError: The documents are no longer available.
         """
-        return Table.of_frame(self._details.faults(self))
+        return Table.of_frame(self._reader.faults(self))
 
     @property
     def solidarity(self) -> float | None:
@@ -326,7 +333,7 @@ class Evaluation:
 
     @cached_property
     def _flat(self) -> FlatComparison:
-        return self._details.flat(self) if self.flat_comparison is None else self.flat_comparison
+        return self._reader.flat(self) if self.flat_comparison is None else self.flat_comparison
 
     def to_arrow(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
         """Return a table as a `pyarrow.Table`; see `table`. Raises DataError if pyarrow is not installed."""
@@ -354,7 +361,7 @@ class Evaluation:
         """
         from arbitre.comparison.value_classes import classify  # noqa: PLC0415  (most evaluations do not need it)
 
-        rows, matched_by = self._details.values(path)
+        rows, matched_by = self._reader.values(path)
         return classify(rows, path, self.by_path, labels, matched_by)
 
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
@@ -395,16 +402,16 @@ class Evaluation:
         Raises:
             DataError: The documents are no longer available.
         """
-        return self._details.leaf_pairs(path)
+        return self._reader.leaf_pairs(path)
 
     def _value_pairs(self, path: str) -> list[ValuePair]:
         return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
 
     @property
-    def _details(self) -> Details:
-        if self.details is None:
+    def _reader(self) -> DetailReader:
+        if self.reader is None:
             raise unavailable()
-        return self.details
+        return self.reader
 
     def report(self, path: str | Path, *, language: str = "en") -> None:
         """Write the report as one HTML page.
@@ -417,7 +424,7 @@ class Evaluation:
             OptionError: The language is unknown.
             DataError: The documents are no longer available, or the file cannot be written.
         """
-        self._details.report(self, Path(path), language)
+        self._reader.report(self, Path(path), language)
 
     def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
@@ -433,7 +440,21 @@ class Evaluation:
             DataError: The documents are no longer available, a file cannot be written, or the folder contains files
                 that arbitre did not write.
         """
-        return self._details.save(self, Path(folder), force=force)
+        return self._reader.save(self, Path(folder), force=force)
+
+    @property
+    def details(self) -> Path:
+        """Folder with all files of these results; written to a temporary folder now if there is none."""
+        if self.folder is not None and self._reader.complete(self):
+            return self.folder
+        return self._written.path
+
+    @cached_property
+    def _written(self) -> TemporaryFolder:
+        """Temporary folder with all files of these results, deleted with this object."""
+        folder = TemporaryFolder()
+        self._reader.write(self, folder.path)
+        return folder
 
     def assert_at_least(
         self, *, paths: Mapping[str, float | Mapping[str, float]] | None = None, **scores: float
@@ -495,7 +516,9 @@ class Evaluation:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling. The chance scores are computed first, because they need the documents."""
         factory = self.chance_factory and partial(_known, self.chance)
-        return vars(self) | {"chance_factory": factory}
+        state = vars(self) | {"chance_factory": factory}
+        state.pop("_written", None)  # belongs to this process
+        return state
 
     def _repr_html_(self) -> str:
         scores = {name: self.interval(name) for name in html.SHOWN[:4]}
@@ -528,7 +551,9 @@ class Evaluation:
         return f"Evaluation({_documents_text(len(self.document_table))}, macro f1q={score})"
 
 
-_COMPUTED: Final = {name for name, value in vars(Evaluation).items() if isinstance(value, cached_property)}
+_COMPUTED: Final = {
+    name for name, value in vars(Evaluation).items() if isinstance(value, cached_property) and name != "_written"
+}
 """Names of the attributes that are computed on first access."""
 
 E = TypeVar("E", bound=Evaluation)
