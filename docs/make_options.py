@@ -124,6 +124,7 @@ def _docstring(option: Option, indent: str) -> list[str]:
     """Return the help of an option as a docstring, with the names of options as in Python."""
     text = re.sub(r"(?<![`\w])--([a-z][a-z-]*)", lambda name: f"`{name[1].replace('-', '_')}`", option.help)
     text = text.removesuffix(" May be repeated.")
+    text = text.replace("Default:", "None:") if option.default is None else text
     lines = textwrap.wrap(f'"""{text}', WIDTH - len(indent) - 3, break_on_hyphens=False)
     return [indent + line for line in [*lines[:-1], lines[-1] + '"""']]
 

@@ -15,14 +15,29 @@ from typing import Any, Final, Literal, TypeAlias, get_type_hints
 from arbitre.values import MAX_DEPTH
 
 Average: TypeAlias = Literal["micro", "macro"]
+"""micro: scores of the summed tallies; macro: means of the documents' scores."""
 CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
+"""Notation of CSV files; see `CsvDialect`."""
 Denominator: TypeAlias = Literal["all", "entities"]
+"""Sentences that count in the rate of exact matches: all, or those with gold entities."""
 Engine: TypeAlias = Literal["local", "dask"]
+"""Where documents are compared: on this machine or on a Dask cluster."""
 LanguageName: TypeAlias = Literal["en", "fr"]
+"""Language of the report."""
 Notation: TypeAlias = Literal["auto", "bio", "iob1", "bioes"]
+"""Notation of the tags of entities; auto infers it."""
 Scheme: TypeAlias = Literal["strict", "exact", "partial", "type"]
+"""When a predicted entity is correct.
+
+* strict: same boundaries and same label.
+* exact: same boundaries.
+* partial: same boundaries; entities that overlap are partially correct.
+* type: same label, and the entities overlap.
+"""
 Strategy: TypeAlias = Literal["minimum-risk", "majority", "unanimity", "collegial", "dawid-skene"]
+"""How the values of the annotators are combined."""
 Tokenizer: TypeAlias = Literal["words", "rouge-score"]
+"""Words of any script, or the ASCII words of rouge-score."""
 
 REQUIRED: Final = ...
 """Default of an option that must be given."""
@@ -99,12 +114,6 @@ def options_of(*declared: type) -> tuple[Option, ...]:
     return tuple(found.values())
 
 
-FORMAT_ASSERTION: Final = switch(
-    "Also report values that do not have the `format` of the schema.",
-    more="Requires `--validate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` and `uuid` are built in, the other "
-    "formats of JSON Schema need the extra `formats`, and `iri` and `iri-reference` the package rfc3987-syntax, which "
-    "slows down every start. A format that cannot be checked is an error (exit code 2), never skipped.",
-)
 VALIDATE: Final = switch("List the schema violations of the predictions.")
 FLAT: Final = switch(
     "Match the values of each path regardless of entries, and show only this result.",
@@ -186,6 +195,18 @@ class Comparison:
         least=0,
         keyword="int | None",
         more="Documents that may need more are rejected.",
+    )
+
+
+class Formats:
+    """Comparison."""
+
+    format_assertion: bool = switch(
+        "Also report values that do not have the `format` of the schema.",
+        more="Requires `--validate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` and `uuid` are built in, "
+        "the other formats of JSON Schema need the extra `formats`, and `iri` and `iri-reference` the package "
+        "rfc3987-syntax, which slows down every start. A format that cannot be checked is an error (exit code 2), "
+        "never skipped.",
     )
 
 

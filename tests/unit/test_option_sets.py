@@ -315,3 +315,10 @@ def test_the_tables_of_the_reference_are_those_of_the_declarations(script):
     page = script.REFERENCE.read_text(encoding="utf-8")
     assert script.reference(page) == page
     assert script.reference(page.replace("| `--strict` |", "| `--severe` |")) == page
+
+
+def test_the_attributes_and_keywords_in_python_are_those_of_the_declarations(script):
+    files = {file: file.read_text(encoding="utf-8") for file in script.modules()}
+    assert {file.relative_to(script.SOURCE).name for file in files} >= {"keywords.py", "evaluation_options.py"}
+    for file, text in files.items():
+        assert script.module(text) == text, file

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.results.gates import Bounds
-    from arbitre.corpus.statistics import Average, Method
+    from arbitre.corpus.statistics import Method
     from arbitre.corpus.statistics.clusters import Cluster
     from arbitre.corpus.systems.ranking import Ranking
+    from arbitre.options import Average
     from arbitre.report.keywords import Pairs, Progress
     from arbitre.report.tables.ranking_files import FactorsResults
     from arbitre.schema import SchemaSource

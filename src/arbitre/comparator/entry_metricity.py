@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.metricity import Metricity
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.diagnosis.metricity.entry_pool import EntryPool
+    from arbitre.options import CsvDialectName
     from arbitre.schema import SchemaSource
-    from arbitre.tables.csv_text import CsvDialectName
     from arbitre.tally import Scores
     from arbitre.values import Json
 
@@ -171,7 +171,7 @@ def entry_metricity(
     if out is not None:
         check_output_folder(Path(out), inputs=inputs, force=force)
     documents = _Documents.of(
-        gold, predicted, ReadOptions(id_key, max_depth=max_depth).for_plan(choices[0].comparator.plan)
+        gold, predicted, ReadOptions(id_key=id_key, max_depth=max_depth).for_plan(choices[0].comparator.plan)
     )
     rows = tuple(_measured(choice, documents, sample=sample, seed=seed) for choice in choices)
     result = EntryMetricity(rows)

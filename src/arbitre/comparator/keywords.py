@@ -19,16 +19,29 @@ if TYPE_CHECKING:
 class ComparatorKeywords(TypedDict, total=False):
     """Options of a comparator, as described at `Comparator`."""
 
+    # from arbitre.options: Annotations, Comparison, Formats, Functions, Overrides
     overlay: Mapping[str, Json] | str | Path | None
-    close: float
-    distances: Distances
-    normalizers: Normalizers
+    """Extra x-arbitre annotations by path, for a schema that you cannot edit."""
     functions: Iterable[str]
-    match: Json
-    distance: Json
-    max_calls: int | None
-    format_assertion: bool
+    """Custom distance, normaliser or catalogue in a Python module."""
     allow_refs: str | Path | Iterable[str | Path]
+    """Folder with files that the schema may reference with $ref, besides its own folder."""
+    close: float
+    """Minimum quality for the verdict "close"."""
+    max_calls: int | None
+    """Maximum number of calls to a custom distance per document."""
+    format_assertion: bool
+    """Also report values that do not have the `format` of the schema."""
+    distances: Distances
+    """Custom distances by name."""
+    normalizers: Normalizers
+    """Custom normalisers by name."""
+    match: Json
+    """Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side."""
+    distance: Json
+    """Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat it to compare several side
+    by side."""
+    # end of the options
 
 
 def take_comparator(schema: SchemaSource | Comparator, options: dict[str, Any]) -> Comparator:

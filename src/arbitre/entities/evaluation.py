@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from arbitre.classification import AVERAGES, ClassAverages, Confusion
 from arbitre.corpus.joining.provenance import Provenance
 from arbitre.corpus.results.evaluation import Evaluation, extend
 from arbitre.entities.outcomes import EntityCounts, EntityPairs
-from arbitre.entities.schemes import IN_CLASS, Scheme, check_scheme, comparator
+from arbitre.entities.schemes import IN_CLASS, check_scheme, comparator
 from arbitre.entities.sentences import from_python
 from arbitre.entities.tags import AUTO, OUTSIDE
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.options import Denominator, Scheme
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from arbitre.entities.spans import Span
 
 FORMAT: Final = "arbitre-entities/1"
-
-Denominator = Literal["all", "entities"]
-"""Sentences that count in the rate of exact matches: all, or those with gold entities."""
 
 
 @dataclass(frozen=True, slots=True)

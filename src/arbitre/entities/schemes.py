@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from arbitre.comparator import Comparator
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.options import Scheme
 
 if TYPE_CHECKING:
     from arbitre.values import Json
 
-Scheme = Literal["strict", "exact", "partial", "type"]
-"""When a predicted entity is correct.
-
-* strict: same boundaries and same label.
-* exact: same boundaries.
-* partial: same boundaries; entities that overlap are partially correct.
-* type: same label, and the entities overlap.
-"""
 
 SCHEMES: Final = get_args(Scheme)
 

@@ -13,7 +13,7 @@ from arbitre.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from arbitre.entities.schemes import Scheme
+    from arbitre.options import Scheme
 
 IGNORED: Final = -100
 """Label id of tokens that do not count: special tokens, and parts of words after the first."""

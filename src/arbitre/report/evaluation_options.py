@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arbitre.corpus.results import tables
-from arbitre.corpus.running.executors import Engine, choose_executor
+from arbitre.corpus.running.executors import choose_executor
 from arbitre.errors import OptionError
 from arbitre.report.html.language import Language
 from arbitre.report.tables.exports import Export, parse_exports
-from arbitre.tables.csv_text import CsvDialect, CsvDialectName
+from arbitre.tables.csv_text import CsvDialect
 from arbitre.tables.table import unknown
 from arbitre.tally import NAMES
 
@@ -20,62 +20,63 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.joining.provenance import Provenance
     from arbitre.corpus.running.executors import Executor
+    from arbitre.options import CsvDialectName, Engine
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions:
     """Options for evaluating a corpus and writing the results.
 
-    Attributes:
-        out: Folder of the results; None writes no files.
-        resume: Whether to continue an interrupted evaluation in the same folder.
-        force: Whether to write to a folder that contains other files, beside them.
-        strict: Whether to stop at the first failed document.
-        validate: Whether to list the schema violations of predictions.
-        flat: Whether to match the leaves of each path regardless of entries, and to compute the solidarity of the
-            values. Included in `diagnose`.
-        diagnose: Whether to list the faults of predictions and what they cost.
-        source: Folder of the texts that were given to the model, `<id>.txt`, in which to search for missing and
-            spurious values; requires `diagnose`.
-        cluster_by: How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a
-            regular expression on ids.
-        workers: Number of worker processes; None for the number of processors.
-        engine: Where documents are compared: "local", or "dask" for a Dask cluster.
-        scheduler: Address of the Dask scheduler.
-        no_report: Whether to write no report.
-        no_chance: Whether to compute no chance scores.
-        keep: Number of documents that the report shows entry by entry; None for as many as fit.
-        lang: Language of the report.
-        table: Names of further tables to write to `out`, such as "paths.tex" or "documents.parquet".
-        score: Score columns of these tables in Markdown and LaTeX; if empty, f1q, imq, irq and amq.
-        provenance: Provenance of the gold, instead of its sidecar: a `Provenance`, or a file in the same format.
-        csv_dialect: Notation of the CSV files: "standard" (comma, decimal point), or "excel-fr" for spreadsheets in
-            French (semicolon, decimal comma, byte-order mark).
-
     Raises:
         OptionError: Options contradict each other, or a table or a score is unknown.
     """
 
-    out: Path | None = None
-    resume: bool = False
-    force: bool = False
+    # from arbitre.options: Evaluation, Corpus, Processes, ReportFiles
     strict: bool = False
+    """Stop with exit code 2 if a document fails."""
     validate: bool = False
-    diagnose: bool = False
-    source: str | Path | None = None
+    """List the schema violations of the predictions."""
     flat: bool = False
-    cluster_by: str | None = None
-    workers: int | None = None
-    engine: Engine = "local"
-    scheduler: str | None = None
-    no_report: bool = False
-    no_chance: bool = False
-    keep: int | None = None
-    lang: Language = Language.EN
+    """Match the values of each path regardless of entries, and show only this result."""
+    diagnose: bool = False
+    """List the faults of the predictions and what they cost (faults.csv)."""
+    source: str | Path | None = None
+    """Texts that were given to the model, one <id>.txt for each document: search them for missing and spurious
+    values. Requires `diagnose`."""
+    out: Path | None = None
+    """Folder for evaluation.json, tables and report.html."""
+    resume: bool = False
+    """Resume an interrupted evaluation in the same `out` folder."""
     table: Sequence[str] = ()
+    """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
+    .parquet."""
     score: Sequence[str] = ()
+    """Score column of the Markdown and LaTeX tables."""
+    cluster_by: str | None = None
+    """How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular
+    expression on ids."""
+    no_chance: bool = False
+    """Do not compute chance scores."""
     provenance: Provenance | str | Path | None = None
+    """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
+    workers: int | None = None
+    """Number of worker processes. None: the number of processors."""
+    engine: Engine = "local"
+    """Compare on this machine or on a Dask cluster."""
+    scheduler: str | None = None
+    """Address of the Dask scheduler."""
+    keep: int | None = None
+    """Number of documents that the report shows entry by entry, linked and worst ones first. None: as many as fit in
+    3 MB."""
+    lang: Language = Language.EN
+    """Language of the report."""
+    no_report: bool = False
+    """Do not write report.html and its data files."""
     csv_dialect: CsvDialectName = "standard"
+    """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
+    force: bool = False
+    """Write beside files that arbitre did not write, without replacing any of them."""
+    # end of the options
 
     def __post_init__(self) -> None:
         CsvDialect.named(self.csv_dialect)

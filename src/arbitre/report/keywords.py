@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.evaluate import Triple
-    from arbitre.corpus.running.executors import Engine
+    from arbitre.options import CsvDialectName, Engine
     from arbitre.schema import Plan
-    from arbitre.tables.csv_text import CsvDialectName
     from arbitre.values import Json
 
     Pairs = Iterable[Triple] | DataFrame | Paths
@@ -45,33 +44,61 @@ class ReadingKeywords(TypedDict, total=False):
     `project` is the path of a file of JMESPath expressions, or the expressions.
     """
 
+    # from arbitre.options: Reading
     id_key: str
+    """Key of a record's id."""
     id_pattern: str | None
+    """Extract the id from the file name: the group named id, else the first group, else the whole match."""
     normalize_ids: bool
+    """Join ids that differ only in case, Unicode form or file extension."""
     gold_key: str
+    """Key or column of the gold document in records that contain both."""
     predicted_key: str
+    """Key or column of the prediction."""
     gold_sheet: str | None
+    """Sheet with gold in Excel workbooks. None: the first."""
     predicted_sheet: str | None
+    """Sheet with predictions in Excel workbooks. None: the first."""
     project: str | Path | Mapping[str, Json] | Projection | None
+    """JMESPath expressions that transform gold and predicted documents before comparison."""
     lenient: bool
+    """Repair predictions that are not valid JSON, and list the repairs."""
     repair_structure: bool
+    """With `lenient`: also accept repairs that move or drop keys."""
     max_depth: int
+    """Maximum nesting depth of lists and objects in a document."""
+    # end of the options
 
 
 class SharedKeywords(ReadingKeywords, total=False):
     """Options of evaluations and rankings, as described at `EvaluationOptions`, and `ReadingKeywords`."""
 
+    # from arbitre.options: Corpus, Processes, ReportFiles
     cluster_by: str | None
-    workers: int | None
-    engine: Engine
-    scheduler: str | None
-    no_report: bool
+    """How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular
+    expression on ids."""
     no_chance: bool
-    keep: int | None
-    lang: str
+    """Do not compute chance scores."""
     provenance: Provenance | str | Path | None
+    """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
+    workers: int | None
+    """Number of worker processes. None: the number of processors."""
+    engine: Engine
+    """Compare on this machine or on a Dask cluster."""
+    scheduler: str | None
+    """Address of the Dask scheduler."""
+    keep: int | None
+    """Number of documents that the report shows entry by entry, linked and worst ones first. None: as many as fit in
+    3 MB."""
+    lang: str
+    """Language of the report."""
+    no_report: bool
+    """Do not write report.html and its data files."""
     csv_dialect: CsvDialectName
+    """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
     force: bool
+    """Write beside files that arbitre did not write, without replacing any of them."""
+    # end of the options
 
 
 class CorpusKeywords(SharedKeywords, total=False):
@@ -81,22 +108,42 @@ class CorpusKeywords(SharedKeywords, total=False):
     `cluster` is another name of `cluster_by`, as in `Evaluation.interval`.
     """
 
-    gold: Paths | Documents
-    predicted: Paths | Documents
-    manifest: str | Path
-    only: Collection[str]
-    out: str | Path | None
-    resume: bool
-    strict: bool
-    validate: bool
-    diagnose: bool
-    source: str | Path | None
-    flat: bool
-    table: str | Sequence[str]
-    score: str | Sequence[str]
     cluster: str | None
+    # from arbitre.options: Sources, Evaluation, Gates without pairs
+    gold: Paths | Documents
+    """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
+    predicted: Paths | Documents
+    """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
+    manifest: str | Path | None
+    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
+    only: Collection[str]
+    """Evaluate only this document."""
+    strict: bool
+    """Stop with exit code 2 if a document fails."""
+    validate: bool
+    """List the schema violations of the predictions."""
+    flat: bool
+    """Match the values of each path regardless of entries, and show only this result."""
+    diagnose: bool
+    """List the faults of the predictions and what they cost (faults.csv)."""
+    source: str | Path | None
+    """Texts that were given to the model, one <id>.txt for each document: search them for missing and spurious
+    values. Requires `diagnose`."""
+    out: str | Path | None
+    """Folder for evaluation.json, tables and report.html."""
+    resume: bool
+    """Resume an interrupted evaluation in the same `out` folder."""
+    table: str | Sequence[str]
+    """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
+    .parquet."""
+    score: str | Sequence[str]
+    """Score column of the Markdown and LaTeX tables."""
     fail_under: Bounds
+    """Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9,
+    fq(2)=0.8, /entries/*/name:irq=0.8."""
     fail_over: Bounds
+    """Exit with code 1 if a value is exceeded: failed=0, variance=0.1."""
+    # end of the options
 
 
 def evaluate_corpus(
@@ -134,10 +181,16 @@ def evaluate_corpus(
 class SourceKeywords(ReadingKeywords, total=False):
     """Options for naming and reading documents: `Sources` and `ReadingKeywords`."""
 
+    # from arbitre.options: Sources without pairs
     gold: Paths | Documents
+    """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     predicted: Paths | Documents
-    manifest: str | Path
+    """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
+    manifest: str | Path | None
+    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
     only: Collection[str]
+    """Evaluate only this document."""
+    # end of the options
 
 
 def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeywords]) -> Join | list[Pair]:

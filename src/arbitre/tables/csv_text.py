@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from arbitre.arrays import Floats
+    from arbitre.options import CsvDialectName
     from arbitre.tables.arrow import Frame
 
 
@@ -37,9 +38,6 @@ class _Lines(NamedTuple):
 
     def write(self, line: str) -> int:
         return self.file.write(line.removesuffix("\r\n") + "\n")
-
-
-CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
 
 
 class CsvDialect(NamedTuple):

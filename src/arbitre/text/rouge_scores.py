@@ -10,7 +10,7 @@ from arbitre.text.references import as_references
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.distances.text.rouge_scorer import Tokenizer
+    from arbitre.options import Tokenizer
 
 
 def rouge(

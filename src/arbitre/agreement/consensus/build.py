@@ -19,7 +19,7 @@ from arbitre.agreement.consensus.queue_files import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
 from arbitre.agreement.consensus.risk import least_risk, standing_of
 from arbitre.agreement.consensus.systems import read_predictions, score_apart
-from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, Strategy, vote
+from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.keywords import take_comparator
 from arbitre.corpus.joining.provenance import DisagreementCounts, MeasuredAgreement, Provenance
@@ -28,6 +28,7 @@ from arbitre.corpus.reading.reader import LINES
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.corpus.storage.output_folder import check_output_folder, destination, paths_among
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.options import Strategy
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT

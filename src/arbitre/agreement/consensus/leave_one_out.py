@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from arbitre.agreement.consensus.disagreement import Consensus
-    from arbitre.agreement.consensus.vote import Strategy
     from arbitre.comparator import Comparator
     from arbitre.corpus.joining.sources import Paths
     from arbitre.corpus.reading.options import ReadOptions
     from arbitre.corpus.results.evaluation import Evaluation
     from arbitre.corpus.statistics import Interval
+    from arbitre.options import Strategy
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.assemble import Draft
     from arbitre.agreement.consensus.dawid_skene import Estimates
     from arbitre.agreement.consensus.places import Places
-    from arbitre.agreement.consensus.vote import Strategy
+    from arbitre.options import Strategy
 
 
 def notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estimates) -> Iterator[str]:

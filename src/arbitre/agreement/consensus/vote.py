@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from arbitre.agreement.consensus.places import SCALAR
 from arbitre.distances.dates import interval
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.consensus.disagreement import Flag
     from arbitre.agreement.consensus.places import Place
+    from arbitre.options import Strategy
 
-Strategy: TypeAlias = Literal["minimum-risk", "majority", "unanimity", "collegial", "dawid-skene"]
-"""How the values of the annotators are combined."""
 
 DEFAULT_STRATEGY: Final[Strategy] = "minimum-risk"
 """Default strategy."""

@@ -13,7 +13,6 @@ from arbitre.options import (
     DEPTH,
     FLAT,
     FORCE,
-    FORMAT_ASSERTION,
     GOLD,
     ID_KEY,
     KEEP,
@@ -29,6 +28,7 @@ from arbitre.options import (
     CsvDialectName,
     Denominator,
     Evaluation,
+    Formats,
     Gates,
     LanguageName,
     Notation,
@@ -72,7 +72,7 @@ SCHEMA: Final = option(
 )
 
 
-class Compare(Annotations, Comparison, Overrides, Gates, Output):
+class Compare(Annotations, Comparison, Formats, Overrides, Gates, Output):
     """Compare one prediction with its gold document: scores, and the verdict on every node that differs.
 
     With several --match or --distance, print one table with the results of every combination.
@@ -82,7 +82,6 @@ class Compare(Annotations, Comparison, Overrides, Gates, Output):
     predicted: str = argument("PREDICTED", "A JSON file, or - for standard input.")
     schema: str | None = option(None, "JSON Schema of the documents. Default: inferred from gold.", "FILE")
     validate: bool = VALIDATE
-    format_assertion: bool = FORMAT_ASSERTION
     published: bool = switch("Add the scores computed with the formulas of the published script.")
     rematch: bool = switch(
         "Compute repair gains by comparing repaired documents again, not on the matching.",
@@ -92,7 +91,9 @@ class Compare(Annotations, Comparison, Overrides, Gates, Output):
     max_depth: int = DEPTH
 
 
-class Evaluate(Annotations, Comparison, Sources, Reading, Evaluation, Corpus, Processes, ReportFiles, Gates, Output):
+class Evaluate(
+    Annotations, Comparison, Formats, Sources, Reading, Evaluation, Corpus, Processes, ReportFiles, Gates, Output
+):
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
 
     schema: str = SCHEMA
@@ -104,7 +105,6 @@ class Evaluate(Annotations, Comparison, Sources, Reading, Evaluation, Corpus, Pr
         flags=("--classification",),
         more="See [classification](classification.md).",
     )
-    format_assertion: bool = FORMAT_ASSERTION
 
 
 class Rank(Annotations, Comparison, Reading, Corpus, Processes, ReportFiles, Gates, Output):
@@ -338,7 +338,7 @@ class SchemaInfer(Terminal):
     force: bool = FORCE
 
 
-class SchemaCheck(Annotations, Output):
+class SchemaCheck(Annotations, Formats, Output):
     """Check a schema, and optionally documents against it.
 
     Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
@@ -354,7 +354,6 @@ class SchemaCheck(Annotations, Output):
         "glob, or -. May be repeated.",
         "PATH",
     )
-    format_assertion: bool = FORMAT_ASSERTION
     certificate: bool = switch(
         "Show whether the distance between documents is a metric, and if not, why.",
         more="See [the certificate](metricity.md#the-certificate).",

@@ -43,24 +43,27 @@ _Read = TypeVar("_Read")
 class Sources:
     """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
 
-    Attributes:
-        gold: Sources of gold documents: folders, files, globs, or "-" for standard input; see `read_records`. Or the
-            documents themselves: by id, or a list of records with ids. Documents in two lists may all lack ids: then
-            they are joined by position, and their ids are "0", "1" and so on.
-        predicted: Sources of predictions, or the predictions.
-        pairs: Sources of records that contain both documents, or a data frame with a column for each.
-        manifest: CSV file with the columns id, gold and predicted.
-        only: Ids of the documents to keep; if empty, all.
+    `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `read_records`), or the documents
+    themselves: by id, or a list of records with ids. Documents in two lists may all lack ids: then they are joined by
+    position, and their ids are "0", "1" and so on. `pairs` are sources of records that contain both documents, or a
+    data frame with a column for each.
 
     Raises:
         OptionError: None or several of the three are given, or several sources are standard input.
     """
 
+    # from arbitre.options: Sources
     gold: Paths | Documents = ()
+    """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     predicted: Paths | Documents = ()
+    """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     pairs: Paths | DataFrame = ()
+    """Records with id, gold and predicted, instead of `gold` and `predicted`."""
     manifest: str | Path | None = None
+    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
     only: Collection[str] = ()
+    """Evaluate only this document."""
+    # end of the options
 
     def __post_init__(self) -> None:
         for name in ("gold", "predicted"):

@@ -55,42 +55,40 @@ class RecordPair(NamedTuple):
     factors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """Options for reading documents.
+    """Options for reading documents."""
 
-    Attributes:
-        id_key: Key or Parquet column of the id.
-        id_pattern: Regular expression that finds the id in a file name.
-        max_depth: Maximum number of nested containers.
-        gold_key: Key of the gold document in records that contain it, and its Parquet column.
-        predicted_key: Key of the prediction in records that contain it, and its Parquet column.
-        gold_sheet: Name of the sheet with gold in Excel workbooks; None for the first.
-        predicted_sheet: Name of the sheet with predictions in Excel workbooks; None for the first.
-        lenient: Whether to repair predictions that are not valid JSON.
-        repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
-        project: JMESPath expressions that are applied to documents before comparison.
-        texts: Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a
-            prediction that is a text by the JSON in it.
-        fields: Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of
-            other fields are texts.
-        normalize_ids: Whether to join ids that differ only in case, Unicode form or file extension. The ids of the
-            results are case-folded and have no extension.
-    """
-
+    # from arbitre.options: Reading
     id_key: str = "id"
+    """Key of a record's id."""
     id_pattern: str | None = None
-    max_depth: int = strict_json.MAX_DEPTH
-    gold_key: str = "gold"
-    predicted_key: str = "predicted"
-    gold_sheet: str | None = None
-    predicted_sheet: str | None = None
-    lenient: bool = False
-    repair_structure: bool = False
-    project: Projection | None = None
-    texts: bool = False
-    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    """Extract the id from the file name: the group named id, else the first group, else the whole match."""
     normalize_ids: bool = False
+    """Join ids that differ only in case, Unicode form or file extension."""
+    gold_key: str = "gold"
+    """Key or column of the gold document in records that contain both."""
+    predicted_key: str = "predicted"
+    """Key or column of the prediction."""
+    gold_sheet: str | None = None
+    """Sheet with gold in Excel workbooks. None: the first."""
+    predicted_sheet: str | None = None
+    """Sheet with predictions in Excel workbooks. None: the first."""
+    project: Projection | None = None
+    """JMESPath expressions that transform gold and predicted documents before comparison."""
+    lenient: bool = False
+    """Repair predictions that are not valid JSON, and list the repairs."""
+    repair_structure: bool = False
+    """With `lenient`: also accept repairs that move or drop keys."""
+    max_depth: int = 512
+    """Maximum nesting depth of lists and objects in a document."""
+    # end of the options
+    texts: bool = False
+    """Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a prediction
+    that is a text by the JSON in it."""
+    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
+    are texts."""
 
     def records(
         self, sources: str | Path | Iterable[str | Path], side: Side, processes: Processes | None = None
@@ -219,7 +217,7 @@ def read_records(
     Raises:
         DataError: The whole source cannot be read.
     """
-    yield from ReadOptions(id_key, id_pattern, max_depth).records(source, side)
+    yield from ReadOptions(id_key=id_key, id_pattern=id_pattern, max_depth=max_depth).records(source, side)
 
 
 def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:

@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from arbitre.corpus.reading.records import Failure, Repair
     from arbitre.corpus.results.chance import Chance
     from arbitre.corpus.results.diagnosis import CorpusDiagnosis
-    from arbitre.corpus.statistics import Average, Interval, Method
+    from arbitre.corpus.statistics import Interval, Method
     from arbitre.corpus.statistics.clusters import Cluster
     from arbitre.curve import Curve
+    from arbitre.options import Average
     from arbitre.signature import Signature
     from arbitre.tables.arrow import Frame
     from arbitre.text.corpus_scores import SegmentationScores, TextScores

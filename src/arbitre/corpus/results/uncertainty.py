@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from arbitre.corpus.statistics import Average, intervals
+from arbitre.corpus.statistics import intervals
 from arbitre.corpus.statistics.bootstrap import METHOD
+from arbitre.options import Average
 
 if TYPE_CHECKING:
     from arbitre.corpus.results.chance import Chance

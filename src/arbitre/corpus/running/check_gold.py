@@ -96,7 +96,7 @@ def documents(source: str | Path, id_key: str, plan: Plan | None = None) -> Iter
         if not labelled:
             yield Record(path.stem, None, value, str(source))
             return
-    reading = ReadOptions(id_key)
+    reading = ReadOptions(id_key=id_key)
     if plan is None:
         for _, types in column_types([source], id_key):
             reading = replace(reading, fields={name: frozenset({Kind.NUMBER}) for name in types.integers})

@@ -20,7 +20,7 @@ from itertools import chain, islice
 from multiprocessing import spawn
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from arbitre.corpus.joining.work_units import WorkUnit
 from arbitre.corpus.running.checkpoints import write_checkpoint
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.running.document_results import DocumentResults
     from arbitre.corpus.running.worker import Worker
+    from arbitre.options import Engine
 
     Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
     """Distributes work units and yields their results, in order."""
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-Engine: TypeAlias = Literal["local", "dask"]
-"""Where documents are compared: on this machine or on a Dask cluster."""
 
 PARTS_PER_PROCESS: Final = 2
 """Maximum number of submitted work units per process, which bounds memory."""

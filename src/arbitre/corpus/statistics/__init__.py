@@ -15,7 +15,8 @@ from arbitre.corpus.statistics.paired_tests import (
     paired_difference,
     threshold,
 )
-from arbitre.corpus.statistics.sample import Average, Sample, scored
+from arbitre.corpus.statistics.sample import Sample, scored
+from arbitre.options import Average
 
 __all__ = [
     "Average",

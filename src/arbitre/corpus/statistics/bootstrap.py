@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats
-    from arbitre.corpus.statistics.sample import Average, Sample
+    from arbitre.corpus.statistics.sample import Sample
+    from arbitre.options import Average
 
 Method: TypeAlias = Literal["clopper-pearson", "t", "percentile", "bca"]
 """Method of a confidence interval.

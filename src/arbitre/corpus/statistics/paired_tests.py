@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from arbitre.corpus.statistics.sample import Average, Sample
+    from arbitre.corpus.statistics.sample import Sample
     from arbitre.corpus.statistics.swaps import Swaps
+    from arbitre.options import Average
 
 Contrasting: TypeAlias = Literal["swaps", "percentile", "bca"]
 """Method of the interval of a difference.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from arbitre.arrays import exact_sum
 from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.options import Average
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS: Final = 1 << 10
 """Number of documents processed at once, which bounds memory."""
-
-Average: TypeAlias = Literal["micro", "macro"]
-"""micro: scores of the summed tallies; macro: means of the documents' scores."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

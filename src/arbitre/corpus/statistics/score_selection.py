@@ -17,7 +17,8 @@ from arbitre.tally import NAMES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from arbitre.corpus.statistics import Average, Sample
+    from arbitre.corpus.statistics import Sample
+    from arbitre.options import Average
     from arbitre.tally import Scores
 
 HIGHER_IS_BETTER: Final = tuple(name for name in NAMES if name != "variance")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
 
 if TYPE_CHECKING:
-    from arbitre.corpus.statistics import Average, Method
+    from arbitre.corpus.statistics import Method
     from arbitre.corpus.statistics.clusters import Cluster
+    from arbitre.options import Average
 
 
 @dataclass(frozen=True, kw_only=True)

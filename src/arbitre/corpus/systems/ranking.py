@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average, Correction, Difference
+    from arbitre.corpus.statistics import Correction, Difference
+    from arbitre.options import Average
 
 SCORES: Final = ("f1q", "imq", "irq", "amq")
 """Scores that are shown side by side. Each is ranked separately; there is no composite score."""

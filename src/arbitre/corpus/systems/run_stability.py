@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
     from arbitre.corpus.results.documents import DocumentTable
     from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Average
+    from arbitre.options import Average
 
 UNNAMED_RUN: Final = "1"
 """Run of predictions without a run."""

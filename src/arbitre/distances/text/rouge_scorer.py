@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
 
-Tokenizer = Literal["words", "rouge-score"]
 TOKENIZERS: Final = ("words", "rouge-score")
 KINDS: Final = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum", "rougeS")
 SKIP: Final = 4
