@@ -78,7 +78,7 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
         (frame, values)
         for place in broken.places
         for frame in examples.frames(place)
-        for values in _pools(plan, examples, frame, broken)
+        for values in _pools(examples, frame, broken)
     )
     witnesses = (
         _strongest_witness(plan, examples, frame, values, broken.fact) for frame, values in islice(pools, max_pools)
@@ -112,7 +112,7 @@ def _around_floor(floor: float) -> Iterator[Json]:
             yield LENGTH - count
 
 
-def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
+def _pools(examples: Examples, frame: Frame, broken: MetricViolation) -> Iterator[Sequence[Json]]:
     """Yield sets of values to try at the path of a violation: known violating values first, then examples."""
     if broken.known:
         yield broken.known
@@ -131,29 +131,16 @@ def _pools(plan: Plan, examples: Examples, frame: Frame, broken: MetricViolation
         [],
     )
     yield singles
-    for chosen_items in _triples(plan, examples, frame, items, singles):
+    for chosen_items in _triples(items):
         yield [several for size in range(4) for several in examples.lists(frame.inside, chosen_items, size)]
 
 
-def _triples(
-    plan: Plan, examples: Examples, frame: Frame, items: Sequence[Json], singles: Sequence[Json]
-) -> Iterator[Sequence[Json]]:
-    """Yield triples of items: first those closest to violating the triangle inequality, then random ones."""
+def _triples(items: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """Yield triples of items: the first three, then random ones."""
     if len(items) <= 3:  # noqa: PLR2004
         yield items
         return
     yield items[:3]
-    measured = None
-    if len(items) == len(singles) and all(examples.valid(frame.wrap(item)) for item in singles[:DOCUMENTS]):
-        measured = _pairwise_distances(plan, [frame.wrap(item) for item in singles[:DOCUMENTS]])
-    if measured is not None:
-        table = measured[0]
-        slack = table[:, :, None] + table[None, :, :] - table[:, None, :]
-        apart = (table > NEAR) & (table < 1.0 - NEAR)
-        slack[~(apart[:, :, None] & apart[None, :, :] & (table > NEAR)[:, None, :])] = np.inf
-        nearest = np.argsort(slack, axis=None, kind="stable")[:DRAWS]
-        for at in nearest[np.isfinite(slack.flat[nearest])]:
-            yield [items[int(index)] for index in np.unravel_index(int(at), slack.shape)]
     chance = random.Random(0)  # noqa: S311  (not for cryptography; fixed seed for reproducibility)
     for _ in range(DRAWS):
         yield chance.sample(items, 3)
