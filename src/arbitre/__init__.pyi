@@ -1,11 +1,10 @@
 from . import classification, confidence, entities, text
 from .comparator import Comparator
+from .comparator.api import evaluate, perturb_gold, rank, suggest_aliases, suggest_gate
+from .comparator.comparator import compare
 from .comparator.configurations import SideBySideRow, side_by_side
-from .comparator.corpora import evaluate, rank
-from .comparator.documents import compare
 from .comparator.entry_metricity import entry_metricity
 from .comparator.schemas import check_schema, infer_schema
-from .comparator.suggestions import perturb_gold, suggest_aliases, suggest_gate
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
 from .corpus.joining.provenance import Provenance
 from .corpus.reading.repaired_json import Answer, Repair, read_answer
@@ -14,8 +13,11 @@ from .corpus.results.evaluation import Evaluation
 from .corpus.results.gates import Gate, Missed, gate
 from .curve import Curve
 from .diagnosis.data_advice import Advice, AdviceFinding, Thresholds, advise
-from .diagnosis.metricity import Distortion, Metricity, distortion, metricity
-from .diagnosis.perturbation import Perturbed, PlantedFault, perturb
+from .diagnosis.metricity import Distortion, Metricity
+from .diagnosis.metricity.distortion import distortion
+from .diagnosis.metricity.metricity import metricity
+from .diagnosis.perturbation import Perturbed, PlantedFault
+from .diagnosis.perturbation.perturb import perturb
 from .distances import Facts
 from .errors import (
     ArbitreError,

@@ -12,7 +12,8 @@ import arbitre
 from arbitre.cli import app
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.csv_table import CsvTable
-from arbitre.corpus.reading.options import Failure, ReadOptions
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.records import Failure
 from arbitre.errors import DataError
 from arbitre.report.tables.result_files import read_table
 

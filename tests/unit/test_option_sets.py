@@ -17,7 +17,7 @@ import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app, arguments, function_of, module_of, typer_command
 from arbitre.cli.commands import DECLARATIONS
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.joining.join import Pair
+from arbitre.corpus.reading.records import Pair
 from arbitre.errors import DataError, OptionError
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.html.language import Language

@@ -9,8 +9,8 @@ import json
 import pytest
 
 import arbitre
-from arbitre.corpus.joining.join import Join, Pair
-from arbitre.corpus.reading.options import Failure
+from arbitre.corpus.joining.join import Join
+from arbitre.corpus.reading.records import Failure, Pair
 from arbitre.corpus.running.evaluate import ExecutionOptions
 from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.entry_rows import EntryLayout

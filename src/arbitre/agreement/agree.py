@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.agreement.rating_table import read_rating_table, schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
-from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
+from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.reader import TABLE
 from arbitre.corpus.reading.records import Failure

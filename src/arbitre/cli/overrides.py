@@ -10,9 +10,8 @@ import typer
 from arbitre import matching
 from arbitre.catalogue import Catalogue
 from arbitre.comparator import Comparator
+from arbitre.comparator.comparator import ComparatorKeywords, load_functions
 from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
-from arbitre.comparator.functions import load_functions
-from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.corpus.reading import strict_json
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.schema import SchemaSource

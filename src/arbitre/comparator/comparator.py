@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
-from arbitre.comparator.functions import load_functions, module_files
+from arbitre import normalizers as normalisers
+from arbitre.catalogue import Catalogue
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.reading.records import readable
-from arbitre.corpus.reading.strict_json import check_value
+from arbitre.corpus.reading.strict_json import MAX_DEPTH, check_value
 from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
-from arbitre.distances import catalogue
+from arbitre.distances import DistanceCatalogue
+from arbitre.distances import catalogue as builtin
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.engine.independent_matching import rematched
-from arbitre.normalizers import catalogue as normalisers
+from arbitre.errors import OptionError, SchemaError
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
+from arbitre.schema.loading.python_types import import_object
 from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from arbitre.comparator.functions import Distances, Normalizers
     from arbitre.comparison import Comparison, Diagnosis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.results.gates import Bounds
     from arbitre.corpus.results.suggested_gate import SuggestedGate
     from arbitre.corpus.running.check_gold import Gold, GoldCheck
     from arbitre.diagnosis.metricity.claims import ClaimCheck
     from arbitre.diagnosis.renamed_fields import AliasSuggestions
     from arbitre.engine import BatchResult
+    from arbitre.normalizers import Normalizer
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
@@ -42,6 +48,90 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.overlay import Overlay
     from arbitre.signature import Signature
     from arbitre.values import Json
+
+    Distances = DistanceCatalogue | Mapping[str, Callable[[Any, Any], Any]]
+    Normalizers = Catalogue[Normalizer] | Mapping[str, Callable[[Any], Any]]
+
+
+def load_functions(
+    names: Iterable[str] = (), distances: Distances = builtin, normalizers: Normalizers = normalisers.catalogue
+) -> tuple[DistanceCatalogue, Catalogue[Normalizer]]:
+    """Return the distances and normalisers that a schema may name.
+
+    Args:
+        names: `MODULE:NAME` of functions and catalogues in the installed modules or the current folder. A function of
+            two values is a distance, for which no properties are claimed; a function of one text is a normaliser.
+        distances: A catalogue, or functions by name in addition to the built-in distances.
+        normalizers: A catalogue, or functions by name in addition to the built-in normalisers.
+
+    Raises:
+        OptionError: A module or a name does not exist, or is neither a function nor a catalogue.
+        SchemaError: A name is already in use.
+    """
+    known = distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances)
+    normal = normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers)
+    for name in names:
+        loaded, own = _imported(name), name.partition(":")[2]
+        if isinstance(loaded, DistanceCatalogue):
+            for added in sorted(loaded.entries.keys() - builtin.entries.keys()):
+                known = known.with_factory(added, loaded.entries[added])
+        elif isinstance(loaded, Catalogue):
+            for added in sorted(loaded.entries.keys() - normalisers.catalogue.entries.keys()):
+                normal = normal.with_factory(added, loaded.entries[added])
+        elif _arity(loaded) == 2:  # noqa: PLR2004  (gold and predicted)
+            known = known.with_distance(own, loaded)
+        elif _arity(loaded) == 1:
+            normal = normalisers.with_normalizer(own, loaded, known=normal)
+        else:
+            raise OptionError.of(
+                "Expected `functions` to name a function of two values (a distance) or of one value (a normaliser), "
+                f"or a catalogue of such functions, got {type(loaded).__name__} for {name!r}."
+            )
+    return known, normal
+
+
+def module_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the files of the modules in these names, which have been imported; see `load_functions`."""
+    modules = (sys.modules.get(name.partition(":")[0]) for name in names)
+    return tuple(dict.fromkeys(file for module in modules if (file := getattr(module, "__file__", None)) is not None))
+
+
+def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
+    """Return the built-in distances and these functions, for which no properties are claimed."""
+    extended = builtin
+    for name, function in functions.items():
+        extended = extended.with_distance(name, function)
+    return extended
+
+
+def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:
+    """Return the built-in normalisers and these functions of texts."""
+    extended = normalisers.catalogue
+    for name, function in functions.items():
+        extended = normalisers.with_normalizer(name, function, known=extended)
+    return extended
+
+
+def _imported(name: str) -> Any:  # noqa: ANN401  (anything that a module may contain)
+    """Return the object at `MODULE:NAME`."""
+    try:
+        return import_object(name)
+    except SchemaError as error:
+        raise OptionError.of(
+            f"Expected `functions` to name a function or a catalogue as MODULE:NAME, got {name!r}: {error.message}"
+        ) from error
+
+
+def _arity(loaded: Any) -> int | None:  # noqa: ANN401
+    """Return the number of arguments that a function requires; None for anything else."""
+    if not callable(loaded) or isinstance(loaded, type):
+        return None
+    try:
+        parameters = inspect.signature(loaded).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is inspect.Parameter.empty for each in parameters)
 
 
 MAX_CALLS: Final = 100_000
@@ -86,8 +176,8 @@ class Comparator:
         *,
         overlay: Mapping[str, Json] | str | Path | Overlay | None = None,
         close: float = CLOSE,
-        distances: Distances = catalogue,
-        normalizers: Normalizers = normalisers,
+        distances: Distances = builtin,
+        normalizers: Normalizers = normalisers.catalogue,
         functions: Iterable[str] = (),
         match: Json = None,
         distance: Json = None,
@@ -400,3 +490,111 @@ class Comparator:
         from arbitre.corpus.running.check_gold import check_gold  # noqa: PLC0415  (evaluations do not need it)
 
         return check_gold(self.plan, gold, id_key=id_key)
+
+
+# The options of a comparator as keyword arguments of the functions that build one.
+
+
+class ComparatorKeywords(TypedDict, total=False):
+    """Options of a comparator, as described at `Comparator`."""
+
+    # from arbitre.options: Annotations, Comparison, Formats, Functions, Overrides
+    overlay: Mapping[str, Json] | str | Path | None
+    """Extra x-arbitre annotations by path, for a schema that you cannot edit."""
+    functions: Iterable[str]
+    """Custom distance, normaliser or catalogue in a Python module."""
+    allow_refs: str | Path | Iterable[str | Path]
+    """Folder with files that the schema may reference with $ref, besides its own folder."""
+    close: float
+    """Minimum quality for the verdict "close"."""
+    max_calls: int | None
+    """Maximum number of calls to a custom distance per document."""
+    format_assertion: bool
+    """Also report values that do not have the `format` of the schema."""
+    distances: Distances
+    """Custom distances by name."""
+    normalizers: Normalizers
+    """Custom normalisers by name."""
+    match: Json
+    """Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side."""
+    distance: Json
+    """Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat it to compare several side
+    by side."""
+    # end of the options
+
+
+def take_comparator(schema: SchemaSource | Comparator, options: dict[str, Any]) -> Comparator:
+    """Return the comparator of a schema, and remove its options from keyword arguments.
+
+    Raises:
+        OptionError: A comparator is given together with one of its options.
+        SchemaError: The schema is invalid.
+    """
+    names = ComparatorKeywords.__annotations__.keys() & options.keys()
+    given = {name: options.pop(name) for name in sorted(names)}
+    if not isinstance(schema, Comparator):
+        return Comparator(schema, **given)
+    if given:
+        raise OptionError.of(f"`{next(iter(given))}` requires a schema. Pass it to the Comparator instead.")
+    return schema
+
+
+# Compares one pair of documents, as the command `arbitre compare` does.
+
+
+def compare(
+    schema: SchemaSource | Comparator | None = None,
+    *,
+    gold: Json | Path,
+    predicted: Json | Path,
+    max_depth: int = MAX_DEPTH,
+    fail_under: Bounds = (),
+    fail_over: Bounds = (),
+    rematch: bool = False,
+    **options: Unpack[ComparatorKeywords],
+) -> Comparison:
+    """Compare one predicted document with its gold document.
+
+    A string is always the path of a JSON file, or "-" for standard input. To compare documents that are strings, use
+    `Comparator.compare`.
+
+    Args:
+        schema: Schema of the documents, or a comparator; inferred from gold by default.
+        gold: The gold document, or its path.
+        predicted: The predicted document, or its path.
+        max_depth: Maximum number of nested containers in a file.
+        fail_under: Minimum scores, as for `arbitre.gate`.
+        fail_over: Maximum scores.
+        rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
+        **options: The options of `Comparator`, such as `overlay`.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A document cannot be read or compared.
+        OptionError: A bound is invalid, or a comparator is given together with one of its options.
+        QualityGateError: A score misses a bound of `fail_under` or `fail_over`.
+
+    >>> compare(gold=["Ada", "Bo"], predicted=["Bo"]).scores.irq
+    0.5
+    """
+    from arbitre.corpus.results.gates import gate, parse_gates, require  # noqa: PLC0415  (comparators do not need it)
+
+    gates = parse_gates(fail_under, fail_over)
+    documents = [as_document(side, max_depth) for side in (gold, predicted)]
+    given: dict[str, Any] = {**options}
+    comparator = take_comparator(infer(documents[:1]) if schema is None else schema, given)
+    comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
+    require(gate(comparison, fail_under=gates, declared={row.path for row in comparator.explain()}))
+    return comparison
+
+
+def as_document(document: Json | Path, max_depth: int = MAX_DEPTH) -> Json:
+    """Return the document in a file if a path is given, otherwise the document itself. Raises DataError."""
+    if not isinstance(document, (str, Path)):
+        return document
+    from arbitre.corpus.reading.single_document import read_document  # noqa: PLC0415  (documents in memory do not need it)
+
+    return read_document(document, max_depth)

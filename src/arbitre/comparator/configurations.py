@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from arbitre import matching
-from arbitre.comparator.comparator import Comparator
-from arbitre.comparator.documents import as_document
-from arbitre.comparator.functions import load_functions
+from arbitre.comparator.comparator import Comparator, as_document, load_functions
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.distances import catalogue as builtin_distances

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre import matching
-from arbitre.comparator.comparator import Comparator
+from arbitre.comparator.comparator import Comparator, as_document, load_functions
 from arbitre.comparator.configurations import NamedChoice, configurations
-from arbitre.comparator.documents import as_document
-from arbitre.comparator.functions import load_functions
 from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.sources import STDIN
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.corpus.storage.output_folder import check_output_folder, output_folder, paths_among
-from arbitre.diagnosis.metricity import metricity
 from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
+from arbitre.diagnosis.metricity.metricity import metricity
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError
 from arbitre.report.text_files import atomic_text_file, json_text

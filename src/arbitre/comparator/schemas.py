@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from arbitre.comparator.keywords import ComparatorKeywords, take_comparator
+from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.corpus.reading.reader import DOCUMENT
 from arbitre.corpus.reading.records import Record, readable
 from arbitre.corpus.reading.sources import SIDECAR, expand_globs, split_name

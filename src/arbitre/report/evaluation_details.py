@@ -10,9 +10,9 @@ from arbitre.corpus.results.evaluation import unavailable
 from arbitre.corpus.storage.output_folder import output_folder
 from arbitre.errors import DataError
 from arbitre.report.documents.worst_documents import ALIGNMENTS
-from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.tables import result_files
+from arbitre.report.tables.result_files import REPORT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,6 @@ from arbitre.errors import DataError
 from arbitre.paths import pointer
 from arbitre.report.documents import worst_documents
 from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments
-from arbitre.report.file_names import FILES, REPORT
 from arbitre.report.html.build_view import (
     build_factors,
     build_subject,
@@ -32,7 +31,8 @@ from arbitre.report.html.language import Language
 from arbitre.report.html.render import render_page
 from arbitre.report.html.standalone import embedded
 from arbitre.report.html.view import Subject, TrustView, View
-from arbitre.report.tables.result_files import EVALUATION, without_folders
+from arbitre.report.tables.result_files import EVALUATION, REPORT, without_folders
+from arbitre.report.tables.result_files import REPORT_FILES as FILES
 from arbitre.report.text_files import atomic_text_file, json_text, output_text_file
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from arbitre.errors import DataError, OptionError
 from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
 from arbitre.report.figures.specifications import write_figures as write_view_figures
-from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import check_format, read_view, write_page
+from arbitre.report.tables.result_files import REPORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,8 @@ from arbitre.agreement.categorical import label
 from arbitre.agreement.rating_table import schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
-from arbitre.comparator.suggestions import write_overlay
+from arbitre.comparator.api import write_overlay
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.corpus.storage.output_folder import destination
 from arbitre.report.keywords import ReadingKeywords, option_sets

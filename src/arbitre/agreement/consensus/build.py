@@ -21,7 +21,7 @@ from arbitre.agreement.consensus.risk import least_risk, standing_of
 from arbitre.agreement.consensus.systems import read_predictions, score_apart
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
 from arbitre.agreement.structural import alpha_of_documents
-from arbitre.comparator.keywords import take_comparator
+from arbitre.comparator.comparator import take_comparator
 from arbitre.corpus.joining.provenance import DisagreementCounts, MeasuredAgreement, Provenance
 from arbitre.corpus.reading.document_ids import normalized_id
 from arbitre.corpus.reading.reader import LINES

@@ -11,7 +11,7 @@ from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.build import build_gold, check_options
 from arbitre.agreement.consensus.systems import by_document, read_predictions
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
-from arbitre.comparator.keywords import take_comparator
+from arbitre.comparator.comparator import take_comparator
 from arbitre.corpus.joining.provenance import Provenance
 from arbitre.errors import DataError, OptionError
 from arbitre.report.keywords import ReadingKeywords, option_sets

@@ -14,12 +14,12 @@ from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions, check_format_assertion
 from arbitre.cli.thresholds import GateOptions, close
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.configurations import compare_choices
-from arbitre.comparator.keywords import ComparatorKeywords
 from arbitre.comparison import tables
 from arbitre.corpus.joining.join_notes import swapped_names
-from arbitre.corpus.reading.options import STDIN
 from arbitre.corpus.reading.single_document import is_corpus, read_document
+from arbitre.corpus.reading.sources import STDIN
 from arbitre.corpus.results.evaluation import THRESHOLDS
 from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError

@@ -20,9 +20,9 @@ from arbitre.options import LanguageName
 from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.file_names import REPORT
 from arbitre.report.html.language import Language
 from arbitre.report.report_files import write_ranking
+from arbitre.report.tables.result_files import REPORT
 from arbitre.report.text_files import atomic_text_file
 
 if TYPE_CHECKING:

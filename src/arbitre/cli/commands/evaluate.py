@@ -13,9 +13,10 @@ from arbitre.cli.output.progress import shown_progress
 from arbitre.cli.overrides import check_format_assertion
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.options import MAX_NAMES, ReadOptions
+from arbitre.corpus.reading.document_ids import MAX_NAMES
+from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.records import key
 from arbitre.corpus.results.gates import gate
 from arbitre.report.documents.entry_rows import EntryLayout

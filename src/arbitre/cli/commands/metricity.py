@@ -13,7 +13,7 @@ import arbitre
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.overrides import OverrideOptions
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import shown
 from arbitre.options import CsvDialectName
 from arbitre.tables.terminal import escape_hidden

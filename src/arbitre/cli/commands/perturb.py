@@ -11,7 +11,7 @@ from typing import NamedTuple
 import typer
 
 from arbitre.cli.output.console import OutputOptions, counted
-from arbitre.comparator.suggestions import perturb_gold
+from arbitre.comparator.api import perturb_gold
 from arbitre.diagnosis.perturbation import RATES, FaultKind
 
 

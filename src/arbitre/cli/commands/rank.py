@@ -14,8 +14,9 @@ from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
 from arbitre.cli.sources import named_sources
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
-from arbitre.corpus.reading.options import STDIN, ReadOptions
+from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.corpus.reading.options import ReadOptions
+from arbitre.corpus.reading.sources import STDIN
 from arbitre.corpus.results.gates import gate
 from arbitre.corpus.systems.options import StatisticsOptions
 from arbitre.corpus.systems.ranking import SCORES

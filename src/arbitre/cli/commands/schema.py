@@ -11,7 +11,7 @@ from rich.text import Text
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, Terminal, counted
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions

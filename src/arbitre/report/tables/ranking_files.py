@@ -11,8 +11,8 @@ from arbitre.corpus.results.tables import ExportTable
 from arbitre.corpus.storage.files import is_file_name
 from arbitre.corpus.systems import tables
 from arbitre.errors import OptionError
-from arbitre.report.file_names import REPORT
 from arbitre.report.tables.exports import CSV, FORMS, Export, write
+from arbitre.report.tables.result_files import REPORT
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.signature import Signature
 from arbitre.tables.csv_text import STANDARD, CsvDialect

@@ -18,6 +18,7 @@ from arbitre.corpus.storage.files import atomic_file, unreadable
 from arbitre.parsing.csv_rows import csv_reader
 from arbitre.parsing.fast_json import compact
 from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.report.documents.worst_documents import ALIGNMENTS
 from arbitre.report.tables import fault_table
 from arbitre.report.tables.match_table import MatchTableObserver
 from arbitre.report.text_files import atomic_text_file, json_text
@@ -49,6 +50,9 @@ FAILURE_LINES: Final = "failures.jsonl"
 FAULTS: Final = "faults.csv"
 VIOLATIONS: Final = "violations.csv"
 REPAIRED: Final = "repaired.csv"
+REPORT: Final = "report.html"
+REPORT_FILES: Final = (ALIGNMENTS, REPORT)
+"""Files of the report of an evaluation."""
 FILES: Final = (EVALUATION, DOCUMENTS, PATHS, MATCHES, FAULTS, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS)
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")

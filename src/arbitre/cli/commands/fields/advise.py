@@ -15,7 +15,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.records import read_records
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.diagnosis.data_advice import Thresholds, labels_at
 from arbitre.errors import DataError

@@ -18,7 +18,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, Terminal, counted, left_out, titled
 from arbitre.cli.sources import named_sources
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.tables.table import NONE
 from arbitre.tables.terminal import escape_hidden

@@ -12,7 +12,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
 from arbitre.tables.terminal import escape_hidden
 from arbitre.values import ABSENT

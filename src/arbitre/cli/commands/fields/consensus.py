@@ -15,7 +15,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.sources import named_sources
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import shown
 from arbitre.options import LanguageName, Strategy

@@ -13,7 +13,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, left_out, titled
 from arbitre.cli.sources import named_sources
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.options import Strategy
 from arbitre.tables.terminal import escape_hidden

@@ -15,7 +15,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.comparator import Comparator
-from arbitre.comparator.keywords import ComparatorKeywords
+from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.single_document import read_document
 from arbitre.errors import DataError
 from arbitre.options import Tokenizer

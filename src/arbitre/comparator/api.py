@@ -1,0 +1,348 @@
+"""Functions that do what the commands `evaluate`, `rank`, `perturb` and `schema suggest-...` do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
+from arbitre.corpus.reading.records import readable
+from arbitre.corpus.reading.sources import expand_globs
+from arbitre.corpus.running.check_gold import records_of
+from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
+from arbitre.corpus.storage.output_folder import destination, paths_among
+from arbitre.corpus.systems.options import StatisticsOptions
+from arbitre.corpus.systems.ranking import SCORES
+from arbitre.diagnosis.perturbation import RATES, Perturbed
+from arbitre.diagnosis.perturbation.perturb import perturb
+from arbitre.errors import OptionError
+from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names
+from arbitre.report.ranking_job import EITHER, rank_evaluations, rank_paths
+from arbitre.report.tables.ranking_files import check_system_names
+from arbitre.report.text_files import json_text, output_text_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from arbitre.comparator.comparator import Comparator
+    from arbitre.corpus.joining.sources import Paths
+    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.results.gates import Bounds
+    from arbitre.corpus.results.suggested_gate import SuggestedGate
+    from arbitre.corpus.running.check_gold import Gold
+    from arbitre.corpus.statistics import Method
+    from arbitre.corpus.statistics.clusters import Cluster
+    from arbitre.corpus.systems.ranking import Ranking
+    from arbitre.diagnosis.renamed_fields import AliasSuggestions
+    from arbitre.options import Average
+    from arbitre.report.keywords import Pairs, Progress
+    from arbitre.report.tables.ranking_files import FactorsResults
+    from arbitre.schema import SchemaSource
+    from arbitre.values import Json
+
+
+class EvaluateKeywords(ComparatorKeywords, CorpusKeywords, total=False):
+    """Options of `arbitre.evaluate`."""
+
+
+class RankKeywords(ComparatorKeywords, SharedKeywords, total=False):
+    """Further options of `arbitre.rank`."""
+
+    out: str | Path | None
+    table: str | Sequence[str]
+    fail_under: Bounds
+    fail_over: Bounds
+
+
+def evaluate(
+    schema: SchemaSource | Comparator,
+    pairs: Pairs | None = None,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[EvaluateKeywords],
+) -> Evaluation:
+    """Compare all documents of a corpus: `Comparator(schema).evaluate(...)`.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        pairs: The documents; see `Comparator.evaluate`.
+        progress: Called with the number of documents compared.
+        **options: The options of `arbitre evaluate`, such as `gold` and `predicted`, and those of `Comparator`, such as
+            `overlay`.
+
+    Returns:
+        The evaluation. With `out`, its files are written to this folder.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A source cannot be read, or a file cannot be written.
+        OptionError: An option is unknown, or options contradict each other.
+        QualityGateError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written first.
+    """
+    given: dict[str, Any] = {**options}
+    return take_comparator(schema, given).evaluate(pairs, progress=progress, **given)
+
+
+@overload
+def rank(
+    systems: Mapping[str, Evaluation | Paths],
+    score: str | Sequence[str] = ...,
+    *,
+    schema: SchemaSource | Comparator | None = ...,
+    gold: Paths | None = ...,
+    beside: Sequence[str] = ...,
+    aggregate: Average = ...,
+    level: float = ...,
+    method: Method = ...,
+    cluster: Cluster = ...,
+    seed: int = ...,
+    **options: Unpack[RankKeywords],
+) -> Ranking: ...
+
+
+@overload
+def rank(
+    *,
+    score: str | Sequence[str] = ...,
+    schema: SchemaSource | Comparator,
+    manifest: str | Path,
+    factor: str | Sequence[str],
+    aggregate: Average = ...,
+    level: float = ...,
+    method: Method = ...,
+    cluster: Cluster = ...,
+    seed: int = ...,
+    **options: Unpack[RankKeywords],
+) -> FactorsResults: ...
+
+
+def rank(
+    systems: Mapping[str, Evaluation | Paths] | None = None,
+    score: str | Sequence[str] = "f1q",
+    *,
+    schema: SchemaSource | Comparator | None = None,
+    gold: Paths | None = None,
+    manifest: str | Path | None = None,
+    factor: str | Sequence[str] = (),
+    beside: Sequence[str] = SCORES,
+    aggregate: Average = "macro",
+    level: float = LEVEL,
+    method: Method = METHOD,
+    cluster: Cluster = None,
+    seed: int = 0,
+    **options: Unpack[RankKeywords],
+) -> Ranking | FactorsResults:
+    """Rank systems on the same documents, or compare the levels of factors, as `arbitre rank` does.
+
+    Every two systems are compared by paired approximate randomisation (see `arbitre.corpus.statistics.contrasts`).
+
+    Args:
+        systems: By the names of the systems, their evaluations, or the paths of their predictions.
+        score: Score to rank by, one of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`. With
+            several scores, the first determines the ranking and the others replace `beside`.
+        schema: Schema or comparator, if predictions are given as paths.
+        gold: Paths of the gold documents, if predictions are given as paths.
+        manifest: CSV file with the columns id, gold and predicted and a column for each factor, instead of `systems`
+            and `gold`.
+        factor: Columns of the manifest whose values are compared.
+        beside: Other scores to show, each ranked separately.
+        aggregate: micro or macro.
+        level: Confidence level.
+        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
+        cluster: Documents to resample together (see `Evaluation.interval`). By default the runs of one document form a
+            cluster.
+        seed: Random seed.
+        **options: `out`, the folder for the ranking, its tables and its report, with a folder for each system; `table`,
+            further tables to write there; `fail_under` and `fail_over`, bounds on the scores of each system; `lang`.
+            For paths, also the options for reading and evaluating documents, as for `evaluate`.
+
+    Returns:
+        The ranking, or the comparison of each factor.
+
+    Raises:
+        DataError: There are no systems, or the systems have different documents or runs.
+        OptionError: An option or a score is unknown or invalid, or options contradict each other.
+        QualityGateError: A system misses a bound of `fail_under` or `fail_over`.
+
+    >>> from arbitre import Comparator
+    >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})
+    >>> gold = [(page, ["Ada", "Bo"]) for page in "abcde"]
+    >>> ranking = rank({
+    ...     "hasty": comparator.evaluate((page, names, names[:1]) for page, names in gold),
+    ...     "careful": comparator.evaluate((page, names, names) for page, names in gold),
+    ... })
+    >>> [system.name for system in ranking.systems], ranking.pairs[0].p, ranking.groups
+    (['careful', 'hasty'], 0.0625, (('careful', 'hasty'),))
+    """
+    scores = (score, *beside) if isinstance(score, str) else tuple(score) or SCORES
+    scores, factors, known = tuple(dict.fromkeys(scores)), as_names(factor), systems or {}
+    statistics = StatisticsOptions(aggregate=aggregate, level=level, method=method, cluster=cluster, seed=seed)
+    given: dict[str, Any] = {**options}
+    given["table"] = as_names(given.get("table"))
+    if given.get("out") is not None:
+        check_system_names(known)
+    if schema is None:
+        if gold or manifest or factors:
+            raise OptionError.of(EITHER)
+        return rank_evaluations(known, scores, statistics, given)
+    plan = take_comparator(schema, given).plan
+    return rank_paths(
+        plan, scores, statistics, gold=gold, systems=known, manifest=manifest, factors=factors, options=given
+    )
+
+
+# Suggests overlays and plants faults, as `arbitre schema suggest-aliases`, `suggest-gate` and `arbitre perturb` do.
+
+
+class SuggestionKeywords(ComparatorKeywords, SourceKeywords, total=False):
+    """Options of `arbitre.suggest_aliases` and `arbitre.suggest_gate`."""
+
+
+def suggest_aliases(
+    schema: SchemaSource | Comparator,
+    pairs: Pairs | None = None,
+    *,
+    out: str | Path | None = None,
+    force: bool = False,
+    **options: Unpack[SuggestionKeywords],
+) -> AliasSuggestions:
+    """Suggest aliases for fields under undeclared keys: `Comparator(schema).suggest_aliases(...)`.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        pairs: The documents; see `Comparator.evaluate`.
+        out: File for the overlay; None writes none.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
+        **options: The options of `arbitre schema suggest-aliases`, such as `gold` and `predicted`, and those of
+            `Comparator`.
+
+    Returns:
+        The suggested aliases with their evidence.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A source cannot be read, or the file cannot be written.
+        OptionError: An option is unknown, or options contradict each other.
+    """
+    given: dict[str, Any] = {**options}
+    comparator = take_comparator(schema, given)
+    target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
+    suggested = comparator.suggest_aliases(pairs, **given)
+    write_overlay(suggested.overlay, target)
+    return suggested
+
+
+def suggest_gate(
+    schema: SchemaSource | Comparator,
+    pairs: Pairs | None = None,
+    *,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    **options: Unpack[SuggestionKeywords],
+) -> SuggestedGate:
+    """Suggest a gate for the matching of the entries: `Comparator(schema).suggest_gate(...)`.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        pairs: The documents; see `Comparator.evaluate`.
+        seed: Random seed of the sample of chance pairs.
+        out: File for the overlay; None writes none.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
+        **options: The options of `arbitre schema suggest-gate`, such as `gold` and `predicted`, and those of
+            `Comparator`.
+
+    Returns:
+        The suggested gate, and the number of matched pairs below it.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A source cannot be read, there is only one document, the entries are not matched by `hungarian`
+            without a gate, or the file cannot be written.
+        OptionError: An option is unknown, or options contradict each other.
+    """
+    given: dict[str, Any] = {**options}
+    comparator = take_comparator(schema, given)
+    target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
+    suggested = comparator.suggest_gate(pairs, seed=seed, **given)
+    write_overlay(suggested.overlay, target)
+    return suggested
+
+
+def _inputs(comparator: Comparator, pairs: Pairs | None, given: dict[str, Any]) -> list[str]:
+    """Return the files and folders that a suggestion is derived from."""
+    names = ("gold", "predicted", "manifest", "project")
+    paths = [path for source in (pairs, *map(given.get, names)) for path in paths_among(source)]
+    return [*comparator.plan.inputs, *expand_globs(paths)]
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedGold:
+    """A gold document and its copy with planted faults.
+
+    Attributes:
+        id: Id of the document.
+        gold: The gold document.
+        perturbed: The copy and its planted faults.
+    """
+
+    id: str
+    gold: Json
+    perturbed: Perturbed
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary: a record with `id`, `gold`, `predicted` and `planted`."""
+        planted = [fault.to_dict() for fault in self.perturbed.faults]
+        return {"id": self.id, "gold": self.gold, "predicted": self.perturbed.document, "planted": planted}
+
+
+def perturb_gold(
+    gold: Gold,
+    rates: Mapping[str, float] = RATES,
+    *,
+    at: str | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    id_key: str = "id",
+    force: bool = False,
+) -> tuple[PerturbedGold, ...]:
+    """Plant faults in copies of gold documents, as `arbitre perturb` does.
+
+    Args:
+        gold: A path, or an iterable of paths, of documents, or of (id, document) pairs, as for `Comparator.check_gold`.
+        rates: For each kind of fault, the expected share of entries that receive it; see `arbitre.perturb`.
+        at: Wildcard path of the only list to plant faults in.
+        seed: Random seed.
+        out: File for the records, one JSON object per line; None writes none.
+        id_key: Key of the id of a record in a file.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
+
+    Returns:
+        Each gold document with its copy and the planted faults.
+
+    Raises:
+        ArbitreError: A kind is unknown, or a rate is out of range.
+        DataError: A document cannot be read, or the file cannot be written or is not one that arbitre wrote.
+
+    >>> (page,) = perturb_gold([("page_1", ["Ada", "Bo"])], {"drop": 0.5})
+    >>> page.perturbed.document, page.perturbed.counts
+    (['Bo'], {'drop': 1})
+    """
+    target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
+    copies = tuple(
+        PerturbedGold(str(record.id), record.value, perturb(record.value, rates, at=at, seed=seed, key=str(record.id)))
+        for record in map(readable, records_of(gold, id_key))
+    )
+    if target is not None:
+        with output_text_file(target) as file:
+            file.writelines(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n" for copy in copies)
+    return copies
+
+
+def write_overlay(overlay: Mapping[str, Json], out: Path | None) -> None:
+    """Write an overlay to a file; None writes none."""
+    if out is not None:
+        with output_text_file(out) as file:
+            file.write(json_text(overlay))
