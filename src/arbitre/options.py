@@ -312,6 +312,9 @@ class Corpus:
         "expression on ids.",
         "WHAT",
     )
+    strict: bool = switch(
+        "Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."
+    )
     no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).")
     provenance: Path | None = option(
         None,
@@ -345,7 +348,6 @@ class ReportFiles:
 class Evaluation:
     """Evaluation."""
 
-    strict: bool = switch("Stop with exit code 2 if a document fails.")
     validate: bool = VALIDATE
     flat: bool = FLAT
     diagnose: bool = switch(

@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 
@@ -280,6 +281,71 @@ def test_documents_of_another_shape_are_reported_first():
     sources = ("--gold", "gold/*.jsonl", "--predicted", "other.jsonl")
     assert "No prediction matches any part of its gold document" in run(*sources).stderr
     assert "No prediction matches any part of its gold document" in run(*sources, "--strict", code=2).stderr
+
+
+OBJECT = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+OTHER = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "gold", "predicted", "found"),
+    [
+        (OBJECT, {"name": "Ada"}, {"result": {"name": "Ada"}}, "'result'"),
+        ({"anyOf": [OBJECT, OTHER]}, {"title": "Ada"}, {"result": {"title": "Ada"}}, "'result'"),
+        (
+            {"type": "object", "additionalProperties": OBJECT},
+            {"page": {"name": "Ada"}},
+            {"page": {"result": {"name": "Ada"}}},
+            "'result'",
+        ),
+        ({"type": "object", "additionalProperties": OBJECT}, {"page": {"name": "Ada"}}, {"name": "Ada"}, "'name'"),
+        ({"type": "object", "patternProperties": {"^p": OBJECT}}, {"p": {"name": "Ada"}}, {"p": {"x": 1}}, "'x'"),
+    ],
+    ids=["object", "union", "map", "no map", "patterns"],
+)
+def test_a_wrapper_is_reported_for_every_kind_of_schema_and_for_triples(schema, gold, predicted, found):
+    triples = [("a", gold, predicted), ("b", gold, arbitre.ABSENT)]
+    for pairs in (triples, iter(triples), [("a", gold, predicted)]):
+        (note, *_) = arbitre.evaluate(schema, pairs).notes
+        assert note.startswith("No prediction has a key that the schema declares (")
+        assert f"Keys found: {found}." in note
+    with pytest.raises(arbitre.DataError, match="No prediction has a key"):
+        arbitre.evaluate(schema, iter(triples[:1]), strict=True)
+    with pytest.raises(arbitre.DataError, match="No prediction has a key"):
+        arbitre.evaluate(schema, gold={"a": gold}, predicted={"a": predicted}, strict=True)
+    right = ("c", gold, gold)
+    for pairs in ([*triples, right], iter([*triples, right])):
+        assert not any("has a key" in note for note in arbitre.evaluate(schema, pairs).notes)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [OBJECT, {"type": "object"}]},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {**OBJECT, "additionalProperties": OTHER},
+        {"anyOf": [OBJECT, {"type": "array", "items": {"type": "string"}}]},
+    ],
+    ids=["any object", "map of texts", "fields and others", "or a list"],
+)
+def test_documents_without_declared_keys_that_the_schema_allows_are_not_reported(schema):
+    other = ["x"] if "array" in str(schema) else {"k": "x"}
+    assert not any("has a key" in note for note in arbitre.evaluate(schema, [("a", other, other)]).notes)
+
+
+def test_rank_names_the_systems_whose_documents_have_another_shape():
+    answers = [{"id": name, "meta": 1, "result": {"names": ["Ada"]}} for name in "ab"]
+    Path("envelopes.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    arguments = ["rank", "--schema", "schema.json", "--gold", "gold/*.jsonl", "right=gold/*.jsonl", "a=envelopes.jsonl"]
+    said = CliRunner().invoke(app, arguments)
+    text = " ".join(said.output.split())
+    assert "a: No prediction has a key that the schema declares ('names'). Keys found: 'meta', 'result'" in text
+    assert "right: No" not in text
+    strict = CliRunner().invoke(app, [*arguments, "--strict"])
+    assert strict.exit_code == 2
+    assert "envelopes.jsonl: No prediction has a key that the schema declares" in " ".join(strict.stderr.split())
+    with pytest.raises(arbitre.DataError, match="No prediction has a key"):
+        arbitre.rank({"a": "envelopes.jsonl"}, schema="schema.json", gold="gold/*.jsonl", strict=True)
 
 
 def test_documents_that_are_not_scored_are_counted_by_reason_in_the_first_lines(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus.joining.join import Join
-from arbitre.corpus.joining.join_notes import undeclared_keys
+from arbitre.corpus.joining.join_notes import KeyCheck
 from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.corpus.reading.source_texts import SourceTexts
@@ -70,6 +70,7 @@ _NOTHING_MATCHES: Final = (
     "No prediction matches any part of its gold document. Check that both have the same structure (otherwise, set "
     "--predicted-key or use --project), and that equal ids refer to the same document."
 )
+_CORRECT: Final = "Correct the options, or omit --strict."
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
 
@@ -126,6 +127,7 @@ class EvaluationJob:
     violations: list[dict[str, Any]] = field(default_factory=list)
     executor: InitVar[Executor | None] = None
     _executor: Executor = field(init=False)
+    _keys: KeyCheck = field(init=False)
     _kept: WorstDocuments = field(init=False)
     _given: GoldProvenance | None = field(init=False)
     _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
@@ -139,6 +141,11 @@ class EvaluationJob:
         again = self.options.out is not None or self.options.diagnose
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
+        self._keys = KeyCheck(self.plan.document_keys)
+        if isinstance(self.joined, Iterator):
+            self.joined = self._keys.watched(self.joined)
+        elif not isinstance(self.joined, Join) and self.given is None:
+            self._keys.read(self.joined)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options, for evaluations that compare documents again; without observers and progress."""
@@ -167,10 +174,11 @@ class EvaluationJob:
         with ExitStack() as stack:
             stack.enter_context(running(executor))
             joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
-            notes = tuple(undeclared_keys(joined, plan.closed_keys))
-            if notes and options.strict:
-                raise DataError.of(notes[0], hint="Correct the options, or omit --strict.")
-            joined = replace(joined, notes=(*notes, *joined.notes))
+            found = KeyCheck(plan.document_keys).read(joined).notes
+            for side, note in found.items() if options.strict else ():
+                file = ", ".join(map(str, paths_among(getattr(sources, side)))) or None
+                raise DataError.of(note, file=file, hint=_CORRECT)
+            joined = replace(joined, notes=(*found.values(), *joined.notes))
             stack.pop_all()
         return cls(
             reading.signed(plan), joined, options, reading, inputs=inputs, on_progress=on_progress, executor=executor
@@ -347,11 +355,15 @@ class EvaluationJob:
             factors = self.joined.factors if isinstance(self.joined, Join) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
+        undeclared = tuple(self._keys.notes.values())
         gone, whole, notes = isinstance(self.joined, Iterator), found.micro, self.notes
+        if undeclared and self.options.strict:
+            raise DataError.of(undeclared[0], hint=_CORRECT)
         if whole.quality_mass == 0 < min(whole.gold, whole.predicted):
             notes = (_NOTHING_MATCHES, *notes)
             if self.options.strict:
-                raise DataError.of(_NOTHING_MATCHES, hint="Correct the options, or omit --strict.")
+                raise DataError.of(_NOTHING_MATCHES, hint=_CORRECT)
+        notes = (*undeclared, *notes)
         diagnosis = None
         if self.options.diagnose:
             diagnosis = self._faults.diagnosis(self.documents, sourced=self.options.source is not None)

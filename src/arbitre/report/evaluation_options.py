@@ -32,8 +32,6 @@ class EvaluationOptions:
     """
 
     # from arbitre.options: Evaluation, Corpus, Processes, ReportFiles
-    strict: bool = False
-    """Stop with exit code 2 if a document fails."""
     validate: bool = False
     """List the schema violations of the predictions."""
     flat: bool = False
@@ -55,6 +53,8 @@ class EvaluationOptions:
     cluster_by: str | None = None
     """How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular
     expression on ids."""
+    strict: bool = False
+    """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     no_chance: bool = False
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None = None

@@ -77,6 +77,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     cluster_by: str | None
     """How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular
     expression on ids."""
+    strict: bool
+    """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     no_chance: bool
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None
@@ -118,8 +120,6 @@ class CorpusKeywords(SharedKeywords, total=False):
     """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
     only: Collection[str]
     """Evaluate only this document."""
-    strict: bool
-    """Stop with exit code 2 if a document fails."""
     validate: bool
     """List the schema violations of the predictions."""
     flat: bool

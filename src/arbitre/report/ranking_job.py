@@ -171,7 +171,17 @@ def ranked(evaluations: Mapping[str, Evaluation], scores: Sequence[str], statist
                 stability[name] = run_stability(evaluation, scores[0], aggregate=statistics.aggregate)
             except DataError as error:
                 notes.append(f"{name}: stability over runs not computed. {error.message}.")
-    return replace(ranking, notes=(*ranking.notes, *notes), stability=stability)
+    return replace(ranking, notes=(*_notes(evaluations), *ranking.notes, *notes), stability=stability)
+
+
+def _notes(evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
+    """Yield the notes of several evaluations: once if all have them, otherwise with the names of the systems."""
+    names: dict[str, list[str]] = {}
+    for name, evaluation in evaluations.items():
+        for note in evaluation.notes:
+            names.setdefault(note, []).append(name)
+    for note, having in names.items():
+        yield note if len(having) == len(evaluations) > 1 else f"{', '.join(having)}: {note}"
 
 
 def comparison_names(

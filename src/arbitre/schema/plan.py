@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.errors import DataError
 from arbitre.normalizers import normalize
@@ -14,12 +14,34 @@ if TYPE_CHECKING:
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath
     from arbitre.schema.loading.references import Subschema
-    from arbitre.schema.nodes import Site
+    from arbitre.schema.nodes import ObjectNode, Site
     from arbitre.schema.plan_facts import PlanFacts
     from arbitre.signature import Signature
     from arbitre.values import Json
 
 _NAMES: Final = {Kind.OBJECT: "an object", Kind.ARRAY: "a list"}
+
+
+class DocumentKeys(NamedTuple):
+    """Keys of which every document has at least one.
+
+    Attributes:
+        names: The keys; empty if the schema allows an object without any of them.
+        lists: Whether a document may also be a list.
+        of_values: Whether the values of a document have the keys, because the document is a map.
+    """
+
+    names: frozenset[str]
+    lists: bool = False
+    of_values: bool = False
+
+
+def _closed_keys(node: ObjectNode) -> frozenset[str]:
+    """Return the keys that an object declares or names as aliases; none if it allows any other object."""
+    if node.patterns or node.declared_map or not all(branch.names for branch in node.branches):
+        return frozenset()
+    sources = (source for alias in node.aliases for source in alias.sources)
+    return frozenset(field.name for field in node.fields) | {str(source[0]) for source in sources if source}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -73,13 +95,18 @@ class Plan:
         return aliases | kinds
 
     @property
-    def closed_keys(self) -> frozenset[str]:
-        """Keys of a document that the schema declares or names as aliases; empty if it allows any other object."""
-        root = self.sites[0].object
-        if root.patterns or root.declared_map or root.branches:
-            return frozenset()
-        sources = (source for alias in root.aliases for source in alias.sources)
-        return frozenset(node.name for node in root.fields) | {str(source[0]) for source in sources if source}
+    def document_keys(self) -> DocumentKeys:
+        """Keys that every document must have one of, to be compared with anything that the schema declares."""
+        root = self.sites[0]
+        lists = Kind.ARRAY in root.declared
+        if not root.object.patterns and not root.object.declared_map:
+            return DocumentKeys(_closed_keys(root.object), lists)
+        sites = [site for _, site in root.object.patterns] + [root.object.additional] * root.object.declared_map
+        values = [self.sites[site] for site in sites]
+        closed = [_closed_keys(one.object) if one.declared == {Kind.OBJECT} else frozenset() for one in values]
+        if root.object.fields or not all(closed):
+            return DocumentKeys(frozenset(), lists)
+        return DocumentKeys(frozenset[str]().union(*closed), lists, of_values=True)
 
     def check_gold(self, gold: Json) -> None:
         """Raise DataError if a gold document is a text, but the schema expects an object or a list."""

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from arbitre.corpus.reading.document_ids import ID_FORMS, MAX_NAMES, normalized_id, quote_names
+from arbitre.errors import DataError
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from arbitre.corpus.reading.records import Pair, Side
-    from arbitre.values import Json
+    from arbitre.schema.plan import DocumentKeys
+
+_Read = TypeVar("_Read")
 
 _GOLD: Final = re.compile("gold|reference|truth", re.IGNORECASE)
 _PREDICTED: Final = re.compile("predict|pred|answer|output", re.IGNORECASE)
@@ -67,34 +73,69 @@ def swapped_names(gold: Iterable[str | Path], predicted: Iterable[str | Path], r
     )
 
 
-def undeclared_keys(pairs: Iterable[Pair], declared: Collection[str]) -> Iterator[str]:
-    """Yield a note for each side of which no document has a key that the schema declares.
+class KeyCheck:
+    """Looks for a document on each side that has a key that the schema declares.
 
-    Reads the pairs only until each side has such a document.
+    Documents are added until each side has one.
 
     Args:
-        pairs: The pairs.
-        declared: Keys that the schema declares; if empty, there are no notes.
+        declared: The keys.
     """
-    others: dict[Side, dict[str, None]] = {"gold": {}, "predicted": {}}
-    for pair in pairs if declared else ():
-        documents: tuple[tuple[Side, Json], ...] = ("gold", pair.gold), ("predicted", pair.predicted)
-        for side, document in documents:
-            if side in others and isinstance(document, dict):
-                if document.keys() & declared:
-                    del others[side]
-                elif len(others[side]) <= MAX_NAMES:
-                    others[side] |= dict.fromkeys(document)
-        if not others:
+
+    def __init__(self, declared: DocumentKeys) -> None:
+        self._declared = declared
+        self._others: dict[Side, dict[str, None]] = {"gold": {}, "predicted": {}} if declared.names else {}
+
+    def read(self, pairs: Iterable[Pair | object]) -> Self:
+        """Add pairs, or triples, only as long as there is a side without such a document."""
+        for pair in pairs if self._others else ():
+            self._add(pair)
+            if not self._others:
+                break
+        return self
+
+    def watched(self, triples: Iterable[_Read]) -> Iterator[_Read]:
+        """Yield triples, and add them."""
+        for triple in triples:
+            if self._others:
+                self._add(triple)
+            yield triple
+
+    @property
+    def notes(self) -> dict[Side, str]:
+        """A note for each side of which no document has such a key."""
+        notes: dict[Side, str] = {}
+        for side, names in self._others.items():
+            if names:
+                what = "gold document" if side == "gold" else "prediction"
+                notes[side] = (
+                    f"No {what} has a key that the schema declares ({quote_names(sorted(self._declared.names))}). "
+                    f"Keys found: {quote_names(names)}. If one of them contains the document, set --{side}-key; "
+                    "otherwise, use --project."
+                )
+        return notes
+
+    def _add(self, pair: Pair | object) -> None:
+        sides = getattr(pair, "gold", None), getattr(pair, "predicted", None)
+        if isinstance(pair, (tuple, list)) and len(pair) == len(("id", *sides)):
+            sides = pair[1], pair[2]
+        for side, document in zip(("gold", "predicted"), sides, strict=True):
+            if side in self._others:
+                self._look(side, document)
+
+    def _look(self, side: Side, document: object) -> None:
+        with suppress(DataError):  # reported when the document is compared
+            document = json_form(document)
+        if self._declared.lists and isinstance(document, list):
+            del self._others[side]
+        if not isinstance(document, dict):
             return
-    for side, names in others.items():
-        if names:
-            what = "gold document" if side == "gold" else "prediction"
-            yield (
-                f"No {what} has a key that the schema declares ({quote_names(sorted(declared))}). "
-                f"Keys found: {quote_names(names)}. If one of them contains the document, set --{side}-key; otherwise, "
-                "use --project."
-            )
+        values = [value for value in document.values() if isinstance(value, dict)] if self._declared.of_values else []
+        found = list(chain.from_iterable(values)) if values else list(document)
+        if not self._declared.names.isdisjoint(found) and (values or not self._declared.of_values):
+            del self._others[side]
+        elif len(self._others[side]) <= MAX_NAMES:
+            self._others[side] |= dict.fromkeys(map(str, found))
 
 
 def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:
