@@ -106,7 +106,7 @@ def _block(text: str, found: re.Match[str]) -> str:
 
 def _attribute(option: Option, *, values: bool) -> str:
     """Return an attribute; with `values`, with its default."""
-    kind = option.keyword or _type_name(option.type)
+    kind = option.annotation
     if not values:
         return f"{option.name}: {kind}"
     return f"{option.name}: {option.field or f'{kind} = {_value(option.default)}'}"
@@ -114,10 +114,6 @@ def _attribute(option: Option, *, values: bool) -> str:
 
 def _value(default: object) -> str:
     return f'"{default}"' if isinstance(default, str) else repr(default)
-
-
-def _type_name(kind: object) -> str:
-    return kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
 
 
 def _docstring(option: Option, indent: str) -> list[str]:

@@ -8,11 +8,18 @@ module imports no numerical library, because `--help` needs nothing else.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
+from inspect import Parameter
 from pathlib import Path  # noqa: TC003  (the types are read at run time)
-from typing import Any, Final, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
 from arbitre.values import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 Average: TypeAlias = Literal["micro", "macro"]
 """micro: scores of the summed tallies; macro: means of the documents' scores."""
@@ -84,6 +91,13 @@ class Option:
         """Names on the command line, such as `--id-key`; none for an argument."""
         return () if self.positional else self.flags or (f"--{self.name.replace('_', '-')}",)
 
+    @property
+    def annotation(self) -> str:
+        """Type of the keyword argument in Python."""
+        if self.keyword is not None:
+            return self.keyword
+        return self.type.__name__ if isinstance(self.type, type) and not get_args(self.type) else str(self.type)
+
 
 def option(default: Any, help: str, metavar: str | None = None, **more: Any) -> Any:  # noqa: A002, ANN401
     """Declare an option. The result stands for its value in a class, as that of `dataclasses.field` does."""
@@ -112,6 +126,30 @@ def options_of(*declared: type) -> tuple[Option, ...]:
                 if isinstance(one, Option):
                     found.setdefault(name, replace(one, name=name, type=hints[name], group=title))
     return tuple(found.values())
+
+
+def spelled_out(*groups: type, **further: Any) -> Callable[[_Function], _Function]:  # noqa: ANN401
+    """Decorate a function so that `inspect.signature` shows its options one by one instead of `**options`.
+
+    Args:
+        *groups: The groups that the options belong to.
+        **further: Defaults that differ from those of the groups, and those of options that stand in no group.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        shown = inspect.signature(function)
+        own = [one for one in shown.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        annotations = {one.name: one.annotation for one in options_of(*groups)}
+        defaults = {one.name: one.default for one in options_of(*groups)} | further
+        more = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotations.get(name, Parameter.empty))
+            for name, default in defaults.items()
+            if name not in shown.parameters
+        ]
+        function.__signature__ = shown.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 VALIDATE: Final = switch("List the schema violations of the predictions.")
@@ -213,22 +251,24 @@ class Formats:
 class Functions:
     """Custom functions, which only Python takes as values."""
 
-    distances: Any = option((), "Custom distances by name.", keyword="Distances")
-    normalizers: Any = option((), "Custom normalisers by name.", keyword="Normalizers")
+    distances: Any = option(..., "Custom distances by name, and those of arbitre by default.", keyword="Distances")
+    normalizers: Any = option(
+        ..., "Custom normalisers by name, and those of arbitre by default.", keyword="Normalizers"
+    )
 
 
 class Overrides:
     """Overrides of the schema."""
 
-    match: list[str] = option(
-        (),
+    match: list[str] | None = option(
+        None,
         "Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side.",
         "NAME",
         parser="arbitre.cli.overrides:parse_matching",
         keyword="Json",
     )
-    distance: list[str] = option(
-        (),
+    distance: list[str] | None = option(
+        None,
         "Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat it to compare several side"
         " by side.",
         "NAME",
@@ -422,3 +462,9 @@ class Output(Terminal):
     """Output."""
 
     output: Literal["text", "json"] = option("text", "Print text tables or one JSON document.", flags=("--format",))
+
+
+COMPARATOR: Final = (Annotations, Comparison, Formats, Functions, Overrides)
+"""Groups of the options of a comparator in Python."""
+CORPUS: Final = (Corpus, Processes, ReportFiles, Gates)
+"""Groups of the options that evaluations and rankings have in common."""

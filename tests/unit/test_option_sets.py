@@ -17,11 +17,13 @@ import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app, arguments, function_of, module_of, typer_command
 from arbitre.cli.commands import DECLARATIONS
+from arbitre.comparator import comparator as comparator_keywords
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
 from arbitre.options import REQUIRED, options_of
+from arbitre.report import keywords as report_keywords
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords
@@ -181,17 +183,34 @@ NAMES_IN_PYTHON = {"projection": "project"}
 
 
 def keywords(function):
-    """The names of the arguments of a function, with those of its keyword sets."""
-    names = set()
-    for parameter in signature(function).parameters.values():
-        if parameter.kind is not parameter.VAR_KEYWORD:
-            names.add(parameter.name)
-        elif parameter.annotation == "Any":  # the arguments of a comparator
-            names |= keywords(arbitre.Comparator)
-        else:
-            keyword_set = parameter.annotation.removeprefix("Unpack[").removesuffix("]")
-            names |= function.__globals__[keyword_set].__annotations__.keys()
-    return names
+    """The names of the arguments of a function."""
+    return signature(function).parameters.keys()
+
+
+SPELLED_OUT = [
+    *dict.fromkeys(
+        function for function, _ in IN_PYTHON.values() if "Unpack" in str(getattr(function, "__annotations__", ""))
+    ),
+    arbitre.Comparator.evaluate,
+    arbitre.Comparator.suggest_aliases,
+    arbitre.Comparator.suggest_gate,
+]
+
+
+@pytest.mark.parametrize("function", SPELLED_OUT, ids=lambda function: function.__qualname__)
+def test_a_signature_shows_every_option_with_its_type(function):
+    shown = signature(function)
+    assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in shown.parameters.values())
+    (unpacked,) = [kind for kind in function.__annotations__.values() if kind.startswith("Unpack[")]
+    sets = vars(report_keywords) | vars(comparator_keywords) | function.__globals__
+    known = sets[unpacked.removeprefix("Unpack[").removesuffix("]")].__annotations__
+    own = function.__annotations__.keys() - {"return", "options", "sources"}
+    assert shown.parameters.keys() - {"self"} == known.keys() | own
+    for name in known.keys() - own - {"cluster", "out", "table"}:
+        assert shown.parameters[name].annotation == known[name].__forward_arg__, name
+    for name, parameter in signature(arbitre.Comparator).parameters.items():
+        if name not in {"schema", "distances", "normalizers"}:  # of which arbitre has many by default
+            assert shown.parameters.get(name, parameter).default == parameter.default, name
 
 
 def test_every_command_has_a_function():

@@ -16,6 +16,7 @@ from arbitre.corpus.reading.records import Failure
 from arbitre.corpus.reading.sources import expand_globs, split_name
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.errors import DataError
+from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):
     """Options of a comparator, and options for reading documents."""
 
 
+@spelled_out(*COMPARATOR, Reading)
 def agree(
     schema: SchemaSource | Comparator | None,
     annotators: Annotators,

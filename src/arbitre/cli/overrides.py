@@ -47,8 +47,8 @@ def check_format_assertion(options: ComparatorKeywords, *, validate: bool) -> No
 class OverrideOptions:
     """Matchings and distances that override the schema."""
 
-    match: Sequence[NamedChoice]
-    distance: Sequence[str]
+    match: Sequence[NamedChoice] | None
+    distance: Sequence[str] | None
 
     def configurations(self, schema: SchemaSource, options: ComparatorKeywords) -> list[Configuration]:
         """Build a comparator for every combination of matching and distance.
@@ -60,7 +60,7 @@ class OverrideOptions:
             typer.BadParameter: A distance is unknown.
         """
         distance = self._distances(options.get("functions", ()))
-        return configurations(schema, match=self.match, distance=distance, build=partial(Comparator, **options))
+        return configurations(schema, match=self.match or (), distance=distance, build=partial(Comparator, **options))
 
     def distances(self, functions: Iterable[str]) -> list[Json]:
         """Return the distances as in a schema. Raises typer.BadParameter if one is unknown."""
@@ -68,4 +68,4 @@ class OverrideOptions:
 
     def _distances(self, functions: Iterable[str]) -> list[NamedChoice]:
         known, _ = load_functions(functions)
-        return [_parse(text, known, "--distance") for text in self.distance]
+        return [_parse(text, known, "--distance") for text in self.distance or ()]

@@ -17,6 +17,8 @@ from arbitre.corpus.systems.ranking import SCORES
 from arbitre.diagnosis.perturbation import RATES, Perturbed
 from arbitre.diagnosis.perturbation.perturb import perturb
 from arbitre.errors import OptionError
+from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
+from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names
 from arbitre.report.ranking_job import EITHER, rank_evaluations, rank_paths
 from arbitre.report.tables.ranking_files import check_system_names
@@ -56,6 +58,7 @@ class RankKeywords(ComparatorKeywords, SharedKeywords, total=False):
     fail_over: Bounds
 
 
+@spelled_out(*COMPARATOR, Sources, Reading, EvaluationGroup, *CORPUS, workers=1, cluster=None)
 def evaluate(
     schema: SchemaSource | Comparator,
     pairs: Pairs | None = None,
@@ -118,6 +121,7 @@ def rank(
 ) -> FactorsResults: ...
 
 
+@spelled_out(*COMPARATOR, Reading, *CORPUS, workers=1, out=None, table=())
 def rank(
     systems: Mapping[str, Evaluation | Paths] | None = None,
     score: str | Sequence[str] = "f1q",
@@ -200,6 +204,7 @@ class SuggestionKeywords(ComparatorKeywords, SourceKeywords, total=False):
     """Options of `arbitre.suggest_aliases` and `arbitre.suggest_gate`."""
 
 
+@spelled_out(*COMPARATOR, Sources, Reading)
 def suggest_aliases(
     schema: SchemaSource | Comparator,
     pairs: Pairs | None = None,
@@ -234,6 +239,7 @@ def suggest_aliases(
     return suggested
 
 
+@spelled_out(*COMPARATOR, Sources, Reading)
 def suggest_gate(
     schema: SchemaSource | Comparator,
     pairs: Pairs | None = None,

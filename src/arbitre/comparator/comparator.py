@@ -20,6 +20,8 @@ from arbitre.distances import catalogue as builtin
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError, SchemaError
+from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
+from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
@@ -380,6 +382,7 @@ class Comparator:
             self.plan, list(map(json_form, gold)), list(map(json_form, predicted)), sample=sample, seed=seed
         )
 
+    @spelled_out(Sources, Reading, EvaluationGroup, *CORPUS, workers=1, cluster=None)
     def evaluate(
         self, pairs: Pairs | None = None, *, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
     ) -> Evaluation:
@@ -406,6 +409,7 @@ class Comparator:
 
         return evaluate_corpus(self.plan, pairs, progress, **options)
 
+    @spelled_out(Sources, Reading)
     def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
         """Suggest aliases for fields that predictions store under keys that the schema does not declare.
 
@@ -436,6 +440,7 @@ class Comparator:
 
         return suggest_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
 
+    @spelled_out(Sources, Reading)
     def suggest_gate(
         self, pairs: Pairs | None = None, *, seed: int = 0, **sources: Unpack[SourceKeywords]
     ) -> SuggestedGate:
@@ -512,9 +517,9 @@ class ComparatorKeywords(TypedDict, total=False):
     format_assertion: bool
     """Also report values that do not have the `format` of the schema."""
     distances: Distances
-    """Custom distances by name."""
+    """Custom distances by name, and those of arbitre by default."""
     normalizers: Normalizers
-    """Custom normalisers by name."""
+    """Custom normalisers by name, and those of arbitre by default."""
     match: Json
     """Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side."""
     distance: Json
@@ -542,6 +547,7 @@ def take_comparator(schema: SchemaSource | Comparator, options: dict[str, Any]) 
 # Compares one pair of documents, as the command `arbitre compare` does.
 
 
+@spelled_out(*COMPARATOR)
 def compare(
     schema: SchemaSource | Comparator | None = None,
     *,

@@ -22,6 +22,7 @@ from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.diagnosis.metricity.metricity import metricity
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError
+from arbitre.options import COMPARATOR, spelled_out
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.values import ABSENT
@@ -109,6 +110,7 @@ class EntryMetricity:
         }
 
 
+@spelled_out(*COMPARATOR)
 def entry_metricity(
     schema: SchemaSource,
     *,

@@ -14,6 +14,7 @@ from arbitre.corpus.running.check_gold import column_types, records_of
 from arbitre.corpus.running.check_gold import documents as documents_of
 from arbitre.corpus.storage.output_folder import destination, paths_among
 from arbitre.errors import Problem
+from arbitre.options import COMPARATOR, spelled_out
 from arbitre.report.text_files import json_text, output_text_file
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.schema_root import is_schema_like
@@ -146,6 +147,7 @@ class SchemaCheck:
         return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
 
 
+@spelled_out(*COMPARATOR)
 def check_schema(
     schema: SchemaSource | Comparator,
     documents: Gold = (),

@@ -14,6 +14,7 @@ from arbitre.comparator.api import write_overlay
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.corpus.storage.output_folder import destination
+from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.schema.loading.overlay import Overlay
 from arbitre.values import canonical
@@ -96,6 +97,7 @@ class CategoryDistances:
         return {"suggestions": suggestions, "alpha": self.alpha, "overlay": self.overlay}
 
 
+@spelled_out(*COMPARATOR, Reading)
 def suggest_category_distances(
     schema: SchemaSource | None,
     annotators: Annotators,

@@ -28,7 +28,7 @@ from arbitre.corpus.reading.reader import LINES
 from arbitre.corpus.reading.sources import expand_globs
 from arbitre.corpus.storage.output_folder import check_output_folder, destination, paths_among
 from arbitre.errors import DataError, OptionError, did_you_mean
-from arbitre.options import Strategy
+from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
 from arbitre.report.html.language import Language
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT
@@ -51,6 +51,7 @@ MAX_NAMED: Final = 3
 """Maximum number of documents that a note names."""
 
 
+@spelled_out(*COMPARATOR, Reading)
 def consensus(
     schema: SchemaSource | Comparator,
     annotators: Mapping[str, Paths],

@@ -14,6 +14,7 @@ from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
 from arbitre.comparator.comparator import take_comparator
 from arbitre.corpus.joining.provenance import Provenance
 from arbitre.errors import DataError, OptionError
+from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT
 
@@ -93,6 +94,7 @@ class LeaveOneOut:
         }
 
 
+@spelled_out(*COMPARATOR, Reading)
 def leave_one_out(
     schema: SchemaSource | Comparator,
     annotators: Mapping[str, Paths],

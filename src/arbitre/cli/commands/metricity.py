@@ -61,7 +61,7 @@ def metricity(
         schema,
         gold=gold,
         predicted=predicted,
-        match=[choice.choice for choice in overrides.match],
+        match=[choice.choice for choice in overrides.match or ()],
         distance=overrides.distances(options.get("functions", ())),
         out=out,
         force=force,
