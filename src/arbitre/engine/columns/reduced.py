@@ -123,8 +123,8 @@ def _copied(column: Column) -> list[Column]:
 def memorise(root: Column) -> None:
     """Keep what is computed about the rows of all columns below the root, for their copies.
 
-    Kept are the qualities of fields that are lists or objects and of long texts: half of the time of aligning nested
-    documents without one field after the other.
+    Kept are the qualities of fields that are lists or objects, and of long texts. This saves a quarter of the time of
+    measuring the agreement on nested documents.
     """
     for column in sorted(descendants(root), key=lambda each: each.number, reverse=True):
         several = not (isinstance(column, LeafColumn) or column.item)
