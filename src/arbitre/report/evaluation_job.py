@@ -128,17 +128,21 @@ class EvaluationJob:
     executor: InitVar[Executor | None] = None
     _executor: Executor = field(init=False)
     _keys: KeyCheck = field(init=False)
-    _kept: WorstDocuments = field(init=False)
     _given: GoldProvenance | None = field(init=False)
-    _faults: DiagnosisTotals = field(default_factory=DiagnosisTotals)
-    _flat: FlatTotals = field(default_factory=FlatTotals)
+    _kept: WorstDocuments | None = field(init=False)
+    """Documents for the report; None if none is written."""
+    _faults: DiagnosisTotals | None = field(init=False)
+    _flat: FlatTotals | None = field(init=False)
 
     def __post_init__(self, executor: Executor | None) -> None:
         self._executor = executor or self.options.executor
-        self._kept = WorstDocuments(self.plan, self.options.keep)
-        chosen = self.options.provenance
-        self._given = None if chosen is None else GoldProvenance.of(chosen)
-        again = self.options.out is not None or self.options.diagnose
+        options = self.options
+        self._given = None if options.provenance is None else GoldProvenance.of(options.provenance)
+        reported = options.out is not None and not options.no_report
+        self._kept = WorstDocuments(self.plan, options.keep) if reported else None
+        self._faults = DiagnosisTotals() if options.diagnose else None
+        self._flat = FlatTotals() if options.flat or options.diagnose else None
+        again = options.out is not None or options.diagnose
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
         self._keys = KeyCheck(self.plan.document_keys)
@@ -253,11 +257,14 @@ class EvaluationJob:
             done += len(outcomes)
             self.on_progress("comparing", done, self.size)
             self.check(outcomes.failures)
-            self._kept.take(outcomes)
-            notes: Sequence[Any] = outcomes.seen.get(result_files.FAULTS, ())
-            for note in notes:
-                self._faults.add(note["documents"])
-            self._flat.add(outcomes.seen.get(FLAT, ()))
+            if self._kept is not None:
+                self._kept.take(outcomes)
+            if self._faults is not None:
+                notes: Sequence[Any] = outcomes.seen.get(result_files.FAULTS, ())
+                for note in notes:
+                    self._faults.add(note["documents"])
+            if self._flat is not None:
+                self._flat.add(outcomes.seen.get(FLAT, ()))
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
             clusters.extend(map(str, outcomes.seen.get(CLUSTERS, ())))
             on_results(outcomes)
@@ -293,9 +300,9 @@ class EvaluationJob:
             )
         if self.options.diagnose:
             observers[result_files.FAULTS] = self.fault_table(CsvDialect.named(self.options.csv_dialect))
-        if self.options.flat or self.options.diagnose:
+        if self._flat is not None:
             observers[FLAT] = FlatObserver(self.plan)
-        if self.options.out is not None and not self.options.no_report:
+        if self._kept is not None:
             observers |= self._kept.observers
         pointer = self.options.cluster_by
         if pointer is not None and pointer.startswith("/"):
@@ -365,7 +372,7 @@ class EvaluationJob:
                 raise DataError.of(_NOTHING_MATCHES, hint=_CORRECT)
         notes = (*undeclared, *notes)
         diagnosis = None
-        if self.options.diagnose:
+        if self._faults is not None:
             diagnosis = self._faults.diagnosis(self.documents, sourced=self.options.source is not None)
             notes = (*diagnosis.notes, *notes)
         return extend(
@@ -374,7 +381,7 @@ class EvaluationJob:
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
-            flat_comparison=self._flat.comparison() if self.options.flat or self.options.diagnose else None,
+            flat_comparison=None if self._flat is None else self._flat.comparison(),
             diagnosis=diagnosis,
             notes=notes,
             provenance=self.provenance,
@@ -396,7 +403,7 @@ class EvaluationJob:
         if out is None:
             return files
         dialect = CsvDialect.named(self.options.csv_dialect)
-        if not self.options.no_report:
+        if self._kept is not None:
             from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
 
             self.keep_documents(self._kept, evaluation, self._executor, first)

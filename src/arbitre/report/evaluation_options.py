@@ -80,7 +80,8 @@ class EvaluationOptions:
 
     def __post_init__(self) -> None:
         CsvDialect.named(self.csv_dialect)
-        Language.named(self.lang)
+        if self.lang != Language.EN:
+            Language.named(self.lang)
         self.executor  # noqa: B018  (checks the options)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
@@ -105,4 +106,4 @@ class EvaluationOptions:
     @property
     def exports(self) -> tuple[Export, ...]:
         """The further tables. Raises DataError if one is unknown."""
-        return parse_exports(self.table, tables.ROWS, self.out)
+        return parse_exports(self.table, tables.ROWS, self.out) if self.table else ()
