@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.errors import DataError
+from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.tables.table import Emphasis
     from arbitre.values import Json
 
 AVERAGES: Final = ("micro", "macro", "weighted")
@@ -94,6 +96,10 @@ class AverageScores:
 
 
 SCORES: Final = ("precision", "recall", "f1")
+_COUNTS: Final = ("tp", "fp", "fn", "support")
+
+NO_VALUE: Final = "(none)"
+"""Label of the row and the column of no value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -264,6 +270,43 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
             hint="Pass None for a position without a value.",
         )
     return Classification.of(((*pair, 1.0) for pair in zip(left, right, strict=True)), labels)
+
+
+def class_table(classes: ClassAverages, title: str, name: str = "class", average: str | None = None) -> Table:
+    """Return the counts and scores of each class, and one average over the classes, or all."""
+    counts = (*columns(*_COUNTS[:3], written=count, drop=1), TableColumn("support", count, drop=2))
+    heads = (TableColumn(name), *counts, *columns(*SCORES, written=SCORE))
+    rows = [
+        (label_text(label), *(getattr(scores, one) for one in (*_COUNTS, *SCORES)))
+        for label, scores in classes.per_class.items()
+    ]
+    averages = AVERAGES if average is None else (average,)
+    emphasis: dict[int | tuple[int, int], Emphasis] = {
+        at: "weak" for at, one in enumerate(averages, len(rows)) if one != "micro"
+    }
+    sections = (len(rows),)
+    for one in averages:
+        scores = getattr(classes, one)
+        cells = (getattr(scores, each, "") for each in (*_COUNTS, *SCORES))
+        rows.append((f"{one} average", *cells))
+    return Table.of(title, heads, rows, emphasis=emphasis, sections=sections)
+
+
+def confusion_table(confusion: Confusion) -> Table:
+    """Return the confusion matrix as a table."""
+    labels = confusion.labels
+    names = [*map(label_text, labels[:-1]), NO_VALUE]
+    rows = [(name, *row) for name, row in zip(names, confusion.matrix.tolist(), strict=True)]
+    emphasis: dict[int | tuple[int, int], Emphasis] = {
+        (at, other + 1): "strong" if at == other and label is not None else "" if row[other + 1] else "weak"
+        for at, (label, row) in enumerate(zip(labels, rows, strict=True))
+        for other in range(len(labels))
+    }
+    heads = (TableColumn("gold \\ predicted"), *columns(*names, written=count))
+    notes = (f"Row {NO_VALUE}: spurious. Column {NO_VALUE}: missing.",)
+    return Table.of(
+        "Confusion matrix: rows are gold, columns are predicted", heads, rows, notes=notes, emphasis=emphasis
+    )
 
 
 def label_text(label: Json) -> str:

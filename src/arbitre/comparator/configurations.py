@@ -15,11 +15,12 @@ from arbitre.comparison.node_tree import NodeTree
 from arbitre.corpus.reading.strict_json import MAX_DEPTH
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import DataError, SchemaError
-from arbitre.paths import STAR
+from arbitre.paths import STAR, order
 from arbitre.schema.describe import walk
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.reach import Reach
 from arbitre.signature import text_of
+from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -231,3 +232,34 @@ def _check_used(comparator: Comparator, match: NamedChoice | None, distance: Nam
             f"The distance {distance.label} has no effect: it applies to no value of the schema",
             hint="`arbitre schema explain` shows the distance of each path; exact comparisons are not overridden.",
         )
+
+
+def table(found: Sequence[SideBySideRow]) -> Table:
+    """Return the numbers of each choice, side by side."""
+    heads = (
+        TableColumn("choice"),
+        TableColumn("S", SCORE, drop=1),
+        TableColumn("f1q", SCORE, emphasis="strong"),
+        TableColumn("quality", SCORE, drop=1),
+        *columns("W1", "OSPA-W1", written=SCORE),
+        TableColumn("differ", count),
+    )
+    rows = [
+        (row.choice.label, *(row.numbers[name] for name in NUMBERS), len(row.more) + len(row.fewer)) for row in found
+    ]
+    return Table.of("", heads, rows, notes=(_LEGEND,))
+
+
+def differing(row: SideBySideRow) -> Table:
+    """Return the pairs made only by a choice (+) or only by the first one (-)."""
+    signed = [("+", *pair) for pair in row.more] + [("-", *pair) for pair in row.fewer]
+    signed.sort(key=lambda one: (order(one[1]), order(one[2])))
+    heads = (TableColumn(""), *(TableColumn(side, kind="path") for side in ("gold", "predicted")))
+    return Table.of(f"{row.choice.label}: pairs made only here (+) or only by the first choice (-)", heads, signed)
+
+
+_LEGEND: Final = (
+    "S: sum of the pair qualities. W1: minimum transport cost between the entries, all of equal mass. OSPA-W1: cost of "
+    "the difference in number of entries. Both use the entry distances of the choice. differ: pairs made only by "
+    "this choice or only by the first."
+)

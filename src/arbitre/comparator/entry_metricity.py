@@ -21,10 +21,11 @@ from arbitre.corpus.storage.output_folder import check_output_folder, output_fol
 from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.diagnosis.metricity.metricity import metricity
 from arbitre.distances import catalogue as builtin_distances
-from arbitre.errors import OptionError
+from arbitre.errors import OptionError, shown
 from arbitre.options import COMPARATOR, spelled_out
 from arbitre.report.text_files import atomic_text_file, json_text
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
+from arbitre.tables.table import NONE, SCORE, Table, TableColumn, count
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 REPORT: Final = "metricity.json"
+
+DISPLAY_TOLERANCE: Final = 1e-12
+"""Values up to this are shown as 0."""
+
+EXAMPLE: Final = 20
+"""Maximum length of a value in the table of claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,59 @@ class EntryMetricity:
             "choices": [row.to_dict() for row in self.rows],
             "claims": [check.to_dict() for check in self.claims],
         }
+
+
+def table(found: EntryMetricity) -> Table:
+    """Return the metricity of each combination of matching and distance, side by side."""
+    named = [_cells(row) for row in found.rows]
+    labels = [row.choice.label.replace("(", "\n(").replace(", ", "\n") for row in found.rows]
+    heads = (TableColumn(""), *(TableColumn(label, right=True) for label in labels))
+    rows = [(name, *(cells[name] for cells in named)) for name in named[0]]
+    return Table.of("", heads, rows, emphasis={0: "strong"})
+
+
+def claims_table(found: EntryMetricity) -> Table:
+    """Return the checks of claims about custom distances, with an example for each claim that is violated."""
+    heads = (
+        *(TableColumn("path", kind="path"), TableColumn("distance"), TableColumn("claim")),
+        *(TableColumn("checked", count, drop=1), TableColumn("violated", count)),
+        *(TableColumn("largest", written, drop=2), TableColumn("example")),
+    )
+    rows = [
+        (
+            *(check.path, check.distance, check.claim, check.checked, check.violations, check.largest),
+            "" if check.witness is None else ", ".join(shown(value, EXAMPLE) for value in check.witness),
+        )
+        for check in found.claims
+    ]
+    return Table.of("Claims about custom distances", heads, rows)
+
+
+def _cells(row: MetricityRow) -> dict[str, str]:
+    """Return the cells of the table column by row label."""
+    measured = row.metricity
+    cells = {
+        "metricity": NONE if measured.metricity is None else f"{measured.metricity:.6f}",
+        "symmetry defect": written(measured.symmetry_defect),
+        "asymmetry, mean": written(row.asymmetry),
+        "asymmetry, max": written(measured.symmetry_max),
+        "identity defect": written(measured.identity_defect),
+        "triangle rate": written(measured.triangle_rate),
+    }
+    if measured.triangle_interval is not None:
+        cells |= {f"  {measured.level:.0%} interval": " to ".join(map(written, measured.triangle_interval))}
+    return cells | {
+        "relaxed triangle": written(measured.relaxed_triangle),
+        "repair mass": written(measured.repair_mass),
+        "mean quality": NONE if row.scores.amq is None else SCORE(row.scores.amq),
+        "f1q": NONE if row.scores.f1q is None else SCORE(row.scores.f1q),
+        "certificate": row.choice.comparator.certificate.verdict,
+    }
+
+
+def written(value: float | None) -> str:
+    """Format a number with four significant digits; tiny ones are 0."""
+    return NONE if value is None else f"{value:.4g}" if value > DISPLAY_TOLERANCE else "0"
 
 
 @spelled_out(*COMPARATOR)

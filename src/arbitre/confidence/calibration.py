@@ -9,6 +9,7 @@ import numpy as np
 
 from arbitre.arrays import exact_dot
 from arbitre.errors import OptionError, missing_library
+from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,3 +143,23 @@ def _risk_coverage(scores: Floats, right: Any) -> tuple[RiskCoverage, ...]:  # n
     covered = last + 1
     points = zip(ranked[last].tolist(), (covered / len(scores)).tolist(), (wrong[last] / covered).tolist(), strict=True)
     return tuple(RiskCoverage(*point) for point in points)
+
+
+def bins_table(calibration: Calibration) -> Table:
+    """Return the calibration curve: the bins that are not empty."""
+    heads = (TableColumn("confidence"), TableColumn("values", count), *columns("mean", "correct", written=SCORE))
+    rows = [
+        (f"{row.lower:.2f} to {row.upper:.2f}", row.leaves, row.confidence, row.correct) for row in calibration.bins
+    ]
+    return Table.of("Calibration", heads, rows)
+
+
+def curve_table(calibration: Calibration) -> Table:
+    """Return the risk-coverage curve: its first point at or above each of `COVERAGES`."""
+    points = [next(point for point in calibration.curve if point.coverage >= least) for least in COVERAGES]
+    rows = [(point.coverage, point.threshold, point.risk) for point in dict.fromkeys(points)]
+    return Table.of("Risk and coverage", columns("coverage", "confidence at least", "risk", written=SCORE), rows)
+
+
+COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Minimum coverages of the points of the risk-coverage curve in a table."""

@@ -10,6 +10,7 @@ from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.confidence.calibration import BINS, Calibration, calibrate
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import order
+from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,3 +103,17 @@ def report(
         raise DataError.of("Expected predicted values with a confidence, got none", hint=hint)
     present = {path: calibration for path, calibration in by_path.items() if calibration is not None}
     return ConfidenceReport(documents, overall, present, missing, without, correct_at, comparator.signature)
+
+
+def by_path_table(found: ConfidenceReport) -> Table:
+    """Return the calibration of each path, and over all leaves."""
+    heads = (
+        *(TableColumn("path", kind="path"), TableColumn("values", count)),
+        *columns("correct", "confidence", written=SCORE),
+        *(TableColumn("AUROC", SCORE, drop=1), TableColumn("ECE", SCORE), TableColumn("AURC", SCORE, drop=2)),
+    )
+    rows = [
+        (path, row.leaves, row.correct, row.confidence, row.auroc, row.ece, row.aurc)
+        for path, row in {"all": found.overall, **found.by_path}.items()
+    ]
+    return Table.of("", heads, rows)

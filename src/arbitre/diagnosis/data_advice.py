@@ -11,6 +11,8 @@ import numpy as np
 
 from arbitre.errors import DataError, OptionError
 from arbitre.paths import STAR, parse
+from arbitre.tables.table import SHARE, Table, TableColumn, columns
+from arbitre.tables.table import count as whole
 from arbitre.values import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -381,3 +383,27 @@ def _confused(matrix: Mapping[tuple[str, str | None], int], limits: Thresholds) 
             f"{first} and {second} are confused in {count} of {whole} cases ({share:.1%})",
             f"Merge {first} and {second} if they mean the same; otherwise add examples that tell them apart.",
         )
+
+
+def shares_table(advice: Advice) -> Table:
+    """Return the number and share of the examples of each class, in training and test data."""
+    sides = {"training": advice.training} | ({} if advice.test is None else {"test": advice.test})
+    heads = (
+        TableColumn("class"),
+        *(
+            column
+            for side in sides
+            for column in (TableColumn(side, whole), TableColumn("share", SHARE, f"{side}_share"))
+        ),
+    )
+    rows = []
+    for label in sorted({*advice.training, *(advice.test or {})}):
+        counts = [(side.get(label, 0), side.get(label, 0) / sum(side.values())) for side in sides.values()]
+        rows.append((label, *(cell for pair in counts for cell in pair)))
+    return Table.of("", heads, rows)
+
+
+def findings_table(advice: Advice) -> Table:
+    """Return the findings with the recommended actions."""
+    rows = [(finding.check, finding.message, finding.action) for finding in advice.findings]
+    return Table.of("Advice", columns("check", "finding", "action"), rows)

@@ -180,6 +180,13 @@ class EvaluationDiff:
         paths = {change.name or WHOLE: change for change in self.paths}
         return _table("score", "Scores", wholes), _table("path", "Paths, pooled (micro)", paths)
 
+    def documents_table(self) -> Table:
+        """Return the table of the documents of which the score changed."""
+        lower = sum(change.difference < 0.0 for change in self.documents)
+        rows = [(change.name, change.before, change.after, change.difference) for change in self.documents]
+        title = f"Documents: {lower} lower, {len(rows) - lower} higher"
+        return Table.of(title, (TableColumn("document"), *_CELLS[:3]), rows)
+
     def to_markdown(self) -> str:
         """Return the changes as Markdown, for a comment on a pull request."""
         failed = " -> ".join(map(str, self.failed))
@@ -223,9 +230,9 @@ def _case(suite: ET.Element, group: str, name: str, change: TestedChange) -> ET.
 
 
 _CELLS: Final = (
-    TableColumn("before", SCORE),
+    TableColumn("before", SCORE, drop=1),
     TableColumn("after", SCORE),
-    TableColumn("change", SIGNED),
+    TableColumn("change", SIGNED, emphasis="strong"),
     TableColumn("p", probability),
     TableColumn("verdict"),
 )
@@ -237,7 +244,7 @@ def _row(change: TestedChange) -> tuple[str | float | None, ...]:
 
 def _table(kind: str, title: str, changes: Mapping[str, TestedChange]) -> Table:
     rows = tuple((name, *_row(change)) for name, change in changes.items())
-    return Table.of(title, (TableColumn(kind), *_CELLS), rows)
+    return Table.of(title, (TableColumn(kind, kind="path" if kind == "path" else "value"), *_CELLS), rows)
 
 
 def _settings_note(settings: Sequence[str]) -> tuple[str, ...]:

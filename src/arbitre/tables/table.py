@@ -202,7 +202,10 @@ class Table(Mapping[str, "Values"]):
 
     def without(self, *names: str) -> Self:
         """Return the table without the columns of these names."""
-        kept = [at for at, column in enumerate(self.columns) if column.name not in names]
+        return self.only(*(at for at, column in enumerate(self.columns) if column.name not in names))
+
+    def only(self, *kept: int) -> Self:
+        """Return the table with the columns at these positions."""
         places = {old: new for new, old in enumerate(kept)}
         emphasis = {
             key if isinstance(key, int) else (key[0], places[key[1]]): value

@@ -34,8 +34,12 @@ STYLES: Final = {"": "", "strong": "bold", "weak": "dim"}
 
 _GAP: Final = 3
 """Number of characters between two columns."""
+_ROOM: Final = 20
+"""Width of a path, or of a word, from which it is broken rather than a column left out."""
 _NARROW: Final = 6
 """Minimum width of a text of which even words are broken."""
+_FEWEST: Final = 2
+"""Minimum number of columns."""
 
 _INDENT: Final = "  "
 _BREAKS: Final = tuple(map(re.compile, (r"/[^/]*(?:/\*(?![^/]))*|^[^/]+", r"/[^/]*|^[^/]+", r"[^_.-]*[_.-]+|[^_.-]+")))
@@ -86,6 +90,23 @@ def render(
     below += map(escape_hidden, table.notes)
     title = [Text(escape_hidden(table.title), style="bold")] * bool(table.title)
     return Group(*title, grid, *(Text(line, style="dim") for line in below))
+
+
+def table_width(table: Table) -> int:
+    """Return the width at which a table is shown as a whole, without wrapped texts."""
+    return _total(_Texts(table).natural)
+
+
+def split(table: Table, width: int) -> Iterator[Table]:
+    """Yield tables that fit a width: each has the first column, and as many of the others as fit, but at least one."""
+    first, *others = _Texts(table).natural
+    begin, used = 1, first
+    for at, wide in enumerate(others, 1):
+        used += _GAP + wide
+        if used > width and at > begin:
+            yield table.only(0, *range(begin, at))
+            begin, used = at, first + _GAP + wide
+    yield table.only(0, *range(begin, len(table.columns)))
 
 
 def escape_hidden(text: str) -> str:
@@ -143,6 +164,14 @@ class _Texts:
             self.cells[at][1:] = [f"{indent}{escape_hidden(label)}" for label, indent in _below(paths)]
         self.natural = [max(cell_len(line) for text in cells for line in text.split("\n")) for cells in self.cells]
         self.least = [self._least(at, column) for at, column in enumerate(table.columns)]
+        self.last = [
+            least if column.number else min(least, _ROOM)
+            for column, least in zip(self.columns, self.least, strict=True)
+        ]
+        self.early = [
+            min(natural, max(least, _ROOM)) if column.kind in {"path", "tree"} else natural
+            for column, natural, least in zip(self.columns, self.natural, self.last, strict=True)
+        ]
 
     def _least(self, at: int, column: TableColumn) -> int:
         """Return the least width of a column: that of the longest number, name of a path, or word."""
@@ -159,8 +188,8 @@ class _Texts:
     def rooms(self, width: int) -> list[int]:
         """Return the width of each column; the widest texts are narrowed first, below a word only if they must."""
         rooms = list(self.natural)
-        excess = sum(rooms) + _GAP * (len(rooms) - 1) - width
-        for floors in (self.least, [_NARROW] * len(rooms)):
+        excess = _total(rooms) - width
+        for floors in (self.least, [_NARROW] * len(rooms), [1] * len(rooms)):
             while excess > 0:
                 texts = [at for at, column in enumerate(self.columns) if not column.number and rooms[at] > floors[at]]
                 if not texts:
@@ -185,17 +214,24 @@ class _Texts:
 
 
 def _fit_columns(table: Table, width: int) -> tuple[Table, list[str]]:
-    """Return the table without the columns that do not fit, and their names."""
-    dropped: set[str] = set()
+    """Return the table without the columns that do not fit, and their names.
+
+    If the table without all columns that have a `drop` is still too wide, the last columns are left out.
+    """
     made = table
     for level in sorted({column.drop for column in table.columns if column.drop}, reverse=True):
         texts = _Texts(made)
-        widths = texts.natural if level >= EARLY else texts.least
-        if sum(widths) + _GAP * (len(widths) - 1) > width:
-            names = [column.name for column in table.columns if column.drop == level]
-            made = made.without(*names)
-            dropped.update(names)
-    return made, [column.heading for column in table.columns if column.name in dropped]
+        widths = texts.early if level >= EARLY else texts.least
+        if _total(widths) > width:
+            made = made.only(*(at for at, column in enumerate(made.columns) if column.drop != level))
+    while len(made.columns) > _FEWEST and _total(_Texts(made).last) > width:
+        made = made.only(*range(len(made.columns) - 1))
+    kept = {id(column) for column in made.columns}
+    return made, [column.heading for column in table.columns if id(column) not in kept]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _style(table: Table, row: int, at: int) -> str:

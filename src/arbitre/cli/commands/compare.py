@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
+from rich.text import Text
 
 import arbitre
-from arbitre.cli.output import result_tables, side_by_side
+from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.cli.overrides import OverrideOptions, check_format_assertion
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.comparator.configurations import compare_choices
+from arbitre.comparator.configurations import compare_choices, differing, table
 from arbitre.comparison import tables
 from arbitre.corpus.joining.join_notes import swapped_names
 from arbitre.corpus.reading.single_document import is_corpus, read_document
@@ -25,12 +26,19 @@ from arbitre.corpus.results.gates import gate
 from arbitre.errors import DataError
 from arbitre.report.documents.entry_rows import EntryLayout
 from arbitre.schema.loading.infer import infer
+from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import MAX_SHOWN, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
+
+    from arbitre.comparator.configurations import SideBySideRow
+
+
+MAX_PAIRS: Final = 5
+"""Maximum number of differing pairs to show per choice."""
 
 
 def compare(
@@ -76,7 +84,10 @@ def compare(
     if len(chosen) > 1:
         _refuse(others or flat, "need a single --match and --distance.", "--flat")
         rows = compare_choices(chosen, *documents)
-        screen.result(partial(side_by_side.to_json, rows), partial(side_by_side.blocks, rows))
+        screen.result(
+            lambda: {"entries": rows[0].comparison.entries, "choices": [row.to_dict() for row in rows]},
+            partial(_side_by_side, rows),
+        )
         return
     comparator = chosen[0].comparator
     if flat:
@@ -98,6 +109,20 @@ def compare(
         ),
     )
     raise typer.Exit(close(screen, missed))
+
+
+def _side_by_side(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableType]:
+    """Yield the table of several choices, then the differing pairs of each."""
+    first = found[0].comparison
+    gold, predicted = map(result_tables.count, (first.scores.gold, first.scores.predicted))
+    yield Text.assemble(
+        (f"{len(found)} choices side by side", "bold"),
+        f"\nentries {first.entries or WHOLE}: {gold} gold, {predicted} predicted",
+    )
+    yield render(table(found), width)
+    for row in found:
+        if row.more or row.fewer:
+            yield render(differing(row), width, most=MAX_PAIRS, rest="more pairs with --format json")
 
 
 def _refuse(given: bool, reason: str, *more: str) -> None:  # noqa: FBT001
@@ -129,15 +154,15 @@ def _blocks(
     yield from result_tables.by_path(comparison.by_path, width)
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     diagnosis = comparison.diagnosis
-    for table in (
+    for made in (
         tables.joins(comparison),
         tables.order(comparison),
         tables.moved(diagnosis.moved),
         tables.doubtful(diagnosis.doubtful),
         tables.faults_of(diagnosis, rematch=rematch),
     ):
-        if table.size:
-            yield render(table, width, most=MAX_SHOWN)
+        if made.size:
+            yield render(made, width, most=MAX_SHOWN)
     yield render(tables.survival(comparison.curve, THRESHOLDS), width)
     if validate:
         yield result_tables.violations(list(map(asdict, comparison.violations)), width)

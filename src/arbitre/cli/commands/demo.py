@@ -11,7 +11,7 @@ from rich.text import Text
 import arbitre
 from arbitre import bundled
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, titled
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.result_tables import number
 from arbitre.corpus.joining.sources import Sources
 from arbitre.corpus.running.worker import compare_pairs
@@ -24,6 +24,8 @@ from arbitre.report.html.language import Language
 from arbitre.report.report_files import write_ranking
 from arbitre.report.tables.result_files import REPORT
 from arbitre.report.text_files import atomic_text_file
+from arbitre.tables.table import PLACE, SCORE, Table, TableColumn, columns, count
+from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +42,8 @@ SCORES: Final = ("f1q", "imq", "irq", "amq", "omq", "quality")
 HEADLINE: Final = "f1q"
 DIGITS: Final = 2
 WORST: Final = 3
+WIDEST: Final = 22
+"""Width of the longest field with its quality."""
 
 
 def demo(
@@ -73,14 +77,14 @@ def demo(
         ranking = arbitre.rank(evaluations)
         if not no_report:
             write_ranking(folder, ranking, Language(lang))
-    screen.show(_leaderboard_and_entries(evaluations, ranking, found))
+    screen.show(_leaderboard_and_entries(evaluations, ranking, found, screen.width))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
         screen.verbatim(f"\nOpen the report in a browser: {(out / REPORT).as_posix()}")
 
 
 def _leaderboard_and_entries(
-    evaluations: Mapping[str, Evaluation], ranking: Ranking, found: Mapping[str, Sequence[EntryRow]]
+    evaluations: Mapping[str, Evaluation], ranking: Ranking, found: Mapping[str, Sequence[EntryRow]], width: int
 ) -> Iterator[RenderableType]:
     first = next(iter(evaluations.values()))
     yield Text.assemble(
@@ -88,31 +92,29 @@ def _leaderboard_and_entries(
         f"\n{len(first.documents)} pages, {result_tables.count(first.micro.gold)} speakers in gold",
         "\nScores: per-document mean (macro)",
     )
-    yield _side_by_side(evaluations)
+    yield render(_side_by_side(evaluations), width)
     yield Text(_difference(ranking))
     for system, entries in found.items():
-        yield titled(f"{system}: worst pairs", _worst(entries))
+        yield render(_worst(entries, f"{system}: worst pairs"), width)
     yield result_tables.signature(first.signature)
 
 
-def _side_by_side(evaluations: Mapping[str, Evaluation]) -> RenderableType:
-    grid = result_tables.table("score", *evaluations)
+def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
+    found = evaluations.values()
+    rows: list[tuple[str | float | None, ...]] = []
     for name in SCORES:
-        headline = name == HEADLINE
-        values = [number(getattr(one.macro, name), DIGITS) for one in evaluations.values()]
-        grid.add_row(name, *values, style="bold" if headline else "")
-        if headline:
-            found = [one.interval(name) for one in evaluations.values()]
-            ends = [f"{number(one.low, DIGITS)} to {number(one.high, DIGITS)}" for one in found]
-            grid.add_row(f"  {found[0].level:.0%} interval", *ends)
-    qualities = (number(one.document_quality.mean, DIGITS) for one in evaluations.values())
-    grid.add_row("document quality", *qualities)
-    for name in ("gold", "predicted", "matched"):
-        masses = (result_tables.count(getattr(one.micro, name)) for one in evaluations.values())
-        grid.add_row(f"{name} entries", *masses, style="dim")
-    failed = (str(one.macro.failed) for one in evaluations.values())
-    grid.add_row("failed pages", *failed, style="dim")
-    return grid
+        rows.append((name, *(getattr(one.macro, name) for one in found)))
+        if name == HEADLINE:
+            intervals = [one.interval(name) for one in found]
+            ends = (f"{number(one.low, DIGITS)} to {number(one.high, DIGITS)}" for one in intervals)
+            rows.append((f"  {intervals[0].level:.0%} interval", *ends))
+    rows.append(("document quality", *(one.document_quality.mean for one in found)))
+    weak = range(len(rows), len(rows) + 4)
+    masses = ("gold", "predicted", "matched")
+    rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found)) for name in masses]
+    rows.append(("failed pages", *(str(one.macro.failed) for one in found)))
+    heads = (TableColumn("score"), *columns(*evaluations, written=PLACE))
+    return Table.of("", heads, rows, emphasis={0: "strong"} | dict.fromkeys(weak, "weak"))
 
 
 def _difference(ranking: Ranking) -> str:
@@ -125,18 +127,21 @@ def _difference(ranking: Ranking) -> str:
     )
 
 
-def _worst(entries: Sequence[EntryRow]) -> RenderableType:
-    """Build a table of the pairs with the lowest quality and their incorrect fields, worst first."""
-    grid = result_tables.table("page", "speaker", "incorrect fields", "quality", left=3)
-    grid.columns[2].no_wrap = True
-    pairs = [entry for entry in entries if entry.status == "matched"]
-    for entry in sorted(pairs, key=lambda entry: entry.whole.quality)[:WORST]:
+def _worst(entries: Sequence[EntryRow], title: str) -> Table:
+    """Return the pairs with the lowest quality and their incorrect fields, worst first."""
+    pairs = sorted((entry for entry in entries if entry.status == "matched"), key=lambda entry: entry.whole.quality)
+    rows = []
+    for entry in pairs[:WORST]:
         wrong = sorted((cell.quality, name) for name, cell in entry.fields.items() if cell.quality < 1.0)
-        fields = "\n".join(f"{name} {result_tables.number(quality)}" for quality, name in wrong)
+        fields = "\n".join(f"{name} {SCORE(quality)}" for quality, name in wrong)
         names = dict.fromkeys(str(side["name"]) for side in (entry.whole.gold, entry.whole.predicted))
-        quality = Text(result_tables.number(entry.whole.quality), style="bold")
-        grid.add_row(entry.pair.key, "\n-> ".join(names), fields, quality)
-    return grid
+        rows.append((entry.pair.key, "\n-> ".join(names), fields, entry.whole.quality))
+    heads = (
+        *(TableColumn("page"), TableColumn("speaker", kind="lines")),
+        TableColumn("incorrect fields", kind="lines", least=WIDEST),
+        TableColumn("quality", SCORE, emphasis="strong"),
+    )
+    return Table.of(title, heads, rows)
 
 
 def _commands(out: Path) -> Iterator[str]:

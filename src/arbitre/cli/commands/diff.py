@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
-from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, titled
+from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.thresholds import GateOptions, close
+from arbitre.corpus.results.tables import names
 from arbitre.errors import QualityGateError
 from arbitre.report.evaluation_diff import (
     EvaluationDiff,
-    ScoreChange,
     TestedChange,
     check_file,
     check_regressions,
     check_tolerance,
     compare_evaluations,
 )
-from arbitre.tables.table import probability
-from arbitre.tables.terminal import escape_hidden
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
-
-MAX_SHOWN: Final = 10
-"""Maximum number of paths, and of documents, to show."""
 
 
 def diff(
@@ -71,61 +67,30 @@ def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
     failed = f"\nfailed documents: {_before_after(*found.failed)}"
     failed += f" (only after: {_some(found.newly_failed)})" * bool(found.newly_failed)
     yield Text.assemble((f"{found.score}: {found.verdict}", "bold"), failed)
-    yield _tested("score", {**found.headlines, "Leaves, pooled (micro)": found.leaves}, width)
-    yield _paths(found.paths, width)
+    scores, paths = found.tables()
+    yield render(replace(scores, title=""), width)
+    if found.paths:
+        yield render(replace(paths, title=f"{paths.title}: {_verdicts(found.paths)}"), width, most=MAX_SHOWN)
+    else:
+        yield Text(f"{paths.title}: no change")
     if found.documents:
-        yield _documents(found.documents, width)
-    for names, where in ((found.only_before, "before"), (found.only_after, "after")):
-        if names:
-            yield titled(
-                f"Documents only {where} ({len(names)})",
-                result_tables.shortened([(name,) for name in names], "documents"),
-            )
+        yield render(found.documents_table(), width, most=MAX_SHOWN)
+    for keys, where in ((found.only_before, "before"), (found.only_after, "after")):
+        if keys:
+            yield render(names(keys, f"Documents only {where} ({{}})", "document"), width, most=MAX_SHOWN)
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - MAX_SHOWN
-    return ", ".join(map(escape_hidden, names[:MAX_SHOWN])) + f" and {more} more" * (more > 0)
+def _some(keys: Sequence[str]) -> str:
+    more = len(keys) - MAX_SHOWN
+    return ", ".join(map(escape_hidden, keys[:MAX_SHOWN])) + f" and {more} more" * (more > 0)
 
 
-def _paths(found: Sequence[TestedChange], width: int) -> RenderableType:
-    title = "Paths, pooled (micro)"
-    if not found:
-        return Text(f"{title}: no change")
-    counts = [f"{sum(one.verdict == name for one in found)} {name}" for name in ("worse", "improved", "no evidence")]
-    shown = {one.name or "(the whole)": one for one in found[:MAX_SHOWN]}
-    head = ", ".join(counts) if found[0].verdict is not None else f"{len(found)} changed, not tested"
-    return titled(f"{title}: {head}{_first(found)}", _tested("path", shown, width))
-
-
-def _documents(found: Sequence[ScoreChange], width: int) -> RenderableType:
-    lower = sum(one.difference < 0.0 for one in found)
-    grid = result_tables.table("document", "before", "after", "change")
-    grid.columns[0].max_width = max(20, width - 33)
-    for one in found[:MAX_SHOWN]:
-        grid.add_row(escape_hidden(one.name), *_cells(one))
-    return titled(f"Documents: {lower} lower, {len(found) - lower} higher{_first(found)}", grid)
-
-
-def _first(found: Sequence[object]) -> str:
-    return f" (first {MAX_SHOWN})" * (len(found) > MAX_SHOWN)
-
-
-def _tested(kind: str, found: Mapping[str, TestedChange], width: int) -> RenderableType:
-    grid = result_tables.table(kind, "before", "after", "change", "p", "")
-    grid.columns[0].max_width = max(20, width - 55)
-    grid.columns[-1].justify = "left"
-    for name, one in found.items():
-        p = "" if one.p is None else probability(one.p)
-        grid.add_row(escape_hidden(name), *_cells(one), p, one.verdict or "not tested")
-    return grid
-
-
-def _cells(one: ScoreChange) -> tuple[RenderableType, ...]:
-    return (
-        result_tables.number(one.before),
-        result_tables.number(one.after),
-        Text(f"{one.difference:+.4f}", style="bold"),
+def _verdicts(found: Sequence[TestedChange]) -> str:
+    """Return the number of paths by verdict."""
+    if found[0].verdict is None:
+        return f"{len(found)} changed, not tested"
+    return ", ".join(
+        f"{sum(one.verdict == name for one in found)} {name}" for name in ("worse", "improved", "no evidence")
     )
 
 

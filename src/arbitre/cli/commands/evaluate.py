@@ -78,9 +78,7 @@ def evaluate(
         forced = EntryLayout.of(plan).full_matching
         blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults, forced=forced)]
         for path, classification in classes.items():  # before the signature
-            from arbitre.cli.output import class_tables  # noqa: PLC0415  (only `--classification` needs it)
-
-            blocks[-1:-1] = class_tables.classification(path, classification, evaluation, screen.width)
+            blocks[-1:-1] = result_tables.classification(path, classification, evaluation, screen.width)
         screen.show(blocks)
     if out is not None and not screen.as_json:
         screen.wrote(files, out)

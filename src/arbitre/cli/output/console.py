@@ -13,7 +13,7 @@ from arbitre.corpus.storage.output_folder import output_path, renamed
 from arbitre.report.text_files import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -132,12 +132,6 @@ class OutputOptions:
 def titled(title: str, block: RenderableType) -> Group:
     """Return a block with a title above it."""
     return Group(Text(title, style="bold"), block)
-
-
-def left_out(names: Sequence[str], ways: str = "Use a wider terminal or --format json.") -> list[Text]:
-    """Return a line that says which columns a narrow terminal does not show, and how to see them; empty if none."""
-    text = f"Left out at this width: {', '.join(names)}. {ways}"
-    return [Text(text, style="dim")] if names else []
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from rich import box
-from rich.console import Group
-from rich.table import Table as Grid
 from rich.text import Text
 
+from arbitre.classification import class_table, confusion_table
 from arbitre.cli.output.console import counted, titled
 from arbitre.comparison import tables
 from arbitre.corpus.results import tables as corpus_tables
@@ -22,13 +20,14 @@ from arbitre.report.html.language import Language, Translator
 from arbitre.report.html.wording import sampled
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count
-from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render, table_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
+    from arbitre.classification import ClassAverages, Classification, Confusion
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.results.diagnosis import CorpusDiagnosis
     from arbitre.corpus.results.document_quality import DocumentQuality
@@ -46,24 +45,6 @@ def number(value: float | None, digits: int = 4) -> str:
 def count(value: float | None) -> str:
     """Format a count, or a fractional mass with two decimals, or None as a dash."""
     return NONE if value is None else written_count(value)
-
-
-def table(*columns: str, left: int = 1) -> Grid:
-    """Create an empty table; the first `left` columns hold text, the others numbers."""
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for position, name in enumerate(columns):
-        text = position < left
-        grid.add_column(name, justify="left" if text else "right", no_wrap=not text, overflow="fold")
-    return grid
-
-
-def shortened(rows: Sequence[Sequence[str]], noun: str) -> RenderableType:
-    """Return the first rows and the number of the others; the last column wraps."""
-    grid = Grid.grid(padding=(0, 2))
-    for row in rows[:MAX_SHOWN]:
-        grid.add_row(*map(escape_hidden, row))
-    more = len(rows) - MAX_SHOWN
-    return Group(grid, *[Text(f"... and {more} more {noun}", style="dim")] * (more > 0))
 
 
 def scores(found: Mapping[str, tables.ScoreColumn], width: int, *, forced: bool) -> RenderableType:
@@ -260,3 +241,49 @@ def evaluation(
         yield violations(violated, width)
     yield from more
     yield signature(results.signature)
+
+
+_MATCHED: Final = {
+    "key": "items matched by their key",
+    "position": "items matched by their position",
+    "other fields": "items matched by their other fields, without looking at these values",
+    "all fields": "items matched by all fields, because the others do not identify them: upper bounds",
+    "these values": "items matched by these values: upper bounds",
+}
+
+_SHOWN_CLASSES: Final = 12
+"""Maximum number of classes of a confusion matrix in a terminal."""
+
+
+def classification(path: str, classes: Classification, evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
+    """Yield the scores of the classes of the values at a path, their confusion matrix and their meaning.
+
+    Args:
+        path: The path.
+        classes: The classes.
+        evaluation: The results of the corpus, for its exact matches.
+        width: Width of the terminal.
+    """
+    yield render(class_table(classes, f"Classes at {path or WHOLE}: accuracy {number(classes.accuracy)}"), width)
+    if classes.matched_by is not None:
+        yield Text(_MATCHED[classes.matched_by], style="dim")
+    yield confusion(classes.confusion, width)
+    yield readings(classes)
+    entries = evaluation.by_path.get(f"{evaluation.entries}/*")
+    rates = {"documents": evaluation.document_quality.exact_match_rate}
+    rates |= {} if entries is None else {"entries": entries.exact_match_rate}
+    shown = ", ".join(f"{number(rate)} of the {name}" for name, rate in rates.items())
+    yield Text(f"exact match, all compared fields right: {shown}")
+
+
+def confusion(matrix: Confusion, width: int) -> RenderableType:
+    """Return the confusion matrix, or how to get it if it is too large for the terminal."""
+    table = confusion_table(matrix)
+    if table.size - 1 > _SHOWN_CLASSES or table_width(table) > width:
+        return Text(f"{table.title}: too wide for this terminal, see --format json.", style="dim")
+    return render(table, width)
+
+
+def readings(classes: ClassAverages) -> RenderableType:
+    """Return the sentences that interpret the scores of the classes."""
+    return Text("\n".join(map(escape_hidden, classes.readings())))

@@ -11,15 +11,14 @@ from rich.text import Text
 
 import arbitre
 from arbitre import entities
-from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.records import read_records
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.sources import expand_globs
-from arbitre.diagnosis.data_advice import Thresholds, labels_at
+from arbitre.diagnosis.data_advice import Thresholds, findings_table, labels_at, shares_table
 from arbitre.errors import DataError
-from arbitre.tables.terminal import escape_hidden
+from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +66,7 @@ def advise(
         thresholds=thresholds,
         seed=seed,
     )
-    output.terminal().result(lambda: {"path": path} | advice.to_dict(), lambda _: _blocks(advice, path))
+    output.terminal().result(lambda: {"path": path} | advice.to_dict(), lambda width: _blocks(advice, path, width))
 
 
 def _labels(sources: list[str], path: str, id_key: str) -> Counter[str]:
@@ -105,17 +104,12 @@ def _exchanged_entities(gold: list[str], predicted: list[str]) -> list[tuple[Jso
     return pairs
 
 
-def _blocks(advice: Advice, path: str | None) -> Iterator[RenderableType]:
+def _blocks(advice: Advice, path: str | None, width: int) -> Iterator[RenderableType]:
     classes = sorted({*advice.training, *(advice.test or {})})
     yield Text.assemble(
         (f"{counted(len(classes), 'class', 'classes')} {f'at {path}' if path else 'of entities'}", "bold")
     )
-    sides = {"training": advice.training} | ({} if advice.test is None else {"test": advice.test})
-    grid = result_tables.table("class", *(name for side in sides for name in (side, "share")))
-    for label in classes:
-        cells = [(side.get(label, 0), side.get(label, 0) / sum(side.values())) for side in sides.values()]
-        grid.add_row(escape_hidden(label), *(text for count, share in cells for text in (str(count), f"{share:.1%}")))
-    yield grid
+    yield render(shares_table(advice), width)
     if advice.distribution is not None:
         distribution = advice.distribution
         differ = "differ" if distribution.p < advice.thresholds.alpha else "do not differ significantly"
@@ -123,12 +117,4 @@ def _blocks(advice: Advice, path: str | None) -> Iterator[RenderableType]:
             f"Training and test data {differ}: {distribution.method} test, p = {distribution.p:.4f}; "
             f"{distribution.difference:.1%} of the test examples would have to change class."
         )
-    if not advice.findings:
-        yield Text("No findings.")
-        return
-    rows = result_tables.table("check", left=1)
-    rows.add_column("finding", overflow="fold")
-    rows.add_column("action", overflow="fold")
-    for finding in advice.findings:
-        rows.add_row(finding.check, escape_hidden(finding.message), escape_hidden(finding.action))
-    yield titled("Advice", rows)
+    yield render(findings_table(advice), width) if advice.findings else Text("No findings.")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
 from arbitre import confidence as measures
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.confidence.calibration import bins_table, curve_table
+from arbitre.confidence.report import by_path_table
 from arbitre.errors import DataError
-from arbitre.tables.terminal import escape_hidden
+from arbitre.tables.terminal import render
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -22,11 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.confidence import Calibration, ConfidenceReport, ConfidentDocument
+    from arbitre.confidence import ConfidenceReport, ConfidentDocument
     from arbitre.values import Json
-
-COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Minimum coverages of the printed points of the risk-coverage curve."""
 
 
 def confidence(
@@ -76,33 +75,11 @@ def confidence(
     screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
 
 
-def _blocks(report: ConfidenceReport, _width: int) -> Iterator[RenderableType]:
+def _blocks(report: ConfidenceReport, width: int) -> Iterator[RenderableType]:
     overall = report.overall
     left_out = f"{report.missing} missing, {report.without_confidence} without confidence"
     title = f"{counted(overall.leaves, 'predicted value')} in {counted(report.documents, 'document')}"
     yield Text.assemble((title, "bold"), f"; left out: {left_out}")
-    grid = result_tables.table("path", "values", "correct", "confidence", "AUROC", "ECE", "AURC")
-    for path, row in {"all": overall, **report.by_path}.items():
-        numbers = (row.correct, row.confidence, row.auroc, row.ece, row.aurc)
-        grid.add_row(escape_hidden(path or "(the whole)"), str(row.leaves), *map(result_tables.number, numbers))
-    yield grid
-    yield titled("Calibration", _bins(overall))
-    yield titled("Risk and coverage", _curve(overall))
+    for table in (by_path_table(report), bins_table(overall), curve_table(overall)):
+        yield render(table, width)
     yield result_tables.signature(report.signature)
-
-
-def _bins(calibration: Calibration) -> RenderableType:
-    grid = result_tables.table("confidence", "values", "mean", "correct")
-    for row in calibration.bins:
-        mean = map(result_tables.number, (row.confidence, row.correct))
-        grid.add_row(f"{row.lower:.2f} to {row.upper:.2f}", str(row.leaves), *mean)
-    return grid
-
-
-def _curve(calibration: Calibration) -> RenderableType:
-    """Return a table of the risk-coverage curve: its first point at or above each of `COVERAGES`."""
-    grid = result_tables.table("coverage", "confidence at least", "risk", left=0)
-    points = [next(point for point in calibration.curve if point.coverage >= least) for least in COVERAGES]
-    for point in dict.fromkeys(points):
-        grid.add_row(*map(result_tables.number, (point.coverage, point.threshold, point.risk)))
-    return grid

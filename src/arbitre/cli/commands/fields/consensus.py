@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from arbitre.agreement import tables
 from arbitre.agreement.consensus.build import consensus_on
 from arbitre.agreement.consensus.queue_files import queue_files
-from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.sources import named_sources
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.options import ReadOptions
-from arbitre.errors import shown
 from arbitre.options import LanguageName, Strategy
-from arbitre.tables.terminal import escape_hidden, nested_labels
-from arbitre.values import ABSENT
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import RenderableType
 
-    from arbitre.agreement import Consensus, Disagreement
-    from arbitre.agreement.consensus.disagreement import Standing
-
-MAX_SHOWN: Final = 10
-"""Maximum number of disagreements to show."""
-
-_ROOM: Final = 40
-"""Maximum number of characters of a reading that are shown."""
+    from arbitre.agreement import Consensus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,60 +89,17 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         f"{values.total - values.left_out} kept ({values.unanimous} unanimous, {values.majority} by majority, "
         f"{values.flagged} uncertain), {values.left_out} left out",
     )
-    yield titled("Values and list items by path" + " in the proposal" * collegial, _counts(built, width))
+    yield render(tables.values(built, proposed=collegial), width)
     if built.disagreements:
         title = f"{counted(len(built.disagreements), 'disagreement')}, {flagged} flagged"
         if collegial:
             title += f", {len(listed)} undecided"
-        yield titled(title, _disagreements(listed[:MAX_SHOWN])) if listed else Text(title, style="bold")
-        more = len(listed) - MAX_SHOWN
-        if more > 0:
-            yield Text(f"{more} more with lower weight: use --queue or --format json to see them.", style="dim")
+        table = tables.disagreements(listed, title)
+        rest = "more with lower weight: use --queue or --format json to see them."
+        yield render(table, width, most=MAX_SHOWN, rest=rest) if listed else Text(title, style="bold")
     if built.standing is not None:
-        yield titled("Agreement with an annotator who is left out", _standing(built.standing))
+        yield render(tables.standing(built.standing), width)
     if built.systems:
-        yield titled("Systems on unanimous and on contested values", _systems(built))
+        yield render(tables.systems(built), width)
     if built.notes:
         yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in built.notes)))
-
-
-def _counts(built: Consensus, width: int) -> RenderableType:
-    grid = result_tables.table("path", "total", "unanimous", "majority", "uncertain", "left out")
-    labels = nested_labels(built.by_path, max(20, width - 50))
-    for label, own in zip(labels, built.by_path.values(), strict=True):
-        grid.add_row(label, *map(str, (own.total, own.unanimous, own.majority, own.flagged, own.left_out)))
-    return grid
-
-
-def _standing(standing: Standing) -> RenderableType:
-    grid = result_tables.table("compared with that annotator", "mean f1q")
-    grid.add_row("consensus of the others", Text(result_tables.number(standing.consensus), style="bold"))
-    grid.add_row("medoid of the others", result_tables.number(standing.medoid))
-    best = standing.annotators[standing.best]
-    grid.add_row(f"best single annotator ({escape_hidden(standing.best)})", result_tables.number(best))
-    return grid
-
-
-def _disagreements(disagreements: tuple[Disagreement, ...]) -> RenderableType:
-    grid = result_tables.table("place", "flag", "readings", "weight", left=3)
-    for own in disagreements:
-        grid.add_row(escape_hidden(own.id), own.flag, escape_hidden(_readings(own)), f"{own.weight:.4f}")
-    return grid
-
-
-def _readings(disagreement: Disagreement) -> str:
-    """Return the readings with their annotators."""
-    names = defaultdict(list)
-    for reading in disagreement.readings:
-        value = "absent" if reading.value is ABSENT else shown(reading.value, _ROOM)
-        names[value if reading.votes else "no vote"].append(reading.annotator)
-    return "; ".join(f"{value} ({', '.join(annotators)})" for value, annotators in names.items())
-
-
-def _systems(built: Consensus) -> RenderableType:
-    grid = result_tables.table("system", "values", "number", "exact", "quality", left=2)
-    for name, scores in built.systems.items():
-        for label, part in (("unanimous", scores.unanimous), ("contested", scores.contested)):
-            exact, quality = (result_tables.number(value) for value in (part.exact, part.quality))
-            grid.add_row(escape_hidden(name), label, str(part.values), exact, quality)
-    return grid

@@ -5,18 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import typer
+from rich.console import Group
+from rich.text import Text
 
-from arbitre.cli.output import class_tables
-from arbitre.cli.output.console import OutputOptions
+from arbitre.classification import class_table
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.output.result_tables import number
 from arbitre.cli.thresholds import GateOptions, close
 from arbitre.corpus.results.gates import gate
 from arbitre.entities.evaluation import evaluate
 from arbitre.entities.reading import read
 from arbitre.entities.sentences import Sentences
 from arbitre.options import Denominator, Notation, Scheme
+from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
+from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +30,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.entities.evaluation import EntityEvaluation
+
+_OUTCOMES: Final = ("correct", "incorrect", "partial", "missing", "spurious")
+_SCORES: Final = ("precision", "recall", "f1")
+_MEANINGS: Final = {
+    "strict": "same boundaries and same label",
+    "exact": "same boundaries, any label",
+    "partial": "same boundaries, any label; overlapping entities count half",
+    "type": "same label, and the entities overlap",
+}
+_WIDE: Final = 81
+"""Terminal width from which outcomes and scores are one table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +88,51 @@ def entities(
 
 
 def _blocks(evaluation: EntityEvaluation, level: str, average: str | None, width: int) -> Iterator[RenderableType]:
-    yield class_tables.headline(evaluation, width)
+    yield _headline(evaluation, width)
+    classes = evaluation.classes
     if level == "entity":
-        yield class_tables.by_class(evaluation, average)
-        yield class_tables.confusion(evaluation.confusion, width)
-        yield class_tables.readings(evaluation.classes)
+        yield render(class_table(classes, "By label", "label", average), width)
+        yield result_tables.confusion(evaluation.confusion, width)
+        yield result_tables.readings(classes)
     elif average is not None:
-        yield class_tables.averages(evaluation.classes, average)
-    yield class_tables.notes(evaluation)
+        scores = getattr(classes, average)
+        heads = (TableColumn("average"), *columns(*_SCORES, written=SCORE))
+        yield render(Table.of("", heads, [(average, *(getattr(scores, name) for name in _SCORES))]), width)
+    yield _notes(evaluation)
+
+
+def _headline(evaluation: EntityEvaluation, width: int) -> RenderableType:
+    """Return the scheme, the number of entities, and the outcomes and scores of all entities."""
+    counts, micro = evaluation.counts, evaluation.micro
+    heads = (*columns(*_OUTCOMES, written=count), *columns(*_SCORES, written=SCORE))
+    table = Table.of("", heads, [tuple(getattr(counts, column.name) for column in heads)])
+    whole = range(len(heads))
+    parts = [whole] if width >= _WIDE else [whole[: len(_OUTCOMES)], whole[len(_OUTCOMES) :]]
+    return Group(
+        Text(f"{counted(evaluation.exact_match.sentences, 'sentence')}, scheme {evaluation.scheme}", style="bold"),
+        Text(
+            f"correct: {_MEANINGS[evaluation.scheme]}\nentities: {count(micro.gold)} gold, {count(micro.predicted)} "
+            "predicted\n"
+        ),
+        *(render(table.only(*part), width) for part in parts),
+    )
+
+
+def _notes(evaluation: EntityEvaluation) -> RenderableType:
+    """Return the exact matches, the accuracy of the tags, and the confidence interval."""
+    match, tokens = evaluation.exact_match, evaluation.token_accuracy
+    which = "all sentences" if match.denominator == "all" else "sentences with gold entities"
+    every = f"{match.exact} of {match.sentences}"
+    with_entities = f"{match.exact_with_entities} of {match.sentences_with_entities}"
+    lines = [f"exact match: {number(match.rate)} of {which} ({every}; with gold entities: {with_entities})"]
+    if tokens is not None:
+        lines.append(f"token accuracy: {number(tokens.accuracy)} (O for every token: {number(tokens.baseline)})")
+    interval = evaluation.interval("f1q", aggregate="micro")
+    if interval.low is not None:
+        name = "f1q, with overlaps graded by intersection / union," if evaluation.scheme == "partial" else "f1"
+        lines.append(
+            f"{name} {number(interval.estimate)}, {interval.level:.0%} interval {number(interval.low)} to "
+            f"{number(interval.high)}"
+        )
+    lines += interval.notes
+    return Group(Text("\n".join(lines)), result_tables.signature(evaluation.signature))

@@ -11,7 +11,6 @@ import typer
 from rich.text import Text
 
 from arbitre import text as measures
-from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.records import logprobs_at, read_records
 from arbitre.comparator import Comparator
@@ -19,7 +18,8 @@ from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.reading.single_document import read_document
 from arbitre.errors import DataError
 from arbitre.options import Tokenizer
-from arbitre.tables.terminal import escape_hidden
+from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
+from arbitre.tables.terminal import render
 from arbitre.text.corpus_scores import KINDS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def rouge(
     plain = {"kind": kind} | score._asdict()
     shown = {"precision": score.precision, "recall": score.recall, "f1": score.f1}
     best = f"reference {score.reference + 1} of {len(references)}"
-    output.terminal().result(lambda: plain, lambda _: _blocks(f"{kind} against {best}", shown))
+    output.terminal().result(lambda: plain, lambda width: _blocks(f"{kind} against {best}", shown, width))
 
 
 def bleu(
@@ -75,7 +75,7 @@ def bleu(
     shown["brevity penalty"] = score.brevity_penalty
     against = counted(len(references), "reference")
     lengths = f"{counted(score.length, 'token')}, {score.reference_length} in the reference"
-    output.terminal().result(lambda: plain, lambda _: _blocks(f"BLEU against {against}: {lengths}", shown))
+    output.terminal().result(lambda: plain, lambda width: _blocks(f"BLEU against {against}: {lengths}", shown, width))
 
 
 def perplexity(
@@ -115,29 +115,28 @@ def corpus(
     scores = evaluation.segmentation(path) if segmentation else evaluation.text(path, kind or KINDS)
     f1q, signature = evaluation.by_path[path].f1q, evaluation.signature
     plain = {"path": path, "f1q": f1q} | scores.to_dict() | {"signature": signature.to_dict()}
-    output.terminal().result(lambda: plain, lambda _: _corpus_blocks(plain, signature))
+    output.terminal().result(lambda: plain, lambda width: _corpus_blocks(plain, signature, width))
 
 
-def _corpus_blocks(plain: Mapping[str, Any], signature: Signature) -> Iterator[RenderableType]:
+def _corpus_blocks(plain: Mapping[str, Any], signature: Signature, width: int) -> Iterator[RenderableType]:
     noun = "text" if "texts" in plain else "segmentation"
     counts = f"{plain['missing']} missing, {plain['spurious']} spurious"
     yield Text.assemble((f"{counted(plain[noun + 's'], noun)} at {plain['path']}", "bold"), f", {counts}")
     if noun == "segmentation":
         names = ("window_diff", "pk", "generalized_hamming", "f1q")
-        grid = result_tables.table(*names, left=0)
-        grid.add_row(*(result_tables.number(plain[name]) for name in names))
-        yield grid
+        yield render(_one_row({name: plain[name] for name in names}), width)
     else:
-        rouge = result_tables.table("mean", "precision", "recall", "f1")
-        for kind, score in plain["rouge"].items():
-            rouge.add_row(kind, *map(result_tables.number, score.values()))
-        yield rouge
-        grid = result_tables.table("corpus", "score", left=1)
-        grid.add_column("signature", overflow="fold")
-        for name in ("bleu", "chrf"):
-            grid.add_row(name, result_tables.number(plain[name]["score"]), plain[name]["signature"])
-        grid.add_row("f1q", result_tables.number(plain["f1q"]), signature.short)
-        yield grid
+        heads = (TableColumn("mean"), *columns("precision", "recall", "f1", written=SCORE))
+        yield render(Table.of("", heads, [(kind, *score.values()) for kind, score in plain["rouge"].items()]), width)
+        rows = [(name, plain[name]["score"], plain[name]["signature"]) for name in ("bleu", "chrf")]
+        rows.append(("f1q", plain["f1q"], signature.short))
+        heads = (TableColumn("corpus"), TableColumn("score", SCORE), TableColumn("signature"))
+        yield render(Table.of("", heads, rows), width)
+
+
+def _one_row(scores: Mapping[str, float | None]) -> Table:
+    """Return a table with one row of scores."""
+    return Table.of("", columns(*scores, written=SCORE), [tuple(scores.values())])
 
 
 def _logprobs(source: str, pointer: str | None, id_key: str) -> Iterator[tuple[tuple[str, str, int | None], Json]]:
@@ -173,19 +172,20 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _perplexity_blocks(plain: Mapping[str, Any], _width: int) -> Iterator[RenderableType]:
+def _perplexity_blocks(plain: Mapping[str, Any], width: int) -> Iterator[RenderableType]:
     yield Text(f"Perplexity {_shown(plain['perplexity'])}", style="bold")
-    grid = result_tables.table("document", "tokens", "perplexity")
+    rows = []
     for row in plain["documents"]:
-        grid.add_row(escape_hidden(row["document"]), str(row["tokens"]), _shown(row["perplexity"]))
+        rows.append((row["document"], row["tokens"], _shown(row["perplexity"])))
         for part in row.get("windows", ()):
             label, length = f"  {part['start']} to {part['stop']}", part["stop"] - part["start"]
-            grid.add_row(label, str(length), _shown(part["perplexity"]))
-    yield grid
+            rows.append((label, length, _shown(part["perplexity"])))
+    heads = (TableColumn("document"), TableColumn("tokens", count), TableColumn("perplexity", SCORE))
+    yield render(Table.of("", heads, rows), width)
 
 
 def _shown(value: float | None) -> str:
-    return "infinite" if value is None else f"{value:.4f}"
+    return "infinite" if value is None else SCORE(value)
 
 
 def _texts(arguments: Sequence[str], *, files: bool) -> list[str]:
@@ -200,8 +200,6 @@ def _text_file(name: str) -> str:
         raise DataError.of(f"Cannot read the text: {reason}", file=name) from error
 
 
-def _blocks(title: str, scores: Mapping[str, float]) -> Iterator[RenderableType]:
+def _blocks(title: str, scores: Mapping[str, float], width: int) -> Iterator[RenderableType]:
     yield Text(title, style="bold")
-    grid = result_tables.table(*scores, left=0)
-    grid.add_row(*map(result_tables.number, scores.values()))
-    yield grid
+    yield render(_one_row(scores), width)
