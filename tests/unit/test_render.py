@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from arbitre import Tally
 from arbitre.cli.output.result_tables import by_path
-from arbitre.tables.terminal import nested_labels
+from arbitre.tables.table import EARLY, SCORE, SHARE, Table, TableColumn, columns, count
+from arbitre.tables.terminal import nested_labels, render, split
 from arbitre.tally import PathScores
 
 PATHS = ("/page/printed_page", "/speakers/*", "/speakers/*/interventions/*", "/speakers/*/interventions/*/pages/*")
@@ -74,3 +77,71 @@ def test_nested_labels_show_a_common_prefix_once():
         "  /actions_relatives_a_l_intervenant",
         "    /*",
     ]
+
+
+def printed(table, width, **options):
+    console = Console(width=width, color_system=None)
+    with console.capture() as captured:
+        console.print(render(table, width, **options))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+HEADS = (
+    TableColumn("path", kind="path"),
+    TableColumn("share of loss", SHARE, drop=EARLY),
+    *columns("low", "high", written=SCORE, drop=1),
+    TableColumn("f1q", SCORE),
+    TableColumn("spurious", count),
+)
+WIDE = Table.of(
+    "By path",
+    HEADS,
+    [("/people/*/first_name", 0.5, 0.1234, 0.9, 0.625, 12), ("", None, None, None, 1.0, "")],
+    notes=("n",),
+)
+
+
+@pytest.mark.parametrize("width", range(12, 90, 7))
+def test_numbers_are_never_cut(width):
+    text = "\n".join(printed(WIDE, width))
+    shown = [column for column in WIDE.columns[1:] if column.name in re.split(r"Left|\n─", text)[0]]
+    for column in shown:
+        assert {"0.5": "50.0%"}.get(str(WIDE[column.name][0]), column.text(WIDE[column.name][0])) in text
+
+
+def test_columns_are_left_out_in_their_order_and_named():
+    left = {
+        width: "".join(re.findall("Left out.*: (.*)[.] Use", " ".join(printed(WIDE, width)))) for width in range(30, 85)
+    }
+    assert list(dict.fromkeys(left.values())) == [
+        "share of loss, low, high, spurious",
+        "share of loss, low, high",
+        "share of loss",
+        "",
+    ]
+
+
+def test_a_table_shows_its_title_rows_rest_and_notes():
+    assert printed(WIDE, 90, most=1, rest="more below") == [
+        "By path",
+        "path                   share of loss      low     high      f1q   spurious",
+        "─" * 74,
+        "/people/*/first_name           50.0%   0.1234   0.9000   0.6250         12",
+        "... and 1 more below",
+        "n",
+    ]
+    assert printed(WIDE, 90)[4].split() == ["(the", "whole)", "–", "–", "–", "1.0000"]  # "" stays empty
+
+
+def test_a_table_is_split_into_tables_that_fit():
+    names = [f"choice {at}" for at in range(5)]
+    table = Table.of("", (TableColumn(""), *columns(*names, written=SCORE)), [("f1q", *[0.5] * 5)])
+    parts = list(split(table, 40))
+    assert [[column.name for column in part.columns] for part in parts] == [["", *names[:3]], ["", *names[3:]]]
+    assert all(max(map(cell_len, printed(part, 40))) <= 40 for part in parts)
+
+
+def test_a_repeated_path_is_shown_once():
+    heads = (TableColumn("path", kind="tree"), TableColumn("reason"))
+    rows = printed(Table.of("", heads, [("/a", "first"), ("/a", "second"), ("/a/b", "third")]), 40)
+    assert [row.split() for row in rows[2:]] == [["/a", "first"], ["second"], ["/b", "third"]]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 import arbitre
 from arbitre.corpus.results import dataframe, tables
@@ -279,3 +281,26 @@ def test_a_table_is_a_frame_of_texts_counts_and_numbers():
         "double",
         "double",
     ]
+
+
+def test_a_table_is_html_without_tags_from_data():
+    heads = (TableColumn("name"), TableColumn("f1q", SCORE))
+    html = Table.of("", heads, [("<b>Ada</b>\u202e", 0.5), (Markup("<i>x</i>"), None)]).html()
+    assert re.findall(r"<t[hd] style=\"text-align:(\w+)\">(.*?)</t[hd]>", html) == [
+        *[("left", "name"), ("right", "f1q")],
+        *[("left", "&lt;b&gt;Ada&lt;/b&gt;⟨U+202E⟩"), ("right", "0.5000")],
+        *[("left", "<i>x</i>"), ("right", "–")],
+    ]
+    assert Table.of("", heads, []).html() == ""
+
+
+def test_cells_that_do_not_apply_are_missing_numbers():
+    table = Table.of("", (TableColumn("name"), TableColumn("tp", count)), [("a", 1), ("average", ""), ("b", None)])
+    assert [row[1] for row in table.texts()] == ["1", "", "–"]
+    assert to_arrow_table(table).to_pydict()["tp"] == [1.0, None, None]
+
+
+def test_columns_of_arrays_are_a_table():
+    table = Table.of_frame({"id": ["a", "b"], "f1q": np.array([0.5, np.nan])})
+    assert (len(table), table.size, list(table), repr(table)) == (2, 2, ["id", "f1q"], "Table(2 rows, 2 columns)")
+    assert table.markdown().splitlines()[2:] == ["| a | 0.5000 |", "| b | – |"]

@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from rich import box
 from rich.cells import cell_len, chop_cells
 from rich.console import Group
-from rich.table import Table as Grid
 from rich.text import Text
 
 from arbitre.paths import nesting
@@ -69,27 +67,39 @@ def render(
     table, dropped = _fit_columns(table, width)
     texts = _Texts(table, most)
     cells = texts.wrapped(texts.rooms(width))
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for column, lines in zip(table.columns, cells, strict=True):
-        wide = max(cell_len(line) for text in lines for line in text.split("\n"))
-        grid.add_column(
-            lines[0],
-            justify="right" if column.aligned_right else "left",
-            no_wrap=column.number,
-            overflow="fold",
-            width=wide,
-        )
-    for at, row in enumerate(zip(*(lines[1:] for lines in cells), strict=True)):
-        if at in table.sections:
-            grid.add_section()
-        styled = (Text(text, _style(table, at, place)) for place, text in enumerate(row))
-        grid.add_row(*styled, style=STYLES[table.emphasis.get(at, "")])
     more = table.size - len(cells[0]) + 1 if cells else 0
     below = [f"... and {more} {rest}"] * (more > 0)
     below += [f"Left out at this width: {', '.join(dropped)}. {ways}"] * bool(dropped)
     below += map(escape_hidden, table.notes)
     title = [Text(escape_hidden(table.title), style="bold")] * bool(table.title)
-    return Group(*title, grid, *(Text(line, style="dim") for line in below))
+    return Group(*title, _grid(table, cells), *(Text(line, style="dim") for line in below))
+
+
+def _grid(table: Table, cells: Sequence[Sequence[str]]) -> Text:
+    """Return the lines of a table, given the wrapped cells of each column, headers first."""
+    widths = [max(cell_len(line) for text in lines for line in text.split("\n")) for lines in cells]
+    lines: list[Text] = []
+    for at, row in enumerate(zip(*cells, strict=True), -1):
+        parts = [text.split("\n") for text in row]
+        height = max(map(len, parts))
+        if at < 0:  # headers end on the same line
+            parts = [[""] * (height - len(part)) + part for part in parts]
+        if at in table.sections:
+            lines.append(Text())
+        style = "bold" if at < 0 else STYLES[table.emphasis.get(at, "")]
+        for number in range(height):
+            line = Text(style=style)
+            for place, (part, width, column) in enumerate(zip(parts, widths, table.columns, strict=True)):
+                text = part[number] if number < len(part) else ""
+                blank = " " * (width - cell_len(text))
+                line.append(" " * _GAP * bool(place) + blank * column.aligned_right)
+                line.append(text, style="" if at < 0 else _style(table, at, place))
+                line.append(blank * (not column.aligned_right))
+            line.rstrip()
+            lines.append(line)
+        if at < 0:
+            lines.append(Text("─" * _total(widths)))
+    return Text("\n", no_wrap=True, overflow="ignore").join(lines)
 
 
 def table_width(table: Table) -> int:
@@ -177,7 +187,7 @@ class _Texts:
         """Return the least width of a column: that of the longest number, name of a path, or word."""
         if column.number:
             return self.natural[at]
-        if column.kind == "value":
+        if column.kind in {"value", "lines"}:
             least = max(map(_longest_word, self.cells[at])) if column.least is None else column.least
         elif column.kind == "tree":
             least = max((_longest_name(label, indent) for label, indent in _below(self.paths[at])), default=0)

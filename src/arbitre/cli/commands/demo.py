@@ -137,7 +137,7 @@ def _worst(entries: Sequence[EntryRow], title: str) -> Table:
         names = dict.fromkeys(str(side["name"]) for side in (entry.whole.gold, entry.whole.predicted))
         rows.append((entry.pair.key, "\n-> ".join(names), fields, entry.whole.quality))
     heads = (
-        *(TableColumn("page"), TableColumn("speaker", kind="lines")),
+        *(TableColumn("page", least=7), TableColumn("speaker", kind="lines")),
         TableColumn("incorrect fields", kind="lines", least=WIDEST),
         TableColumn("quality", SCORE, emphasis="strong"),
     )
