@@ -348,7 +348,7 @@ class TestEvaluate:
         write("damaged.jsonl", "\n".join([lines[0], lines[1][:-20], *lines[2:]]))
         text = evaluate("damaged.jsonl").stdout
         assert "6 documents, 2 failed" in text
-        assert "page_02  predicted  damaged.jsonl:2  " in text
+        assert "page_02    predicted   damaged.jsonl:2   " in text
         assert evaluate("damaged.jsonl", "--strict", code=2).stderr.startswith("error: damaged.jsonl:2: ")
 
     def test_an_unscored_pair_is_not_counted_as_an_empty_prediction(self):

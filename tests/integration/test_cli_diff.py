@@ -232,7 +232,8 @@ def test_only_the_first_ten_changes_are_shown():
     before = written("before", {f"d{at:02}": GOLD for at in range(12)})
     after = written("after", {f"d{at:02}": HALF for at in range(12)})
     text = run(before, after).stdout
-    assert "Documents: 12 lower, 0 higher (first 10)" in text
+    assert "Documents: 12 lower, 0 higher\n" in text
+    assert "... and 2 more with --format json" in text
     assert "d09" in text
     assert "d10" not in text
 

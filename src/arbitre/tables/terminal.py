@@ -76,10 +76,11 @@ def render(
 
 
 def _grid(table: Table, cells: Sequence[Sequence[str]]) -> Text:
-    """Return the lines of a table, given the wrapped cells of each column, headers first."""
+    """Return the lines of a table, given the wrapped cells of each column; headers that are all empty are left out."""
     widths = [max(cell_len(line) for text in lines for line in text.split("\n")) for lines in cells]
     lines: list[Text] = []
-    for at, row in enumerate(zip(*cells, strict=True), -1):
+    headless = not any(column.name for column in table.columns)
+    for at, row in list(enumerate(zip(*cells, strict=True), -1))[headless:]:
         parts = [text.split("\n") for text in row]
         height = max(map(len, parts))
         if at < 0:  # headers end on the same line

@@ -128,7 +128,9 @@ def signature(found: Signature) -> Text:
 
 def violations(found: Sequence[Mapping[str, Any]], width: int) -> RenderableType:
     """Return a table of schema violations, each with the name of its document if it has an id."""
-    return render(corpus_tables.violations(found), width, most=MAX_SHOWN) if found else Text("No schema violations")
+    if not found:
+        return Text("No schema violations")
+    return render(corpus_tables.violations(found), width, most=MAX_SHOWN, rest="more violations")
 
 
 def headline(tally: Scores, entries: str, before: str) -> Text:
@@ -233,10 +235,12 @@ def evaluation(
     if results.curve.qualities.size:
         yield render(tables.survival(results.curve, THRESHOLDS), width)
     if results.failures:
-        yield render(corpus_tables.failures(results.failures, results.unscored), width, most=MAX_SHOWN)
+        yield render(
+            corpus_tables.failures(results.failures, results.unscored), width, most=MAX_SHOWN, rest="more failures"
+        )
     if results.without_gold:
-        table = corpus_tables.names(results.without_gold, "Predictions without gold ({}), not scored", "prediction")
-        yield render(table, width, most=MAX_SHOWN)
+        table = corpus_tables.names(results.without_gold, "Predictions without gold ({}), not scored")
+        yield render(table, width, most=MAX_SHOWN, rest="more predictions")
     if violated is not None:
         yield violations(violated, width)
     yield from more

@@ -259,6 +259,6 @@ def violations(found: Sequence[Mapping[str, Any]]) -> Table:
     return Table.of(f"Schema violations ({len(rows)}); the values are compared unchanged", head, rows)
 
 
-def names(found: Sequence[str], title: str, what: str) -> Table:
-    """Return a table of names; `title` has a place for their number."""
-    return Table.of(title.format(len(found)), (TableColumn(what),), [(name,) for name in found])
+def names(found: Sequence[str], title: str) -> Table:
+    """Return a table of names without a header; `title` has a place for their number."""
+    return Table.of(title.format(len(found)), (TableColumn(""),), [(name,) for name in found])
