@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from rich.text import Text
 
-from arbitre.classification import class_table, confusion_table
 from arbitre.cli.output.console import counted, titled
 from arbitre.comparison import tables
 from arbitre.corpus.results import tables as corpus_tables
@@ -268,6 +267,8 @@ def classification(path: str, classes: Classification, evaluation: Evaluation, w
         evaluation: The results of the corpus, for its exact matches.
         width: Width of the terminal.
     """
+    from arbitre.classification import class_table  # noqa: PLC0415  (only `--classification` needs it)
+
     yield render(class_table(classes, f"Classes at {path or WHOLE}: accuracy {number(classes.accuracy)}"), width)
     if classes.matched_by is not None:
         yield Text(_MATCHED[classes.matched_by], style="dim")
@@ -282,6 +283,8 @@ def classification(path: str, classes: Classification, evaluation: Evaluation, w
 
 def confusion(matrix: Confusion, width: int) -> RenderableType:
     """Return the confusion matrix, or how to get it if it is too large for the terminal."""
+    from arbitre.classification import confusion_table  # noqa: PLC0415  (only `--classification` needs it)
+
     table = confusion_table(matrix)
     if table.size - 1 > _SHOWN_CLASSES or table_width(table) > width:
         return Text(f"{table.title}: too wide for this terminal, see --format json.", style="dim")
