@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, replace
+from functools import cache
 from inspect import Parameter
 from pathlib import Path  # noqa: TC003  (the types are read at run time)
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_type_hints
@@ -114,6 +115,7 @@ def argument(metavar: str, help: str, default: Any = REQUIRED) -> Any:  # noqa: 
     return Option(default=default, help=help, metavar=metavar, positional=True)
 
 
+@cache
 def options_of(*declared: type) -> tuple[Option, ...]:
     """Return the options of groups or of a command: its own first, then those of its groups in their order."""
     found: dict[str, Option] = {}
@@ -428,6 +430,26 @@ class Evaluation:
         field="Sequence[str] = ()",
         more="Default: `f1q`, `imq`, `irq` and `amq`.",
     )
+
+
+class Statistics:
+    """Statistics."""
+
+    aggregate: Average = option(
+        "macro", "How to average scores: per document (macro) or pooled over entries (micro).", keyword="Average"
+    )
+    level: float = option(0.95, "Confidence level; a difference is significant if p <= 1 - level.", "SHARE")
+    seed: int = option(0, "Random seed of the bootstrap and the permutation tests.", "N", least=0)
+
+
+class Thresholds:
+    """Thresholds."""
+
+    min_examples: int = option(15, "Minimum number of training examples of a class.", "N")
+    imbalance: float = option(10.0, "A class is rare if the largest has more than RATIO times its examples.", "RATIO")
+    alpha: float = option(0.05, "Training and test data differ if p is below P.", "P")
+    confused: float = option(0.1, "Minimum share of the values of two classes that are confused.", "SHARE")
+    min_confused: int = option(2, "Minimum number of values of two classes that are confused.", "N")
 
 
 class Gates:

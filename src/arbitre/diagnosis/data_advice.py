@@ -42,22 +42,22 @@ class Confusion(Protocol):
 class Thresholds:
     """When a finding is reported.
 
-    Attributes:
-        min_examples: Minimum number of training examples of a class.
-        imbalance: A class is rare if the largest class of the same data has more than this many times its examples.
-        alpha: The distributions of training and test data differ if p is below this level.
-        confused: Two classes are often confused if at least this share of their gold values is predicted as the other.
-        min_confused: Minimum number of such values.
-
     Raises:
         OptionError: A threshold is out of range.
     """
 
+    # from arbitre.options: Thresholds
     min_examples: int = 15
+    """Minimum number of training examples of a class."""
     imbalance: float = 10.0
+    """A class is rare if the largest has more than RATIO times its examples."""
     alpha: float = 0.05
+    """Training and test data differ if p is below P."""
     confused: float = 0.1
+    """Minimum share of the values of two classes that are confused."""
     min_confused: int = 2
+    """Minimum number of values of two classes that are confused."""
+    # end of the options
 
     def __post_init__(self) -> None:
         for name, valid, expected in (

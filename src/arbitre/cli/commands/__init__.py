@@ -22,7 +22,6 @@ from arbitre.options import (
     REQUIRED,
     VALIDATE,
     Annotations,
-    Average,
     Comparison,
     Corpus,
     CsvDialectName,
@@ -39,8 +38,10 @@ from arbitre.options import (
     ReportFiles,
     Scheme,
     Sources,
+    Statistics,
     Strategy,
     Terminal,
+    Thresholds,
     Tokenizer,
     argument,
     option,
@@ -107,7 +108,7 @@ class Evaluate(
     )
 
 
-class Rank(Annotations, Comparison, Reading, Corpus, Processes, ReportFiles, Gates, Output):
+class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, ReportFiles, Gates, Output):
     """Rank systems on the same gold documents, with confidence intervals and paired tests.
 
     With --manifest and --factor, compare the levels of each factor instead.
@@ -125,9 +126,6 @@ class Rank(Annotations, Comparison, Reading, Corpus, Processes, ReportFiles, Gat
     score: list[str] = option(
         (), "Score to rank by, such as f1q or fq(2). Repeat it to show further scores.", "SCORE", more="Default: `f1q`."
     )
-    aggregate: Average = option("macro", "How to average scores: per document (macro) or pooled over entries (micro).")
-    level: float = option(0.95, "Confidence level; a difference is significant if p <= 1 - level.", "SHARE")
-    seed: int = option(0, "Random seed of the bootstrap and the permutation tests.", "N", least=0)
     out: Path | None = option(
         None,
         "Folder for JSON, report.html, and CSV, Markdown and LaTeX tables.",
@@ -542,7 +540,7 @@ class Confidence(Annotations, Output):
     id_key: str = ID_KEY
 
 
-class Advise(Annotations, Output):
+class Advise(Annotations, Thresholds, Output):
     """Check the classes of training and test data: what to add, balance or merge."""
 
     train: list[str] = option(
@@ -570,11 +568,6 @@ class Advise(Annotations, Output):
         more="Requires `--test` and, with `--path`, `--schema`. May be repeated.",
     )
     schema: str | None = option(None, "JSON Schema of the documents, for --predicted.", "FILE")
-    min_examples: int = option(15, "Minimum number of training examples of a class.", "N")
-    imbalance: float = option(10.0, "A class is rare if the largest has more than RATIO times its examples.", "RATIO")
-    alpha: float = option(0.05, "Training and test data differ if p is below P.", "P")
-    confused: float = option(0.1, "Minimum share of the values of two classes that are confused.", "SHARE")
-    min_confused: int = option(2, "Minimum number of values of two classes that are confused.", "N")
     seed: int = option(0, "Random seed of the permutation test.", "N", least=0)
     id_key: str = ID_KEY
 

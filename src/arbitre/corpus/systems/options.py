@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
+from arbitre.corpus.statistics.bootstrap import METHOD
 
 if TYPE_CHECKING:
     from arbitre.corpus.statistics import Method
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 class StatisticsOptions:
     """Statistical options for comparing systems or factor levels.
 
-    Attributes:
-        aggregate: micro or macro.
-        level: Confidence level.
-        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
-        cluster: Documents to resample together (see `Evaluation.interval`). By default the predictions of one document
-            form a cluster.
-        seed: Random seed.
+    `method` is the method of the intervals (see `arbitre.corpus.statistics.Method`). `cluster` are the documents to
+    resample together (see `Evaluation.interval`); by default the predictions of one document form a cluster.
     """
 
+    # from arbitre.options: Statistics
     aggregate: Average = "macro"
-    level: float = LEVEL
+    """How to average scores: per document (macro) or pooled over entries (micro)."""
+    level: float = 0.95
+    """Confidence level; a difference is significant if p <= 1 - level."""
+    seed: int = 0
+    """Random seed of the bootstrap and the permutation tests."""
+    # end of the options
     method: Method = METHOD
     cluster: Cluster = None
-    seed: int = 0
