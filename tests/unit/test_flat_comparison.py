@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -238,3 +239,47 @@ def test_evaluate_flat_shows_the_flat_comparison_alone(files):
     assert "Confidence intervals" not in text
     plain = json.loads(run(*arguments, "--flat", "--format", "json").stdout)
     assert {"solidarity", "flat", "flat_by_path", "flat_exact", "solidarity_by_path", "micro"} <= plain.keys()
+
+
+def test_solidarity_is_compared_with_values_that_are_exchanged_at_random(tmp_path):
+    draw = random.Random(5)  # noqa: S311
+    words = ["".join(draw.choices("abcdefghilmnoprstu", k=8)) for _ in range(240)]
+    fields = {name: {"type": "string"} for name in ("name", "role", "town")}
+    comparator = arbitre.Comparator({"type": "array", "items": {"properties": fields}})
+    gold = [dict(zip(fields, words[3 * at : 3 * at + 3], strict=True)) for at in range(12)]
+    columns = {name: draw.sample([row[name] for row in gold], 12) for name in fields}
+    noise = [{name: columns[name][at] for name in fields} for at in range(12)]
+    right, random_ = (comparator.compare(gold=gold, predicted=one).diagnosis for one in (gold, noise))
+    assert right.solidarity == 1.0 > right.solidarity_chance + 0.2
+    assert random_.solidarity == pytest.approx(random_.solidarity_chance, abs=0.1)
+    assert comparator.compare_flat(gold=gold, predicted=noise).solidarity_chance == random_.solidarity_chance
+    assert random_.solidarity_chance_by_path.keys() == random_.solidarity_by_path.keys()
+    corpus = [("a", gold, noise), ("b", gold, gold), ("c", gold, arbitre.ABSENT)]
+    evaluation = comparator.evaluate(corpus, flat=True, out=tmp_path / "out")
+    chance = evaluation.flat_comparison.solidarity_chance
+    assert chance == comparator.evaluate(corpus[::-1], flat=True).flat_comparison.solidarity_chance
+    assert chance == pytest.approx(random_.solidarity_chance, abs=0.1)
+    assert json.loads((tmp_path / "out" / "evaluation.json").read_bytes())["solidarity_chance"] == chance
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "by chance, if values are exchanged between entries" in page
+
+
+def test_values_under_aliases_are_exchanged_too():
+    named = {"type": "string", "x-arbitre": {"aliases": ["label"]}}
+    comparator = arbitre.Comparator({"type": "array", "items": {"properties": {"name": named, "page": {}}}})
+    gold = [{"name": "Vauquelin", "page": 11}, {"name": "Chomsky", "page": 52}, {"name": "Oudinot", "page": 97}]
+    aliased = [{"label": row["name"], "page": row["page"]} for row in gold]
+    chances = [comparator.compare_flat(gold=gold, predicted=one).solidarity_chance for one in (gold, aliased)]
+    assert chances[0] == chances[1] < 1.0
+
+
+def test_a_corpus_with_a_document_that_cannot_be_compared_has_a_chance_value():
+    keyed = {
+        "type": "array",
+        "items": {"properties": {"k": {}, "v": {}}},
+        "x-arbitre": {"match": {"keyed": {"key": "k"}}},
+    }
+    gold = [{"k": at, "v": f"value {at}"} for at in range(4)]
+    corpus = [("a", gold, gold), ("b", gold, [{"k": 10**400, "v": "x"}, {"k": float("nan"), "v": "y"}])]
+    flat = arbitre.Comparator(keyed).evaluate(corpus, flat=True).flat_comparison
+    assert flat.solidarity_chance is not None

@@ -348,10 +348,11 @@ class Comparator:
         Raises:
             DataError: As for `compare`.
         """
-        from arbitre.diagnosis.causes.solidarity import LeafSums  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.diagnosis.causes import solidarity  # noqa: PLC0415  (evaluations do not need it)
 
-        levels = self.compare(gold=gold, predicted=predicted).levels
-        return LeafSums.of(levels, 1, self.plan.close).comparison(0)
+        comparison = self.compare(gold=gold, predicted=predicted)
+        flat = solidarity.LeafSums.of(comparison.levels, 1, self.plan.close).comparison(0)
+        return replace(flat, **solidarity.solidarity_by_chance(self.plan, [comparison.gold], [comparison.predicted]))
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances for this pair of documents, by path.

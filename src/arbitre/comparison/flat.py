@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from arbitre.paths import order
@@ -25,6 +25,9 @@ class FlatComparison:
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
         flat_by_path: Scores of the best flat matching by wildcard path.
         flat_exact: Whether every flat matching is optimal. Very large ones are approximated.
+        solidarity_chance: Solidarity if the predicted values of each path are exchanged at random and the documents are
+            compared again; None if it is undefined, and with custom distances.
+        solidarity_chance_by_path: The same by wildcard path.
     """
 
     solidarity: float | None
@@ -32,6 +35,8 @@ class FlatComparison:
     flat: Scores
     flat_by_path: Mapping[str, Scores]
     flat_exact: bool
+    solidarity_chance: float | None = None
+    solidarity_chance_by_path: Mapping[str, float | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -68,6 +73,8 @@ class FlatComparison:
             "flat": self.flat.to_dict(),
             "flat_by_path": {path: scores.to_dict() for path, scores in self.flat_by_path.items()},
             "flat_exact": self.flat_exact,
+            "solidarity_chance": self.solidarity_chance,
+            "solidarity_chance_by_path": dict(self.solidarity_chance_by_path),
         }
 
     @classmethod
@@ -84,6 +91,8 @@ def flat_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "flat": _read(data["flat"]),
         "flat_by_path": {path: _read(scores) for path, scores in data["flat_by_path"].items()},
         "flat_exact": data["flat_exact"],
+        "solidarity_chance": data.get("solidarity_chance"),
+        "solidarity_chance_by_path": data.get("solidarity_chance_by_path", {}),
     }
 
 

@@ -108,15 +108,16 @@ def flat(comparison: FlatComparison) -> Table:
         *columns("predicted", "matched", written=count, emphasis="weak", drop=1),
         *columns("imq", "irq", written=SCORE, drop=1),
         TableColumn("f1q", SCORE, emphasis="strong"),
-        TableColumn("solidarity", SCORE),
+        *columns("solidarity", "by chance", written=SCORE),
     )
     rows = [
-        (*row, comparison.solidarity_by_path[path])
-        for path, row in zip(comparison.flat_by_path, _path_rows(comparison.flat_by_path, heads[:-1]), strict=True)
+        (*row, comparison.solidarity_by_path[path], comparison.solidarity_chance_by_path.get(path))
+        for path, row in zip(comparison.flat_by_path, _path_rows(comparison.flat_by_path, heads[:-2]), strict=True)
     ]
     notes = [
         "Each gold value may be matched with any predicted value of the same path; entries are ignored.",
         "Solidarity: share of this quality that is reached by values in their own entries.",
+        "By chance: the same if the predicted values of each path are exchanged at random.",
     ]
     if not comparison.flat_exact:
         notes.append("Some matchings were too large for an optimal solution: their quality is a lower bound.")

@@ -142,7 +142,7 @@ class EvaluationJob:
         self._kept = WorstDocuments(self.plan, options.keep) if reported else None
         self._faults = DiagnosisTotals() if options.diagnose else None
         self._flat = FlatTotals() if options.flat or options.diagnose else None
-        again = options.out is not None or options.diagnose
+        again = options.out is not None or options.diagnose or options.flat
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
         self._keys = KeyCheck(self.plan.document_keys)
@@ -315,6 +315,22 @@ class EvaluationJob:
         texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
         return FaultTableObserver(self.plan, dialect, self.options.out is not None, texts, self._usual_values())
 
+    def _flat_comparison(self, totals: FlatTotals) -> FlatComparison:
+        """Return the flat comparison, with the solidarity by chance from a sample of the documents."""
+        from arbitre.corpus.running.worker import compare_pairs  # noqa: PLC0415  (as above)
+        from arbitre.diagnosis.causes.solidarity import COMPARISONS, solidarity_by_chance  # noqa: PLC0415  (as above)
+
+        flat = totals.comparison()
+        if flat.solidarity is None:
+            return flat
+        pairs = [pair.as_json() for pair in sample_by_id(self.documents, COMPARISONS) if pair.failure is None]
+        compared = [members for members, _, _ in compare_pairs(self.plan, pairs)] if pairs else []
+        pairs = [pair for members in compared for pair in members if pair.failure is None]
+        if not pairs:
+            return flat
+        gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
+        return replace(flat, **solidarity_by_chance(self.plan, gold, predicted))
+
     def _usual_values(self) -> ValueFrequencies:
         """Return how often the gold of the corpus has each value, from a sample of the documents."""
         from arbitre.diagnosis.moves.chance import ValueFrequencies  # noqa: PLC0415  (only `--diagnose` needs it)
@@ -381,7 +397,7 @@ class EvaluationJob:
             clusters=labels,
             repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
             violations=tuple(self.violations) if self.options.validate else None,
-            flat_comparison=None if self._flat is None else self._flat.comparison(),
+            flat_comparison=None if self._flat is None else self._flat_comparison(self._flat),
             diagnosis=diagnosis,
             notes=notes,
             provenance=self.provenance,

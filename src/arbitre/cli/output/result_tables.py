@@ -115,6 +115,7 @@ def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
     scores = ", ".join(f"{name} {number(getattr(total, name))}" for name in ("f1q", "imq", "irq"))
     yield Text.assemble(
         (f"Flat f1q {number(total.f1q)}, solidarity {number(comparison.solidarity)}", "bold"),
+        f" (by chance {number(comparison.solidarity_chance)})",
         f"\nleaves: {counts}; {scores}",
     )
     yield render(tables.flat(comparison), width)
@@ -173,7 +174,9 @@ def quality(found: DocumentQuality) -> str:
 def solidarity(comparison: FlatComparison) -> str:
     """Return a line with the solidarity and the f1q of the flat matching."""
     share = "undefined" if comparison.solidarity is None else number(comparison.solidarity)
-    return f"solidarity: {share} (f1q of the leaves without entries: {number(comparison.flat.f1q)})"
+    chance = "unknown" if comparison.solidarity_chance is None else number(comparison.solidarity_chance)
+    flat_f1q = number(comparison.flat.f1q)
+    return f"solidarity: {share}, by chance {chance} (values in own entry; flat f1q {flat_f1q})"
 
 
 def not_scored(reasons: Mapping[str, int]) -> str:

@@ -9,7 +9,7 @@ from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.diagnosis.causes.faults import FaultResults
 from arbitre.diagnosis.causes.joins import JoinResults
 from arbitre.diagnosis.causes.order import orders
-from arbitre.diagnosis.causes.solidarity import LeafSums
+from arbitre.diagnosis.causes.solidarity import LeafSums, solidarity_by_chance
 from arbitre.diagnosis.moves.moved import MovedResults
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def diagnose(
     order = orders(levels, plan.entries, len(gold))
     return [
         Diagnosis(
-            **{name: value for part in parts for name, value in part.parts_of(document).items()}, order=order[document]
+            **{name: value for part in parts for name, value in part.parts_of(document).items()}
+            | solidarity_by_chance(plan, [gold[document]], [predicted[document]]),
+            order=order[document],
         )
         for document in range(len(gold))
     ]

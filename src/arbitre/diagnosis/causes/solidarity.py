@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import copy
+import math
+from collections import defaultdict
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from operator import getitem
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from arbitre.comparison.flat import FlatComparison
 from arbitre.comparison.levels import sum_by_index
-from arbitre.engine.columns.column import Column, LeafColumn, below_transport
+from arbitre.engine import compare_to_levels
+from arbitre.engine.columns.column import Column, LeafColumn, ObjectColumn, below_transport
+from arbitre.engine.columns.fields import apply_aliases
 from arbitre.engine.flat_matching import FlatMatching, KnownPairs, Values, match_flat
+from arbitre.errors import DataError, SolverError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
+    from arbitre.schema.nodes import Leaf, Site
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+EXCHANGES: Final = 10
+"""Maximum number of times that the values of a document are exchanged for the solidarity by chance."""
+
+COMPARISONS: Final = 32
+"""Number of documents with exchanged values, if more than one exchange is made."""
+
+MAX_NODES: Final = 1 << 15
+"""Number of nodes of these documents, if more than one exchange is made."""
 
 
 @dataclass(eq=False, slots=True)
@@ -103,6 +123,84 @@ class LeafSums:
         """Return the fields of `Diagnosis` on the flat comparison of a document."""
         comparison = self.comparison(document)
         return {part.name: getattr(comparison, part.name) for part in fields(FlatComparison)}
+
+
+def solidarity_by_chance(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict[str, Any]:
+    """Return the fields of `FlatComparison` on the solidarity by chance, pooled over documents.
+
+    The predicted values of each path of a document are exchanged at random, which keeps the flat matching, and the
+    documents are compared again. There is no chance value with custom distances, which are not called again.
+
+    Args:
+        plan: The compiled schema.
+        gold: The gold documents.
+        predicted: The predicted documents.
+    """
+    if any(leaf is not None and leaf.distance.custom for site in plan.sites for leaf in _leaves(site)):
+        return {}
+    try:
+        levels = compare_to_levels(plan, gold, predicted)
+        places, nodes = _value_places(levels), sum(map(len, levels))
+        times = max(1, min(EXCHANGES, COMPARISONS // max(1, len(gold)), MAX_NODES // max(1, nodes)))
+        generator, read = np.random.default_rng(0), _with_aliases(predicted, levels)
+        exchanged = [document for _ in range(times) for document in _exchanged(read, places, generator)]
+        sums = LeafSums.of(compare_to_levels(plan, [*gold] * times, exchanged), len(exchanged), plan.close)
+    except (DataError, SolverError):  # a document cannot be compared, or values are not valid in their new place
+        return {}
+    pooled = {
+        path: [math.fsum(sums.reached[path].tolist()), *map(math.fsum, masses.tolist())]
+        for path, masses in sums.flat.items()
+    }
+    chance = FlatComparison.of(pooled, transported=sums.transported)
+    return {"solidarity_chance": chance.solidarity, "solidarity_chance_by_path": chance.solidarity_by_path}
+
+
+def _leaves(site: Site) -> Iterator[Leaf | None]:
+    """Yield the ways to compare single values at a position in the schema."""
+    yield from (site.leaf, site.other)
+    yield from (branch.leaf for branches in site.scalars.values() for branch in branches)
+
+
+def _with_aliases(predicted: Sequence[Json], levels: Sequence[Level]) -> list[Json]:
+    """Return copies of the predicted documents, with the values of aliases under the names of their fields."""
+    roots = [[copy.deepcopy(document)] for document in predicted]
+    for level in levels:
+        column = level.source
+        if isinstance(column, ObjectColumn) and (aliases := column.site.object.aliases):
+            here = level.right >= 0
+            for row, document in zip(level.right[here].tolist(), level.document[here].tolist(), strict=True):
+                *above, last = 0, *column.address(row)
+                holder = reduce(getitem, above, cast("Any", roots[document]))
+                holder[last] = apply_aliases(holder[last], aliases)
+    return [root[0] for root in roots]
+
+
+def _value_places(levels: Sequence[Level]) -> list[tuple[int, list[tuple[int | str, ...]]]]:
+    """Return the document and the places of the predicted single values of each path and document."""
+    places: defaultdict[tuple[int, str], list[tuple[int | str, ...]]] = defaultdict(list)
+    for level in levels:
+        if level.leaf and isinstance(level.source, Column):
+            for text, start, stop in level.runs():
+                rows, documents = level.right[start:stop], level.document[start:stop].tolist()
+                for row, document in zip(rows.tolist(), documents, strict=True):
+                    if row >= 0 and (address := level.source.address(row)):
+                        places[document, text].append(address)
+    return [(document, sorted(set(own), key=str)) for (document, _), own in sorted(places.items())]
+
+
+def _exchanged(
+    documents: Sequence[Json],
+    places: Sequence[tuple[int, list[tuple[int | str, ...]]]],
+    generator: np.random.Generator,
+) -> list[Json]:
+    """Return copies of documents with the values of each path exchanged at random."""
+    copies = [copy.deepcopy(document) for document in documents]
+    for document, addresses in places:
+        holders = [reduce(getitem, address[:-1], cast("Any", copies[document])) for address in addresses]
+        values = [holder[address[-1]] for holder, address in zip(holders, addresses, strict=True)]
+        for holder, address, place in zip(holders, addresses, generator.permutation(len(values)), strict=True):
+            holder[address[-1]] = values[place]
+    return copies
 
 
 def _path_numbers(level: Level, paths: dict[str, int]) -> Indices:

@@ -163,9 +163,10 @@ class TrustView:
 
 @dataclass(frozen=True, slots=True)
 class FlatView:
-    """The `solidarity` of the values, the `f1q` of the flat matching, and whether it is `exact`."""
+    """The `solidarity` of the values and by `chance`, the `f1q` of the flat matching, and whether it is `exact`."""
 
     solidarity: float | None
+    chance: float | None
     f1q: float | None
     exact: bool
 
@@ -174,7 +175,8 @@ class FlatView:
         """Build the view from `evaluation.json`; None if there is no flat comparison."""
         if "flat" not in evaluation:
             return None
-        return cls(evaluation["solidarity"], evaluation["flat"]["f1q"], evaluation["flat_exact"])
+        chance = evaluation.get("solidarity_chance")
+        return cls(evaluation["solidarity"], chance, evaluation["flat"]["f1q"], evaluation["flat_exact"])
 
 
 @dataclass(frozen=True, slots=True)
