@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from arbitre.corpus.joining.join import Join
-from arbitre.corpus.reading.records import Failure, Pair
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.report.documents.worst_documents import WorstDocuments
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.records import Failure, Pair
+from arbitre.report.worst_documents import WorstDocuments
 from arbitre.values import ABSENT
 
 
 def keeping(plan, pairs, batches=None, **options):
     """What is kept, and the evaluation; `pairs` are a join, or (id, gold, predicted) with no id twice."""
-    pairs = pairs if isinstance(pairs, Join) else [_pair(*one) for one in pairs]
+    pairs = pairs if isinstance(pairs, JoinedCorpus) else [_pair(*one) for one in pairs]
     kept = WorstDocuments(plan, **options)
     evaluation = evaluate(plan, pairs, ExecutionOptions(kept.observers, kept.take, **batches or {}))
-    kept.fill(evaluation, pairs if isinstance(pairs, Join) else Join(tuple(pairs)))
+    kept.fill(evaluation, pairs if isinstance(pairs, JoinedCorpus) else JoinedCorpus(tuple(pairs)))
     return kept, evaluation
 
 

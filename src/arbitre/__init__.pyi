@@ -1,23 +1,16 @@
 from . import classification, confidence, entities, text
+from .advice import Advice, AdviceFinding, Thresholds, advise
 from .comparator import Comparator
 from .comparator.api import evaluate, perturb_gold, rank, suggest_aliases, suggest_gate
 from .comparator.comparator import compare
-from .comparator.configurations import SideBySideRow, side_by_side
+from .comparator.documents import SideBySideRow, side_by_side
 from .comparator.entry_metricity import entry_metricity
 from .comparator.schemas import check_schema, infer_schema
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
-from .corpus.joining.provenance import Provenance
-from .corpus.reading.repaired_json import Answer, Repair, read_answer
-from .corpus.results.document_quality import DocumentQuality
-from .corpus.results.evaluation import Evaluation
-from .corpus.results.gates import Gate, Missed, gate
+from .corpus.documents import DocumentQuality
+from .corpus.evaluation import Evaluation
+from .corpus.gates import Gate, Missed, gate
 from .curve import Curve
-from .diagnosis.data_advice import Advice, AdviceFinding, Thresholds, advise
-from .diagnosis.metricity import Distortion, Metricity
-from .diagnosis.metricity.distortion import distortion
-from .diagnosis.metricity.metricity import metricity
-from .diagnosis.perturbation import Perturbed, PlantedFault
-from .diagnosis.perturbation.perturb import perturb
 from .distances import Facts
 from .errors import (
     ArbitreError,
@@ -29,12 +22,17 @@ from .errors import (
     SchemaError,
     SolverError,
 )
+from .gold.entry_faults import PlantedFault
+from .gold.perturb import Perturbed, perturb
+from .inputs.provenance import Provenance
+from .inputs.repaired_json import Answer, Repair, read_answer
 from .matching import transport
+from .metricity.metricity import Distortion, Metricity, distortion, metricity
 from .published_scores import published
-from .report.evaluation_diff import diff
 from .report.saved_results import load, write_figures, write_report
-from .schema.loading.field import Field
+from .schema.loading.load_schema import Field
 from .signature import Signature
+from .systems.diff import diff
 from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
 

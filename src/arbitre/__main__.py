@@ -35,7 +35,7 @@ def main() -> None:
 def _stop() -> None:
     """Print one line and end the worker processes."""
     sys.stderr.write("Interrupted\n")
-    if (processes := sys.modules.get("arbitre.corpus.running.fork_server")) is not None:
+    if (processes := sys.modules.get("arbitre.corpus.fork_server")) is not None:
         processes.end_processes()
 
 

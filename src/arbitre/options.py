@@ -266,7 +266,7 @@ class Overrides:
         None,
         "Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side.",
         "NAME",
-        parser="arbitre.cli.overrides:parse_matching",
+        parser="arbitre.cli.option_values:parse_matching",
         keyword="Json",
     )
     distance: list[str] | None = option(
@@ -332,7 +332,7 @@ class Reading:
         None,
         "JMESPath expressions that transform gold and predicted documents before comparison.",
         "FILE",
-        parser="arbitre.corpus.reading.projection:Projection.load",
+        parser="arbitre.inputs.projection:Projection.load",
         keyword="str | Path | Mapping[str, Json] | Projection | None",
         field="Projection | None = None",
         more="See [projections](data.md#projections).",
@@ -460,7 +460,7 @@ class Gates:
         "Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9, "
         "fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
         "SCORE=VALUE",
-        parser="arbitre.cli.thresholds:under",
+        parser="arbitre.cli.option_values:under",
         keyword="Bounds",
         more="See [gates](#gates).",
     )
@@ -468,7 +468,7 @@ class Gates:
         (),
         "Exit with code 1 if a value is exceeded: failed=0, variance=0.1. May be repeated.",
         "SCORE=VALUE",
-        parser="arbitre.cli.thresholds:over",
+        parser="arbitre.cli.option_values:over",
         keyword="Bounds",
     )
 

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arbitre import Comparator, agreement
-from arbitre.diagnosis.perturbation.perturb import perturb
+from arbitre.gold.perturb import perturb
 
 BESIDE = Path(__file__).resolve().parents[2].parent / "shared" / "bench"
 RATES = {"drop": 0.08, "invent": 0.06, "move": 0.02, "noise": 0.3}

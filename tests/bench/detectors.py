@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arbitre import Comparator, bundled, perturb
-from arbitre.diagnosis.perturbation import FaultKind
+from arbitre.gold.entry_faults import FaultKind
 from arbitre.paths import parse
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

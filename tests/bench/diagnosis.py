@@ -18,11 +18,10 @@ from rich.console import Console
 from rich.table import Table
 
 from arbitre import Comparator
-from arbitre.diagnosis.causes.diagnose import diagnose
-from arbitre.diagnosis.causes.faults import FaultResults
-from arbitre.diagnosis.causes.joins import JoinResults
-from arbitre.diagnosis.causes.solidarity import LeafSums
-from arbitre.diagnosis.moves.moved import MovedResults
+from arbitre.diagnosis.faults import FaultResults, diagnose
+from arbitre.diagnosis.joins import JoinResults
+from arbitre.diagnosis.moved import MovedResults
+from arbitre.diagnosis.solidarity import LeafSums
 from arbitre.engine import compare_batch
 
 BESIDE = Path(__file__).resolve().parents[2].parent / "shared" / "bench"

@@ -23,9 +23,9 @@ from rich.console import Console
 from rich.table import Table
 
 from arbitre import Comparator, bundled
-from arbitre.diagnosis.causes.joins import JoinResults, find_joins
-from arbitre.diagnosis.perturbation.perturb import perturb
+from arbitre.diagnosis.joins import JoinResults, find_joins
 from arbitre.engine import compare_batch
+from arbitre.gold.perturb import perturb
 from arbitre.paths import pointer
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"

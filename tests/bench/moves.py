@@ -11,8 +11,8 @@ from __future__ import annotations
 import random
 
 from arbitre import Comparator
-from arbitre.diagnosis.moves.chance import ValueFrequencies
-from arbitre.diagnosis.moves.moved import MovedResults
+from arbitre.diagnosis.moved import MovedResults
+from arbitre.diagnosis.moved_chance import ValueFrequencies
 from arbitre.engine import compare_to_levels
 
 FIELDS, TOWNS = ("name", "role", "town"), ("from", "to")

@@ -22,7 +22,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from arbitre.corpus.statistics import Sample, contrasts, interval, paired_difference
+from arbitre.statistics.intervals import interval
+from arbitre.statistics.paired_tests import contrasts, paired_difference
+from arbitre.statistics.sample import Sample
 
 SEED = 20_240_101
 LEVEL = 0.95

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.bench import joins
 
-from arbitre.diagnosis.causes.joins import find_joins
+from arbitre.diagnosis.joins import find_joins
 from arbitre.engine import compare_batch
 
 pytestmark = pytest.mark.skipif(not joins.DATA.is_dir(), reason="the shared data are not here")

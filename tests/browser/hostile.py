@@ -7,12 +7,12 @@ from dataclasses import replace
 from tests.worst_documents import keeping
 
 import arbitre
-from arbitre.corpus.joining.join import Join, Pair
-from arbitre.corpus.reading.options import Failure
-from arbitre.report.html.build_view import build_subject
-from arbitre.report.html.view import FactorLevel, FactorPathRow, FactorView, PairwiseTest
+from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.records import Failure, Pair
+from arbitre.report.build_view import build_subject
 from arbitre.report.report_files import view_of
-from arbitre.report.text_files import json_text
+from arbitre.report.view import FactorLevel, FactorPathRow, FactorView, PairwiseTest
+from arbitre.storage.text_files import json_text
 
 TEXTS = [
     "<script>window.pwned = 1</script>",
@@ -55,7 +55,7 @@ def view(texts=TEXTS):
         Pair("plain", None, {"items": [{"name": "Ada"}]}, {"items": [{"name": "Ada"}]}),
     )
     plan = arbitre.Comparator(SCHEMA).plan
-    joined = Join(pairs, (failure,), (TEXTS[0], TEXTS[9]))
+    joined = JoinedCorpus(pairs, (failure,), (TEXTS[0], TEXTS[9]))
     kept, evaluation = keeping(plan, joined, room=50_000_000)
     plain = evaluation.to_dict()
     made = view_of([build_subject(plain, kept.to_dict(evaluation, json_text(plain)), name=TEXTS[3])])

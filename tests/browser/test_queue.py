@@ -11,9 +11,9 @@ from tests.browser.corpora import SCHEMA, lines, person, spoilt
 from tests.unit.test_queue_page import hostile
 from typer.testing import CliRunner
 
-from arbitre.agreement import consensus
+from arbitre.agreement.consensus.build import consensus
 from arbitre.cli import app
-from arbitre.corpus.joining.provenance import Provenance
+from arbitre.inputs.provenance import Provenance
 from arbitre.values import ABSENT
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect

@@ -14,13 +14,13 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import read_records
 from arbitre.errors import show_hidden
-from arbitre.report.html.build_view import build_subject
-from arbitre.report.html.language import Language
+from arbitre.inputs.join import join
+from arbitre.inputs.options import read_records
+from arbitre.report.build_view import build_subject
+from arbitre.report.language import Language
 from arbitre.report.report_files import view_of, write_page
-from arbitre.report.text_files import json_text
+from arbitre.storage.text_files import json_text
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 

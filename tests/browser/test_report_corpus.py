@@ -11,7 +11,7 @@ from tests.browser.axe import violations
 from typer.testing import CliRunner
 
 from arbitre.cli import app
-from arbitre.report.entry_classes import GLYPHS
+from arbitre.report.entry_rows import GLYPHS
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 

@@ -21,11 +21,11 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.cli.commands import evaluate as evaluate_command
+from arbitre.cli.option_values import over, under
 from arbitre.cli.output import progress
 from arbitre.cli.output.console import Terminal
-from arbitre.cli.thresholds import over, under
-from arbitre.corpus.results.gates import Gate
-from arbitre.corpus.running.phases import ignore_progress
+from arbitre.corpus.evaluate import ignore_progress
+from arbitre.corpus.gates import Gate
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.tables.terminal import nested_labels
 

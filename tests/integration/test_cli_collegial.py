@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from arbitre.agreement.consensus.decisions import Decisions
 from arbitre.cli import app
-from arbitre.corpus.joining.provenance import Provenance
+from arbitre.inputs.provenance import Provenance
 
 
 @pytest.fixture

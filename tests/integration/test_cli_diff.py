@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre.cli import app
-from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.checkpoints import Checkpoints
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.errors import OptionError
-from arbitre.report.evaluation_diff import HEADLINES, ScoreChange
+from arbitre.systems.diff import HEADLINES, ScoreChange
 
 SCHEMA = {
     "type": "array",

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
 from arbitre.distances import catalogue
+from arbitre.metricity.entry_pool import build_entry_pool
 
 SCHEMA = {"type": "array", "items": {"type": "string"}}
 GOLD, PREDICTED = ["ab", "tide"], ["aba", "ba", "diet"]

@@ -15,13 +15,12 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.statistics import Sample
-from arbitre.corpus.statistics.score_selection import estimate, weigh_for_beta
-from arbitre.corpus.systems.factors import factor
-from arbitre.corpus.systems.options import StatisticsOptions
-from arbitre.corpus.systems.ranking import rank
 from arbitre.errors import DataError, OptionError
-from arbitre.report.html.language import Language, Translator
+from arbitre.report.language import Language, Translator
+from arbitre.statistics.sample import Sample
+from arbitre.statistics.score_selection import estimate, weigh_for_beta
+from arbitre.systems.factors import factor
+from arbitre.systems.ranking import StatisticsOptions, rank
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))

@@ -20,7 +20,7 @@ from arbitre.cli import COMMANDS, app
 from arbitre.comparison.node_tree import Verdict
 from arbitre.distances.builtin_distances import catalogue as distances
 from arbitre.matching.builtin_matchers import catalogue as matchings
-from arbitre.report.tables import result_files
+from arbitre.report import result_files
 from arbitre.tally import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,9 +9,9 @@ import scipy
 from tests.oracle import textbook
 
 from arbitre import ABSENT, Comparator, DataError, SchemaError
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import Record
-from arbitre.corpus.running.evaluate import evaluate
+from arbitre.corpus.evaluate import evaluate
+from arbitre.inputs.join import join
+from arbitre.inputs.records import Record
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.running.evaluate import PART_SIZE
-from arbitre.diagnosis.causes.taxonomy import FAULTS
-from arbitre.report.tables.fault_table import COLUMNS
+from arbitre.corpus.evaluate import PART_SIZE
+from arbitre.diagnosis.taxonomy import FAULTS
+from arbitre.report.result_files import COLUMNS
 
 PEOPLE = {
     "type": "object",

@@ -10,8 +10,8 @@ import pytest
 
 COMMAND = """
 import signal, time, arbitre.__main__, arbitre.cli
-from arbitre.corpus.running.executors import ProcessPool
-from arbitre.corpus.storage.temporary import TemporaryFolder
+from arbitre.corpus.executors import ProcessPool
+from arbitre.storage.temporary import TemporaryFolder
 
 class Interrupted:
     def __del__(self):

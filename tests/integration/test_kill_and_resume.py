@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 
 from arbitre import Comparator
 from arbitre.cli import app
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate
-from arbitre.corpus.running.executors import ProcessPool
+from arbitre.corpus.checkpoints import Checkpoints
+from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate
+from arbitre.corpus.executors import ProcessPool
 from arbitre.curve import MAX_BINS, Curve, CurveAccumulator
 from arbitre.errors import ArbitreError, DataError
+from arbitre.inputs.join import join
+from arbitre.inputs.options import ReadOptions
 
 SCHEMA = {
     "type": "object",
@@ -276,7 +276,7 @@ def test_both_commands_leave_the_same_files_from_a_cluster(tmp_path, cluster, co
 
 
 def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, cluster):
-    from arbitre.corpus.running.dask_cluster import DaskCluster
+    from arbitre.corpus.executors import DaskCluster
 
     killed = []
 
@@ -292,7 +292,7 @@ def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, c
 
 def test_an_unreachable_scheduler_is_named():
     pytest.importorskip("distributed")
-    from arbitre.corpus.running.dask_cluster import DaskCluster
+    from arbitre.corpus.executors import DaskCluster
 
     with pytest.raises(ArbitreError, match="Dask scheduler"):
         list(DaskCluster("tcp://127.0.0.1:1")(None, []))

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 import arbitre
-from arbitre.corpus.joining.join import Join, Pair, join
-from arbitre.corpus.joining.work_units import WorkUnit
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record
-from arbitre.corpus.reading.projection import Projection
 from arbitre.errors import DataError
+from arbitre.inputs.join import JoinedCorpus, join
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.projection import Projection
+from arbitre.inputs.records import Failure, Pair, Record
+from arbitre.inputs.work_units import WorkUnit
 from arbitre.values import ABSENT
 
 
@@ -83,7 +84,7 @@ def test_another_process_reads_plain_files_and_the_spool(corpus):
 
 def test_pairs_made_by_hand_can_be_split_into_work_units():
     pairs = tuple(Pair(str(at), None, at, at) for at in range(5))
-    assert [tuple(part) for part in Join(pairs).parts(3)] == [pairs[:3], pairs[3:]]
+    assert [tuple(part) for part in JoinedCorpus(pairs).parts(3)] == [pairs[:3], pairs[3:]]
 
 
 @pytest.mark.parametrize("text", ["", '{"id": "other", "x": 1}\n' * 40, "[1, 2, 3, 4, 5, 6, 7]" * 40, "\0" * 2000])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arbitre
-from arbitre.corpus.reading import damaged_json, repaired_json
 from arbitre.errors import DataError
+from arbitre.inputs import damaged_json, repaired_json
 
 KEYS = st.sampled_from(["a", "b", "name", "pages", "é", "x y", "", "it's", "```", "<think>"])
 TEXTS = st.text(alphabet="abé ,:[]{}\"'\\\n`</think>#/", max_size=12)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arbitre.errors import HIDDEN
 from arbitre.parsing.fast_json import compact
-from arbitre.report.html.standalone import embedded
+from arbitre.report.standalone import embedded
 
 TEXTS = st.text() | st.text('"\\/\x00\x1f\x7f\u2028é😀,:[1.5e7null') | st.text("<>&-\ud83d\ude00\u200b0.e")
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS

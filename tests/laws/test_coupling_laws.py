@@ -12,8 +12,7 @@ from tests.oracle.strategies import SMOOTH, SOLVERS, documents, leaf_count, move
 
 from arbitre import ABSENT, Comparator
 from arbitre.comparison import Comparison
-from arbitre.comparison.levels import leaves, of_nodes
-from arbitre.comparison.path_sums import by_path
+from arbitre.comparison.levels import by_path, leaves, of_nodes
 from arbitre.engine import compare_to_levels
 from arbitre.paths import pointer
 from arbitre.schema import CLOSE

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.builders import crossed
 
 from arbitre.distances import Distance, Facts, catalogue
-from arbitre.distances.base import Blocks
-from arbitre.distances.floor import with_floor
+from arbitre.distances.base import Blocks, with_floor
 from arbitre.errors import SchemaError
 from arbitre.values import Kind, equal
 

@@ -12,7 +12,7 @@ from scipy.stats import t
 from tests.worst_documents import keeping
 
 from arbitre import Comparator
-from arbitre.corpus.statistics import document_intervals
+from arbitre.statistics.intervals import document_intervals
 
 QUALITIES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), max_size=30)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arbitre.corpus.reading import strict_json
 from arbitre.errors import DataError
+from arbitre.inputs import strict_json
 from arbitre.parsing import fast_json
 from arbitre.values import ABSENT
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.oracle.strategies import cases
 
 from arbitre import Comparator
-from arbitre.diagnosis.causes.taxonomy import FAULTS
+from arbitre.diagnosis.taxonomy import FAULTS
 
 NEAR = 1e-9
 slow = settings(deadline=None, suppress_health_check=list(HealthCheck))

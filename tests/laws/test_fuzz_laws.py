@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from arbitre import Comparator
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.running.executors import ProcessPool
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.executors import ProcessPool
 from arbitre.errors import ArbitreError, SchemaError
 from arbitre.matching import catalogue as matchers
 
@@ -153,8 +153,8 @@ def test_any_schema_and_documents_give_results_within_the_rules_or_a_typed_error
 
 @pytest.mark.slow
 def test_one_and_two_workers_give_the_same_bytes(monkeypatch):
-    monkeypatch.setattr("arbitre.corpus.running.evaluate.PART_SIZE", 1)
-    monkeypatch.setattr("arbitre.corpus.running.executors.MIN_PARTS", 1)
+    monkeypatch.setattr("arbitre.corpus.evaluate.PART_SIZE", 1)
+    monkeypatch.setattr("arbitre.corpus.executors.MIN_PARTS", 1)
 
     @settings(UNHURRIED, max_examples=10)
     @given(st.tuples(SCHEMAS, st.lists(st.tuples(DOCUMENTS, DOCUMENTS), min_size=4, max_size=8)))

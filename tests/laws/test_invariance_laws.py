@@ -10,7 +10,7 @@ from tests.builders import KEPT, METRIC, NEITHER, Part, canonical, distances, ed
 from arbitre import Comparator
 from arbitre.comparison.levels import of_nodes
 from arbitre.engine import compare_to_levels
-from arbitre.engine.solve.limits import CellLimits
+from arbitre.engine.solve.batches import CellLimits
 from arbitre.paths import wildcard
 
 NEAR = 1e-9

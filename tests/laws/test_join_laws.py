@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arbitre.corpus.joining.join import join, paired
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record, RecordPair, read_records
 from arbitre.errors import DataError
+from arbitre.inputs.join import join, paired
+from arbitre.inputs.options import ReadOptions, RecordPair, read_records
+from arbitre.inputs.records import Failure, Record
 from arbitre.values import ABSENT
 
 IDS = st.sampled_from(["a", "b", "c", "é", "", "a\0"])

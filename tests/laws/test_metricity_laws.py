@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment, linprog
 
-from arbitre.diagnosis.metricity import distortion, metricity
-from arbitre.diagnosis.metricity.inequalities import repair
+from arbitre.metricity.metricity import distortion, metricity, repair
 
 SIZES = st.integers(1, 6)
 SHARES = ("metricity", "symmetry_defect", "triangle_rate", "relaxed_triangle", "snowflake", "repair_mass", "repaired")

@@ -25,10 +25,10 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import agreement
 from arbitre.cli import app
-from arbitre.corpus.storage.output_folder import CHECKPOINT, LOCK, MARKER, SINGLE_FILES, STAGING, output_folder
 from arbitre.errors import ArbitreError, DataError
-from arbitre.report.figures import specifications
-from arbitre.report.text_files import output_text_file
+from arbitre.report import figures
+from arbitre.storage.output_folder import CHECKPOINT, LOCK, MARKER, SINGLE_FILES, STAGING, output_folder
+from arbitre.storage.text_files import output_text_file
 
 PEOPLE = {"type": "object", "properties": {"people": {"type": "array", "items": {"properties": {"name": {}}}}}}
 RECORDS = {
@@ -107,7 +107,7 @@ def faulty_writes():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builtins, "open", faulty_open)
         patched.setattr(io, "open", faulty_open)
-        patched.setattr(specifications, "_drawing", Drawing)
+        patched.setattr(figures, "_drawing", Drawing)
         yield
 
 

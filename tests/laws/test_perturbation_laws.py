@@ -8,7 +8,8 @@ from copy import deepcopy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arbitre.diagnosis.perturbation import FaultKind, perturb
+from arbitre.gold.entry_faults import FaultKind
+from arbitre.gold.perturb import perturb
 from arbitre.paths import parse
 from arbitre.values import canonical
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from arbitre import Comparator
 from arbitre.engine.columns.build import build_columns
-from arbitre.engine.columns.row_codes import row_codes
-from arbitre.engine.solve.limits import CellLimits
+from arbitre.engine.columns.row_keys import row_codes
+from arbitre.engine.solve.batches import CellLimits
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.errors import SchemaError
-from arbitre.schema.validation.validate import find_violations
+from arbitre.schema.validate import find_violations
 
 NEAR = 1e-9
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.builders import parts
 
 from arbitre import Comparator
-from arbitre.diagnosis.causes.joins import JoinResults
+from arbitre.diagnosis.joins import JoinResults
 from arbitre.engine import compare_batch
 
 WORDS = ["Ada", "Bob", "Cyd", "oyster", "beds", "salt", "tax", "votes"]

@@ -12,7 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arbitre import Scores, Tally
-from arbitre.corpus.statistics import Sample, groups, holm, interval, intervals, means, paired_difference, scored
+from arbitre.statistics.intervals import interval, intervals
+from arbitre.statistics.paired_tests import groups, holm, paired_difference
+from arbitre.statistics.sample import Sample, means, scored
 from arbitre.tally import NAMES
 
 FEW = 50

@@ -9,7 +9,7 @@ from tests.laws import test_distance_laws as distance_laws
 from tests.laws import test_matcher_laws as matcher_laws
 
 from arbitre import Comparator
-from arbitre.schema.validation.validate import find_violations
+from arbitre.schema.validate import find_violations
 
 NEAR = 1e-9
 TYPES = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}

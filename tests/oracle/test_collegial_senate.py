@@ -9,9 +9,10 @@ import pytest
 from tests.oracle.senate import HERE, read
 
 from arbitre import Comparator, bundled
-from arbitre.agreement import build_consensus, consensus
+from arbitre.agreement import build_consensus
+from arbitre.agreement.consensus.build import consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions
-from arbitre.corpus.joining.provenance import Provenance
+from arbitre.inputs.provenance import Provenance
 
 pytestmark = HERE
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.joining.provenance import Provenance
+from arbitre.inputs.provenance import Provenance
 
 pytestmark = HERE
 

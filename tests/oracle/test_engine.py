@@ -10,15 +10,14 @@ from tests.oracle import textbook
 from tests.oracle.strategies import alternatives, cases, documents, floored, pairs, schemas
 
 from arbitre import Comparator
-from arbitre.comparison.levels import leaves, of_nodes, single_paths
-from arbitre.comparison.path_sums import by_path
-from arbitre.distances.text import edit
+from arbitre.comparison.levels import by_path, leaves, of_nodes, single_paths
+from arbitre.distances import edit
 from arbitre.engine import compare_to_levels
 from arbitre.engine.columns.build import build_columns
-from arbitre.engine.columns.row_hashes import row_hashes
-from arbitre.engine.solve.limits import CellLimits
-from arbitre.matching import batch_assignment
-from arbitre.schema import CLOSE, plan_facts
+from arbitre.engine.columns.row_keys import row_hashes
+from arbitre.engine.solve.batches import CellLimits
+from arbitre.matching import assignment
+from arbitre.schema import CLOSE, nodes
 
 NEAR = 1e-12
 LAZY = {"lazy": 1, "plain_lazy": 0}
@@ -33,7 +32,7 @@ slow = settings(suppress_health_check=list(HealthCheck))
 
 def spare(patch, dear=2):
     """Texts are compared as if all of them were long, and so few pairs of them were many."""
-    patch.setattr(plan_facts, "_expensive_above", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
+    patch.setattr(nodes, "_expensive_above", lambda sites, _: dict.fromkeys(range(len(sites)), dear))
     for name, known in edit._MEASURES.items():
         patch.setitem(edit._MEASURES, name, replace(known, cheap=min(known.cheap, 0)))
 
@@ -49,7 +48,7 @@ def mode(request):
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "whole":
-            patch.setattr(batch_assignment, "SOLVER_MIN_CELLS", 4)
+            patch.setattr(assignment, "SOLVER_MIN_CELLS", 4)
         if request.param.endswith("sparing"):
             spare(patch, dear=1 if request.param.startswith("lazy") else 2)
         yield {"exhaustive": request.param == "exhaustive", "limits": CellLimits(**LIMITS.get(request.param, {}))}

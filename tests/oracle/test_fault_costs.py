@@ -10,10 +10,9 @@ from tests.oracle.strategies import SMOOTH, SOLVERS, cases, transports
 
 from arbitre import Comparator
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.diagnosis.causes.fault_rows import FaultRows
-from arbitre.diagnosis.causes.rematch import repaired_prediction
-from arbitre.diagnosis.causes.repair_gain import f1q_gain, repair_changes
-from arbitre.diagnosis.causes.taxonomy import FAULTS, SIDES, VERDICTS, classify
+from arbitre.diagnosis.faults import FaultRows
+from arbitre.diagnosis.repair_gain import f1q_gain, repair_changes, repaired_prediction
+from arbitre.diagnosis.taxonomy import FAULTS, SIDES, VERDICTS, classify
 
 NEAR = 1e-9
 slow = settings(deadline=None, suppress_health_check=list(HealthCheck))

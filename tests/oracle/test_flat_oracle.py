@@ -13,7 +13,7 @@ from tests.oracle import textbook
 from tests.oracle.strategies import alternatives, cases, floored, pairs, schemas
 
 from arbitre import Comparator
-from arbitre.diagnosis.causes.diagnose import diagnose
+from arbitre.diagnosis.faults import diagnose
 from arbitre.engine import compare_to_levels, flat_matching
 
 slow = settings(suppress_health_check=list(HealthCheck))

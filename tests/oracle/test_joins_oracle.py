@@ -8,7 +8,7 @@ import scipy.stats
 from tests.oracle.senate import HERE, read
 
 from arbitre import Comparator, bundled
-from arbitre.diagnosis.causes.order import kendall_tau
+from arbitre.diagnosis.list_pairs import kendall_tau
 
 ENTRIES = "/listes_des_intervenants"
 GOLD = "page_02.json"

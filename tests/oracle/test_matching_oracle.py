@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arbitre.matching.assignment import TIE, greedy, hungarian, keyed, ordered
-from arbitre.matching.batch_assignment import assign_above
-from arbitre.matching.sequence import sequence
+from arbitre.matching.assignment import TIE, assign_above, greedy, hungarian, keyed, ordered, sequence
 
 VALUES = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 0.9, 1.0]) | st.floats(0, 1, allow_subnormal=False)
 SIDES = st.integers(1, 4)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from arbitre import Comparator, bundled
-from arbitre.diagnosis.metricity import distortion, metricity
+from arbitre.metricity.metricity import distortion, metricity
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")

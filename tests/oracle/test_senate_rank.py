@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import Comparator, bundled
 from arbitre.cli import app
-from arbitre.corpus.results import tables
-from arbitre.corpus.systems.factors import factor
-from arbitre.corpus.systems.ranking import rank
+from arbitre.corpus import tables
+from arbitre.systems.factors import factor
+from arbitre.systems.ranking import rank
 
 pytestmark = HERE
 

@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 from arbitre import Comparator, bundled
-from arbitre.corpus.statistics import Sample, interval, paired_difference, scored
-from arbitre.corpus.statistics.bootstrap import _resampled
-from arbitre.corpus.statistics.sample import Statistic
-from arbitre.corpus.statistics.swaps import swapped
+from arbitre.statistics.intervals import _resampled, interval
+from arbitre.statistics.paired_tests import paired_difference
+from arbitre.statistics.sample import Sample, Statistic, scored
+from arbitre.statistics.swaps import swapped
 from arbitre.tally import NAMES
 
 METHODS = ["percentile", "bca"]

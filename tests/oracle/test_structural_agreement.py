@@ -13,13 +13,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from arbitre import Comparator
 from arbitre.agreement.aligned_rows import align_documents
-from arbitre.agreement.aligning.lists import UNMATCHED, align_lists
-from arbitre.agreement.aligning.problem import Problem
-from arbitre.agreement.alignment import NONE, align
-from arbitre.agreement.structures.alpha import PRECISION, alpha_parts
-from arbitre.agreement.structures.differences import Differences
-from arbitre.agreement.structures.list_gamma import gamma_parts
-from arbitre.engine.solve.limits import CellLimits
+from arbitre.agreement.alignment import NONE, AlignmentProblem, align
+from arbitre.agreement.alpha import PRECISION, Differences, alpha_parts
+from arbitre.agreement.list_alignment import UNMATCHED, align_lists
+from arbitre.agreement.list_gamma import gamma_parts
+from arbitre.engine.solve.batches import CellLimits
 
 SCHEMA = {
     "type": "object",
@@ -108,7 +106,11 @@ def test_the_alignments_of_lists_have_the_disorder_of_all_pairs_of_items(annotat
             assert second.exact == plain.exact
             if first.exact and plain.exact:
                 assert first.disorder == pytest.approx(plain.disorder, abs=1e-9)
-            total = Problem.of(tables, [len(each) for each in values[unit]], UNMATCHED).disorders(first.unitary).sum()
+            total = (
+                AlignmentProblem.of(tables, [len(each) for each in values[unit]], UNMATCHED)
+                .disorders(first.unitary)
+                .sum()
+            )
             assert first.disorder == pytest.approx(total, abs=1e-9)
 
 
@@ -131,7 +133,7 @@ def test_no_alignment_of_any_candidates_has_less_disorder(sizes, unmatched, seed
     }
     candidates = np.array([*product(*([*range(size), NONE] for size in sizes))])
     candidates = candidates[(candidates != NONE).any(axis=1)]
-    costs = Problem.of(tables, sizes, unmatched).disorders(candidates)
+    costs = AlignmentProblem.of(tables, sizes, unmatched).disorders(candidates)
     holds = [candidates[:, annotator] == unit for annotator, size in enumerate(sizes) for unit in range(size)]
     best = milp(
         costs,
@@ -148,7 +150,7 @@ def test_no_alignment_of_any_candidates_has_less_disorder(sizes, unmatched, seed
 @given(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.3, 0.5, 2.0]), st.integers(0, 2**32 - 1))
 def test_the_prices_of_units_sum_to_the_cost_of_the_best_matching(height, width, unmatched, seed):
     table = np.random.default_rng(seed).random((height, width)).round(1)
-    problem = Problem.of({(0, 1): table}, (height, width), unmatched)
+    problem = AlignmentProblem.of({(0, 1): table}, (height, width), unmatched)
     matched = problem.match((0, 1), np.arange(height), np.arange(width))
     first, second = problem.prices((0, 1), matched)
     assert first.sum() + second.sum() == pytest.approx(matched.cost)

@@ -9,10 +9,9 @@ from tests.oracle import textbook
 from tests.oracle.strategies import floored, transports
 
 from arbitre import Comparator
-from arbitre.comparison.levels import leaves, of_nodes
-from arbitre.comparison.path_sums import by_path
+from arbitre.comparison.levels import by_path, leaves, of_nodes
 from arbitre.engine import compare_to_levels
-from arbitre.engine.solve.limits import DEFAULT_LIMITS, CellLimits
+from arbitre.engine.solve.batches import DEFAULT_LIMITS, CellLimits
 from arbitre.schema import CLOSE
 
 NEAR = 1e-8

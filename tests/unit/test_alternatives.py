@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from arbitre import ABSENT, Comparator, DataError, Facts, SchemaError, bundled, distances
 from arbitre.comparison import Comparison
-from arbitre.report.documents.document_tree import align_documents
+from arbitre.report.document_tree import align_documents
 
 STRING = {"type": "string"}
 TEXTS = {"type": "array", "items": STRING}

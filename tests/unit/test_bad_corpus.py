@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arbitre.cli import app
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import ReadOptions
+from arbitre.inputs.join import join
+from arbitre.inputs.options import ReadOptions
 
 SIZE = 400
 DEPTH = 200

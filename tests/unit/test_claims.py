@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from arbitre import Comparator, Facts
 from arbitre.cli import app
-from arbitre.diagnosis.metricity.claims import MAX_VALUES
 from arbitre.distances import catalogue
+from arbitre.metricity.claims import MAX_VALUES
 
 TEXTS = {"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "judge"}}}
 WORDS = ["", "a", "ab", "abc", "b"]

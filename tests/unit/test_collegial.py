@@ -9,10 +9,11 @@ from copy import deepcopy
 import pytest
 
 from arbitre import Comparator
-from arbitre.agreement import build_consensus, consensus
+from arbitre.agreement import build_consensus
+from arbitre.agreement.consensus.build import consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions, cell_value, fingerprint
-from arbitre.corpus.joining.provenance import DisagreementCounts, Provenance, ValueOrigin
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.provenance import DisagreementCounts, Provenance, ValueOrigin
 from arbitre.values import ABSENT
 
 SPEAKER = {

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from arbitre.corpus.storage.compact_table import CompactTable
+from arbitre.storage.columns import CompactTable
 
 VALUES = st.floats() | st.integers(0, 70_000).map(float) | st.sampled_from([0.0, -0.0, 255.0, 256.0, 65535.0, 65536.0])
 PARTS = st.lists(st.integers(0, 4).flatmap(lambda rows: arrays(np.float64, (rows, 3), elements=VALUES)), max_size=4)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import confidence
 from arbitre.cli import app
-from arbitre.confidence.json_spans import locate
+from arbitre.confidence.confidences import locate
 from arbitre.errors import DataError, OptionError
 
 SCALARS = (

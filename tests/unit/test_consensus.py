@@ -11,7 +11,7 @@ import arbitre
 from arbitre import Comparator, DataError, OptionError, agreement
 from arbitre.agreement import build_consensus
 from arbitre.agreement.consensus.disagreement import PathCounts
-from arbitre.corpus.joining.provenance import Provenance, ValueOrigin
+from arbitre.inputs.provenance import Provenance, ValueOrigin
 from arbitre.values import ABSENT
 
 NAMES = "abcdefg"

@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre.cli import app
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.csv_table import CsvTable
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.records import Failure
 from arbitre.errors import DataError
-from arbitre.report.tables.result_files import read_table
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.csv_table import CsvTable
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.records import Failure
+from arbitre.report.result_files import read_table
 
 SCHEMA = {
     "type": "object",

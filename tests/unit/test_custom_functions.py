@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from arbitre import ArbitreError, Comparator, Facts, FunctionError, SchemaError
 from arbitre.cli import app
-from arbitre.corpus.reading.records import Pair
-from arbitre.corpus.running.executors import ProcessPool
-from arbitre.corpus.running.worker import Worker
+from arbitre.corpus.executors import ProcessPool
+from arbitre.corpus.worker import Worker
 from arbitre.distances import catalogue
+from arbitre.inputs.records import Pair
 from arbitre.normalizers import with_normalizer
 from arbitre.values import Kind
 

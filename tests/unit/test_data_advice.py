@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import arbitre
+from arbitre.advice import Thresholds, advise, compare_distributions, labels_at
 from arbitre.cli import app
-from arbitre.diagnosis.data_advice import Thresholds, advise, compare_distributions, labels_at
 from arbitre.errors import DataError, OptionError
 
 BALANCED = {"city": 60, "person": 60}

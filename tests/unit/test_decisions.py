@@ -9,7 +9,7 @@ import pytest
 
 from arbitre.agreement.consensus.decisions import Decision, Decisions, cell_text, cell_value, fingerprint
 from arbitre.agreement.consensus.disagreement import Disagreement, Reading
-from arbitre.agreement.consensus.queue_files import Queue
+from arbitre.agreement.consensus.queue import Queue
 from arbitre.errors import DataError
 from arbitre.tables.csv_text import FORMULA
 from arbitre.values import ABSENT

@@ -10,11 +10,10 @@ import pytest
 from rapidfuzz import process
 from tests.builders import crossed
 
-from arbitre.distances import catalogue
+from arbitre.distances import catalogue, edit
 from arbitre.distances.base import Blocks
 from arbitre.distances.discrete import SCALARS
-from arbitre.distances.text import edit, ratcliff
-from arbitre.distances.text.prose import words
+from arbitre.distances.rouge import words
 from arbitre.errors import SchemaError, SolverError, did_you_mean
 from arbitre.values import Kind
 
@@ -511,11 +510,11 @@ def test_an_invalid_result_of_rapidfuzz_is_an_error(monkeypatch, wrong):
 
 
 def test_an_invalid_result_of_cydifflib_is_an_error(monkeypatch):
-    class Broken(ratcliff.SequenceMatcher):
+    class Broken(edit.SequenceMatcher):
         def ratio(self):
             return math.nan
 
-    monkeypatch.setattr(ratcliff, "SequenceMatcher", Broken)
+    monkeypatch.setattr(edit, "SequenceMatcher", Broken)
     with pytest.raises(SolverError, match="Expected `cydifflib` to return finite distances within"):
         distance("ratcliff-obershelp", "a", "b")
 
@@ -523,12 +522,12 @@ def test_an_invalid_result_of_cydifflib_is_an_error(monkeypatch):
 def test_each_prediction_is_indexed_once(monkeypatch):
     indexed = []
 
-    class Recording(ratcliff.SequenceMatcher):
+    class Recording(edit.SequenceMatcher):
         def set_seq2(self, b):
             indexed.append(b)
             super().set_seq2(b)
 
-    monkeypatch.setattr(ratcliff, "SequenceMatcher", Recording)
+    monkeypatch.setattr(edit, "SequenceMatcher", Recording)
     pool = catalogue.build("ratcliff-obershelp").pool(["a", "ab", "abc", "abcd"])
     crossed(pool, np.array([0, 1, 2]), np.array([2, 3, 1]))
     assert [text for text, _ in groupby(indexed) if text] == ["ab", "abc", "abcd"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arbitre import ABSENT, Comparator, DataError
-from arbitre.diagnosis.metricity.entry_pool import EntryColumn, build_entry_pool
 from arbitre.engine import pairwise_qualities
+from arbitre.metricity.entry_pool import EntryColumn, build_entry_pool
 
 PERSON = {
     "type": "object",

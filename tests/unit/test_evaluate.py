@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.oracle.strategies import pairs, schemas
 
 from arbitre import ABSENT, Comparator, Scores, Tally
-from arbitre.corpus.joining.join import Pair, join
-from arbitre.corpus.reading.options import Failure, Record
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.running.worker import Worker
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError, SolverError
+from arbitre.inputs.join import join
+from arbitre.inputs.records import Failure, Pair, Record
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})

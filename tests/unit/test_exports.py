@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
-from arbitre.corpus.results.tables import ROWS, ExportTable
+from arbitre.corpus.tables import ROWS, ExportTable
 from arbitre.errors import DataError, OptionError
-from arbitre.report.tables.exports import FORMS, Export, parse_exports, write
+from arbitre.report.exports import FORMS, Export, parse_exports, write
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
 

@@ -37,17 +37,16 @@ OPTIONAL = {
     "urllib.request",
     "arbitre.classification",
     "arbitre.comparison.comparison",
-    "arbitre.corpus.results.suggested_gate",
-    "arbitre.corpus.running.check_gold",
-    "arbitre.diagnosis.causes.diagnose",
-    "arbitre.diagnosis.causes.faults",
-    "arbitre.diagnosis.causes.solidarity",
-    "arbitre.diagnosis.data_advice",
-    "arbitre.diagnosis.metricity.witnesses",
-    "arbitre.diagnosis.renamed_fields",
+    "arbitre.gold.suggested_gate",
+    "arbitre.gold.check_gold",
+    "arbitre.diagnosis.faults",
+    "arbitre.diagnosis.solidarity",
+    "arbitre.advice",
+    "arbitre.metricity.witnesses",
+    "arbitre.gold.aliases",
     "arbitre.engine.solve.transport_matching",
     "arbitre.matching.transport",
-    "arbitre.report.html.view",
+    "arbitre.report.view",
     "arbitre.report.report_files",
 }
 """What an evaluation needs only for a report, a diagnosis, a classification or optimal transport."""
@@ -143,7 +142,7 @@ def test_an_evaluation_without_report_loads_only_what_it_uses(evaluation):
 
 
 def test_an_evaluation_with_report_loads_the_report(evaluation):
-    assert loaded(evaluation()) & OPTIONAL == {"jinja2", "arbitre.report.html.view", "arbitre.report.report_files"}
+    assert loaded(evaluation()) & OPTIONAL == {"jinja2", "arbitre.report.view", "arbitre.report.report_files"}
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONAL | SLOW))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from arbitre import Comparator, agreement
-from arbitre.distances.text.edit import _EditPool
+from arbitre.distances.edit import _EditPool
 from arbitre.engine.columns.column import KnownQualities
 
 PARTIES = ("left", "centre", "right")
@@ -207,7 +207,7 @@ def test_what_stays_the_same_is_compared_once_although_the_items_are_aligned_aga
     known = agreement.structural(comparator, documents, resamples=20)
     pairs = sum(compared)
     compared.clear()
-    monkeypatch.setattr("arbitre.engine.columns.reduced.KnownQualities", _Forgetful)
+    monkeypatch.setattr("arbitre.engine.independent_matching.KnownQualities", _Forgetful)
     assert agreement.structural(comparator, documents, resamples=20).to_dict() == known.to_dict()
     assert pairs < 0.6 * sum(compared), (pairs, sum(compared))
 

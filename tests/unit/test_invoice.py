@@ -15,8 +15,8 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
-from arbitre.report.html.language import Language
-from arbitre.report.html.render import render_page
+from arbitre.report.language import Language
+from arbitre.report.render import render_page
 from arbitre.report.report_files import read_view
 
 pydantic = pytest.importorskip("pydantic")

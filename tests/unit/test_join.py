@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from arbitre.corpus.joining.join import Pair, join, paired
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record, read_records
 from arbitre.errors import DataError
+from arbitre.inputs.join import join, paired
+from arbitre.inputs.options import ReadOptions, read_records
+from arbitre.inputs.records import Failure, Pair, Record
 from arbitre.values import ABSENT
 
 SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.reading.options import read_records
-from arbitre.corpus.results.archive import _digest
+from arbitre.corpus.archive import _digest
 from arbitre.errors import OptionError
+from arbitre.inputs.options import read_records
 from arbitre.report.evaluation_job import EvaluationJob
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import arbitre
-from arbitre.corpus.reading import strict_json
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.projection import Projection
-from arbitre.corpus.reading.sources import read_lines, split_lines
 from arbitre.errors import DataError
+from arbitre.inputs import strict_json
+from arbitre.inputs.open_files import read_lines, split_lines
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.projection import Projection
 from arbitre.normalizers import catalogue
 from arbitre.parsing import numerals
 from arbitre.values import MAX_BYTES, MAX_DIGITS, MAX_VALUES

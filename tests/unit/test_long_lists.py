@@ -12,13 +12,13 @@ import scipy
 from scipy.optimize import linear_sum_assignment
 
 from arbitre import Comparator
-from arbitre.distances.text import edit
+from arbitre.distances import edit
 from arbitre.engine import compare_to_levels
 from arbitre.engine.solve import sparse_matching
-from arbitre.engine.solve.limits import CellLimits
+from arbitre.engine.solve.batches import CellLimits
 from arbitre.errors import SolverError
 from arbitre.matching import assignment
-from arbitre.matching.sparse_assignment import SparsePairs
+from arbitre.matching.assignment import SparsePairs
 from arbitre.threads import call_interruptibly
 
 TEXT = {"type": "string"}

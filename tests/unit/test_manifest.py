@@ -2,11 +2,11 @@
 
 import pytest
 
-from arbitre.corpus.joining.join import paired
-from arbitre.corpus.reading.manifest import Manifest
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.projection import Projection
 from arbitre.errors import DataError
+from arbitre.inputs.corpus_sources import Manifest
+from arbitre.inputs.join import paired
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.projection import Projection
 from arbitre.values import ABSENT
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from arbitre.errors import SchemaError
 from arbitre.matching import Candidates, Coupling, catalogue
-from arbitre.matching.assignment import greedy, hungarian, keyed, ordered
-from arbitre.matching.sequence import sequence
+from arbitre.matching.assignment import greedy, hungarian, keyed, ordered, sequence
 
 CROSSED = np.array([[0.95, 0.69], [0.69, 0.3]])
 TIED = np.array([[1.0, 0.5], [0.5, 0.0]])  # one pair of quality 1, or two of 1/2

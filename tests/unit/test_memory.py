@@ -23,13 +23,12 @@ from hypothesis import strategies as st
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.arrays import exact_parts
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.options import read_records
-from arbitre.corpus.statistics import means
-from arbitre.corpus.storage.compact_table import GrowingArray
-from arbitre.corpus.storage.database import Database
-from arbitre.corpus.storage.string_array import StringArray
 from arbitre.errors import DataError
+from arbitre.inputs.join import join
+from arbitre.inputs.options import read_records
+from arbitre.statistics.sample import means
+from arbitre.storage.columns import GrowingArray, StringArray
+from arbitre.storage.temporary import Database
 from arbitre.tally import COUNTS, NAMES
 
 PEOPLE = Comparator(
@@ -205,9 +204,9 @@ SCRIPT = """
 import re, sys
 from pathlib import Path
 from statistics import fmean
-from arbitre.corpus.running.evaluate import _paired
-from arbitre.corpus.joining.join import join
-from arbitre.corpus.reading.records import ByteRange, Record
+from arbitre.corpus.evaluate import _paired
+from arbitre.inputs.join import join
+from arbitre.inputs.records import ByteRange, Record
 
 def records(side):
     for at in range(int(sys.argv[2])):

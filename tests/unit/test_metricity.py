@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import floyd_warshall
 
-from arbitre.diagnosis.metricity import Distortion, Metricity, distortion, metricity
-from arbitre.diagnosis.metricity.inequalities import draw_tuples, repair
 from arbitre.errors import ArbitreError, DataError
+from arbitre.metricity.metricity import Distortion, Metricity, distortion, draw_tuples, metricity, repair
 
 BROKEN = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
 LINE = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))

@@ -9,7 +9,7 @@ import pytest
 
 import arbitre
 from arbitre import Comparator, Diagnosis, Moved
-from arbitre.diagnosis.moves.moved import MovedResults
+from arbitre.diagnosis.moved import MovedResults
 from arbitre.engine import compare_to_levels
 
 PERSON = {

@@ -19,9 +19,9 @@ from arbitre.cli import app, arguments, function_of, module_of, typer_command
 from arbitre.cli.commands import DECLARATIONS
 from arbitre.comparator import comparator as comparator_keywords
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.options import ReadOptions
 from arbitre.errors import OptionError
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.options import ReadOptions
 from arbitre.options import REQUIRED, options_of
 from arbitre.report import keywords as report_keywords
 from arbitre.report.evaluation_job import EvaluationJob

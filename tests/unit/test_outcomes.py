@@ -5,9 +5,9 @@ import json
 import pytest
 
 from arbitre import ABSENT, Comparator, Comparison, Gate, OptionError, gate
-from arbitre.corpus.results.gates import gate_plain
-from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.checkpoints import Checkpoints
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.gates import gate_plain
 from arbitre.tally import OUTCOMES
 
 TEXT = {"type": "string"}

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app
-from arbitre.corpus.storage.output_folder import LOCK, MARKER, STAGING, output_folder
 from arbitre.errors import DataError, OptionError
+from arbitre.storage.output_folder import LOCK, MARKER, STAGING, output_folder
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty"))
@@ -150,7 +150,7 @@ def test_a_run_that_fails_keeps_the_earlier_results(here):
 WRITING = """
 import sys
 from pathlib import Path
-from arbitre.corpus.storage.output_folder import output_folder
+from arbitre.storage.output_folder import output_folder
 with output_folder(Path("out"), ["evaluation.json"]):
     print("writing", flush=True)
     sys.stdin.read()

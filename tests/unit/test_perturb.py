@@ -9,8 +9,8 @@ from copy import deepcopy
 import pytest
 
 from arbitre import ArbitreError, OptionError, bundled
-from arbitre.diagnosis.perturbation import FaultKind, perturb
-from arbitre.diagnosis.perturbation.noise import LOOK_ALIKES, add_noise
+from arbitre.gold.entry_faults import LOOK_ALIKES, FaultKind, add_noise
+from arbitre.gold.perturb import perturb
 from arbitre.paths import parse
 
 LINES = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()

@@ -9,8 +9,8 @@ import pytest
 import arbitre
 from arbitre import Comparator, DataError
 from arbitre.comparison import Comparison
-from arbitre.corpus.results.evaluation import TABLES
-from arbitre.corpus.storage.compact_table import GrowingArray
+from arbitre.corpus.evaluation import TABLES
+from arbitre.storage.columns import GrowingArray
 
 SCHEMA = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
 PAIRS = [

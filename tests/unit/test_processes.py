@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from arbitre.cli.early_start import MIN_FILES, prepare_processes
-from arbitre.corpus.reading.sources import LARGE_FILE
-from arbitre.corpus.running import executors, fork_server
-from arbitre.corpus.running.executors import ProcessPool, running
+from arbitre.corpus import executors, fork_server
+from arbitre.corpus.executors import ProcessPool, running
 from arbitre.errors import ArbitreError
+from arbitre.inputs.open_files import LARGE_FILE
 
 
 def process_of(_item):

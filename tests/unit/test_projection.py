@@ -9,10 +9,11 @@ from typer.testing import CliRunner
 
 from arbitre import Comparator, bundled
 from arbitre.cli import app
-from arbitre.corpus.joining.join import join, paired
-from arbitre.corpus.reading.options import Failure, ReadOptions
-from arbitre.corpus.reading.projection import Projection
 from arbitre.errors import DataError
+from arbitre.inputs.join import join, paired
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.projection import Projection
+from arbitre.inputs.records import Failure
 
 SENAT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 PEOPLE = {"predicted": "{names: people[].name}"}

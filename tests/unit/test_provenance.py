@@ -13,17 +13,11 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app
-from arbitre.corpus.joining.provenance import (
-    DisagreementCounts,
-    MeasuredAgreement,
-    Provenance,
-    ValueOrigin,
-    sidecar,
-)
-from arbitre.corpus.reading.options import read_records
-from arbitre.corpus.running.worker import Worker
+from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError
-from arbitre.report.html.build_view import build_subject
+from arbitre.inputs.options import read_records
+from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance, ValueOrigin, sidecar
+from arbitre.report.build_view import build_subject
 
 LEAST = {"format": "arbitre-provenance", "version": 1, "annotators": ["ada"]}
 FULL = Provenance(

@@ -14,9 +14,9 @@ from tests.unit.test_report_html import LONGEST, Read
 from arbitre import Comparator
 from arbitre.agreement import build_consensus
 from arbitre.agreement.consensus.decisions import Decision
-from arbitre.agreement.consensus.queue_view import queue_view
-from arbitre.report.html.language import Language, catalogue
-from arbitre.report.html.queue_page import SCRIPT, STYLE, render_queue
+from arbitre.agreement.consensus.queue import queue_view
+from arbitre.report.language import Language, catalogue
+from arbitre.report.standalone import SCRIPT, STYLE, render_queue
 
 PAGE = files("arbitre.report").joinpath("page")
 

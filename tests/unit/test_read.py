@@ -5,11 +5,12 @@ import time
 
 import pytest
 
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record, read_records
-from arbitre.corpus.reading.sources import split_lines
-from arbitre.corpus.running.executors import ProcessPool
+from arbitre.corpus.executors import ProcessPool
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.open_files import split_lines
+from arbitre.inputs.options import ReadOptions, read_records
+from arbitre.inputs.records import Failure, Record
 
 
 def read(source, **options):
@@ -97,7 +98,7 @@ class TestFolder:
             list(read_records(tmp_path, "gold", id_pattern="(a"))
 
     def test_a_slow_id_pattern_is_a_failure(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("arbitre.corpus.reading.document_ids.PATTERN_SECONDS", 0.05)
+        monkeypatch.setattr("arbitre.inputs.document_ids.PATTERN_SECONDS", 0.05)
         write(tmp_path / ("a" * 60 + "b.json"), "1")
         (failure,) = read(tmp_path, id_pattern=r"^(a|aa)+$|^(a|a|aa)+c$")
         assert "took more than 0.05 s" in failure.reason

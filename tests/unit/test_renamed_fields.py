@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from arbitre import ABSENT, Comparator, OptionError, bundled
 from arbitre.cli import app
-from arbitre.diagnosis.perturbation import perturb
+from arbitre.gold.perturb import perturb
 
 NAME, YEAR = {"type": "string"}, {"type": "integer"}
 PERSON = {"type": "object", "properties": {"name": NAME, "born": YEAR, "alive": {"type": "boolean"}}}

@@ -6,10 +6,11 @@ import pytest
 
 import arbitre
 from arbitre import Comparator
-from arbitre.corpus.joining.join import join, paired
-from arbitre.corpus.reading import damaged_json, repaired_json, strict_json
-from arbitre.corpus.reading.options import Failure, ReadOptions, read_records
 from arbitre.errors import DataError
+from arbitre.inputs import damaged_json, repaired_json, strict_json
+from arbitre.inputs.join import join, paired
+from arbitre.inputs.options import ReadOptions, read_records
+from arbitre.inputs.records import Failure
 
 CODE = {"code": "```python\nprint([1])\n```", "b": 2}
 

@@ -8,9 +8,9 @@ from tests.unit.test_report_html import Read, tokens
 
 import arbitre
 from arbitre import bundled
-from arbitre.report.html.build_view import build_subject
-from arbitre.report.html.language import Language
-from arbitre.report.html.render import render_page
+from arbitre.report.build_view import build_subject
+from arbitre.report.language import Language
+from arbitre.report.render import render_page
 from arbitre.report.report_files import view_of
 
 SCHEMA = {

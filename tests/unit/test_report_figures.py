@@ -11,11 +11,11 @@ import pytest
 from tests.unit.test_view import PAIRS, PEOPLE, filled, made_factor, observed
 
 import arbitre
-from arbitre.report.figures.specifications import specifications, write_figures
-from arbitre.report.html.build_view import build_subject
-from arbitre.report.html.language import Language
-from arbitre.report.html.view import View
+from arbitre.report.build_view import build_subject
+from arbitre.report.figures import specifications, write_figures
+from arbitre.report.language import Language
 from arbitre.report.report_files import view_of
+from arbitre.report.view import View
 
 
 def single(pairs=PAIRS):

@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.corpus.reading.records import Pair
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.records import Pair
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.html.language import Language
+from arbitre.report.language import Language
 from arbitre.report.report_files import read_view
-from arbitre.report.tables.result_files import evaluate_into
+from arbitre.report.result_files import evaluate_into
 from arbitre.tables.csv_text import cell
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")

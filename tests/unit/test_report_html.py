@@ -20,16 +20,17 @@ from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, obs
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.joining.join_notes import close_ids, repeated_gold, swapped_names
-from arbitre.corpus.joining.provenance import DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
-from arbitre.corpus.systems.ranking import rank as ranking
 from arbitre.errors import clipped, show_hidden
-from arbitre.report.html.build_view import build_subject
-from arbitre.report.html.language import Language, Translator, catalogue
-from arbitre.report.html.render import GLYPHS, SCRIPT, STYLE, render_page
-from arbitre.report.html.standalone import embedded
-from arbitre.report.html.view import PairwiseTest
+from arbitre.inputs.join import close_ids, repeated_gold, swapped_names
+from arbitre.inputs.provenance import DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
+from arbitre.report.build_view import build_subject
+from arbitre.report.language import Language, Translator, catalogue
+from arbitre.report.render import SCRIPT, STYLE, render_page
+from arbitre.report.render import VERDICT_GLYPHS as GLYPHS
 from arbitre.report.report_files import view_of
+from arbitre.report.standalone import embedded
+from arbitre.report.view import PairwiseTest
+from arbitre.systems.ranking import rank as ranking
 
 PAGE = files("arbitre.report").joinpath("page")
 LONGEST = 400
@@ -295,7 +296,7 @@ def test_script_files_use_only_earlier_ones():
 
 def test_every_styled_class_is_used():
     makers = [PAGE.joinpath("report.html.j2"), *PAGE.joinpath("sections").iterdir()]
-    makers += [files("arbitre.report").joinpath("html", f"{name}.py") for name in ("cells", "inline_svg")]
+    makers.append(files("arbitre.report").joinpath("render.py"))
     makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
     given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
     styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(parts("style", STYLE, "css").values())))

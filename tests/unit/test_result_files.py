@@ -9,14 +9,14 @@ import json
 import pytest
 
 import arbitre
-from arbitre.corpus.joining.join import Join
-from arbitre.corpus.reading.records import Failure, Pair
-from arbitre.corpus.running.evaluate import ExecutionOptions
+from arbitre.corpus.evaluate import ExecutionOptions
 from arbitre.errors import DataError, OptionError
-from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.records import Failure, Pair
+from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.tables.result_files import evaluate_into, without_folders
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.report.result_files import evaluate_into, without_folders
+from arbitre.storage.text_files import atomic_text_file, json_text
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.tables.table import SCORE, Table, TableColumn
 from arbitre.values import MAX_DEPTH
@@ -201,7 +201,7 @@ def test_documents_paths_and_failures_are_written(tmp_path):
         Pair("a", "1", people({"name": "Ada"}), people({"name": "Ada"})),
         Pair("b", None, people({"name": "Bob"}), arbitre.ABSENT, failure),
     )
-    evaluation, files = evaluate_into(tmp_path, plan(PEOPLE), Join(pairs, (failure,)))
+    evaluation, files = evaluate_into(tmp_path, plan(PEOPLE), JoinedCorpus(pairs, (failure,)))
     assert files == (
         "evaluation.json",
         "documents.csv",

@@ -9,8 +9,8 @@ import pytest
 from tests.builders import PEOPLE
 
 import arbitre
-from arbitre.corpus.systems.run_stability import Spread, run_stability
 from arbitre.errors import DataError
+from arbitre.systems.run_stability import Spread, run_stability
 
 ADA, BO, OLD, OLDER = ({"name": name, "age": age} for name, age in (("Ada", 1), ("Bo", 2), ("Ada", 3), ("Ada", 4)))
 

@@ -9,8 +9,8 @@ import pytest
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import OptionError, SchemaError
-from arbitre.schema.compiling import branch_expansion
-from arbitre.schema.loading.references import Subschema
+from arbitre.schema.compiling import branches as branch_expansion
+from arbitre.schema.loading.load_schema import Subschema
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arbitre import Comparator
 from arbitre.distances import catalogue
-from arbitre.distances.text.segmentations import Segmentation, half_segment, read_segmentation
+from arbitre.distances.segmentations import Segmentation, half_segment, read_segmentation
 from arbitre.errors import DataError, SchemaError
 
 CHOICES = ["window-diff", {"window-diff": {"k": 3}}, "pk", {"pk": {"k": 3}}, "generalized-hamming"]

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from arbitre.corpus.joining.join import join, paired
-from arbitre.corpus.reading.options import Failure, ReadOptions, Record
 from arbitre.errors import DataError
+from arbitre.inputs.join import join, paired
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.records import Failure, Record
 from arbitre.values import ABSENT
 
 LINES = b'{"id": "a", "x": 1}\n{"id": "b", "x": [2]}\n'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arbitre.diagnosis.evidence.source_text import SourceText, search_key, searchable_values
+from arbitre.diagnosis.evidence import SourceText, search_key, searchable_values
 
 PAGE = """Bourgeois (Général). — Parle: discuss. d'une
 proposition de loi, p. 296. — = discuss.

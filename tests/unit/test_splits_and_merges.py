@@ -7,11 +7,11 @@ import pytest
 from tests.builders import PEOPLE
 
 from arbitre import ABSENT, Comparator
-from arbitre.diagnosis.causes.joins import JoinResults, find_joins
-from arbitre.diagnosis.causes.order import kendall_tau
-from arbitre.diagnosis.causes.shared_values import SharedValues, TextWords
+from arbitre.diagnosis.joins import JoinResults, find_joins
+from arbitre.diagnosis.list_pairs import kendall_tau
+from arbitre.diagnosis.shared_values import SharedValues, TextWords
 from arbitre.engine import compare_batch
-from arbitre.engine.solve.limits import CellLimits
+from arbitre.engine.solve.batches import CellLimits
 
 PAGES = {"type": "array", "items": {"type": "integer"}}
 SPEAKERS = {

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arbitre.corpus.statistics import Sample, contrasts, groups, holm, interval, intervals, paired_difference, swaps
-from arbitre.corpus.statistics.bootstrap import _corrected, _left_out
-from arbitre.corpus.statistics.sample import Statistic
 from arbitre.errors import DataError, OptionError
+from arbitre.statistics import swaps
+from arbitre.statistics.intervals import _corrected, _left_out, interval, intervals
+from arbitre.statistics.paired_tests import contrasts, groups, holm, paired_difference
+from arbitre.statistics.sample import Sample, Statistic
 from arbitre.tally import NAMES
 
 PERFECT, HALF, MISSED, INVENTED, EMPTY = (2, 2, 2, 2, 2), (2, 2, 2, 1, 0.5), (2, 0, 0, 0, 0), (0, 2, 0, 0, 0), (0,) * 5

@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from arbitre.corpus.reading.strict_json import load, parse
 from arbitre.errors import DataError
+from arbitre.inputs.strict_json import load, parse
 
 
 def refusal(text, **options):

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 import arbitre
-from arbitre.corpus.results import dataframe, tables
-from arbitre.corpus.systems import tables as system_tables
-from arbitre.corpus.systems.factors import factor
-from arbitre.corpus.systems.ranking import rank
-from arbitre.corpus.systems.run_stability import run_stability
+from arbitre.corpus import dataframe, tables
 from arbitre.errors import DataError, OptionError
-from arbitre.report.tables.exports import write_parquet
+from arbitre.report.exports import write_parquet
+from arbitre.systems import tables as system_tables
+from arbitre.systems.factors import factor
+from arbitre.systems.ranking import rank
+from arbitre.systems.run_stability import run_stability
 from arbitre.tables.arrow import to_arrow_table
 from arbitre.tables.csv_text import CHUNK_ROWS, write_frame
 from arbitre.tables.table import SCORE, Table, TableColumn, count, probability

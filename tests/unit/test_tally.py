@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from arbitre import Scores, Tally
-from arbitre.corpus.statistics import means
 from arbitre.errors import OptionError
+from arbitre.statistics.sample import means
 from arbitre.tally import NAMES
 
 

@@ -8,12 +8,12 @@ import tempfile
 
 import pytest
 
-from arbitre.corpus.joining.spool import Spool
-from arbitre.corpus.storage.temporary import OWNER, TemporaryFolder, remove_stale_folders
+from arbitre.inputs.work_units import Spool
+from arbitre.storage.temporary import OWNER, TemporaryFolder, remove_stale_folders
 
 KILLED = """
 import os, signal, sys
-from arbitre.corpus.storage.temporary import TemporaryFolder
+from arbitre.storage.temporary import TemporaryFolder
 folder = TemporaryFolder()
 (folder.path / "large").write_text("x")
 print(folder.path.name, flush=True)

@@ -14,19 +14,12 @@ from typer.testing import CliRunner
 from arbitre import Comparator, DataError, OptionError
 from arbitre.cli import app
 from arbitre.cli.output.result_tables import intervals
-from arbitre.corpus.joining.join import Join
-from arbitre.corpus.reading.records import Pair
-from arbitre.corpus.results import chance
-from arbitre.corpus.results.chance import (
-    BATCH,
-    MAX_DOCUMENTS,
-    MIN_COMPARISONS,
-    Reservoir,
-    estimate_chance,
-    sample_pairs,
-)
-from arbitre.corpus.statistics.clusters import cluster_labels
+from arbitre.corpus import chance
+from arbitre.corpus.chance import BATCH, MAX_DOCUMENTS, MIN_COMPARISONS, Reservoir, estimate_chance, sample_pairs
 from arbitre.engine import compare_batch, pair_qualities
+from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.records import Pair
+from arbitre.statistics.sample import cluster_labels
 
 LETTERS = Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
 SCHEMA = {
@@ -230,7 +223,7 @@ class TestChance:
             drawn = Reservoir(seed)
             for pair in pairs:
                 drawn.add(pair)
-            for found in (drawn(), sample_pairs(Join(tuple(pairs)).pairs, seed)):
+            for found in (drawn(), sample_pairs(JoinedCorpus(tuple(pairs)).pairs, seed)):
                 assert len({pair.id for pair in found}) == MAX_DOCUMENTS
                 counts[[int(pair.id) for pair in found]] += 1
         assert np.abs(counts / 800 - 1 / 4).max() < 0.08

@@ -9,7 +9,7 @@ import pytest
 
 from arbitre import Comparator, Comparison, SchemaError
 from arbitre.engine import batch_comparison
-from arbitre.engine.solve.limits import CellLimits
+from arbitre.engine.solve.batches import CellLimits
 
 NESTED = {"type": "object", "properties": {"c": {"type": "integer"}}}
 FIELDS = {"a": {"type": "string"}, "b": NESTED}

@@ -11,10 +11,10 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
-from arbitre.corpus.systems.factors import factor
 from arbitre.errors import DataError
-from arbitre.report.html.build_view import build_factors, build_subject, build_systems
-from arbitre.report.html.view import (
+from arbitre.report.build_view import build_factors, build_subject, build_systems
+from arbitre.report.report_files import view_of
+from arbitre.report.view import (
     FactorLevel,
     FactorPathRow,
     FactorView,
@@ -25,8 +25,8 @@ from arbitre.report.html.view import (
     TrustView,
     View,
 )
-from arbitre.report.report_files import view_of
-from arbitre.report.text_files import json_text
+from arbitre.storage.text_files import json_text
+from arbitre.systems.factors import factor
 from arbitre.tally import COUNTS, NAMES
 
 SCHEMA = bundled.schema("view.schema.json")

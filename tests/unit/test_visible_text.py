@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 from tests.unit.test_worst_documents import WORDS, document
 
-from arbitre.report.documents.document_tree import shown
-from arbitre.report.html.render import _brief
+from arbitre.report.document_tree import shown
+from arbitre.report.render import _brief
 from arbitre.report.visible_text import LITERAL, spelled
 
 DEEP = [[[[[[[[[[[[[["end"]]]]]]]]]]]]]]

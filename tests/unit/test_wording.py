@@ -10,10 +10,10 @@ from rich.console import Console
 
 import arbitre
 from arbitre.cli.output.rank_output import RankingOutput
-from arbitre.corpus.systems.ranking import rank
-from arbitre.report.html.build_view import ranked
-from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import detectable, lead, procedure, sampled, to_best
+from arbitre.report.build_view import ranked
+from arbitre.report.language import Language, Translator
+from arbitre.report.wording import detectable, lead, procedure, sampled, to_best
+from arbitre.systems.ranking import rank
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
 EN, FR = Translator(Language.EN), Translator(Language.FR)

@@ -9,17 +9,18 @@ import pytest
 from tests.worst_documents import keeping
 
 import arbitre
-from arbitre.corpus.joining.join import Join, Pair
-from arbitre.corpus.running.document_results import DocumentResults
-from arbitre.corpus.running.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.running.worker import Worker
-from arbitre.corpus.statistics import document_intervals
+from arbitre.corpus.document_results import DocumentResults
+from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError
-from arbitre.report.documents import worst_documents
-from arbitre.report.documents.quality_matrix import MAX_CELLS, QualityMatrices
-from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
-from arbitre.report.html.build_view import build_subject
-from arbitre.report.text_files import json_text
+from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.records import Pair
+from arbitre.report import worst_documents
+from arbitre.report.build_view import build_subject
+from arbitre.report.quality_matrix import MAX_CELLS, QualityMatrices
+from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
+from arbitre.statistics.intervals import document_intervals
+from arbitre.storage.text_files import json_text
 
 WORDS = {"type": "array", "items": {"type": "string"}}
 PERSON = {
@@ -116,7 +117,7 @@ def test_documents_that_are_linked_are_kept_before_worse_ones():
     made, evaluation = keeping(plan, pairs, room=1)
     linked = {one["at"] for held in made.worst.values() for one in held}
     made.keep = len(linked) + 1
-    made.fill(evaluation, Join(tuple(Pair(name, None, *sides) for name, *sides in pairs)), ["better"])
+    made.fill(evaluation, JoinedCorpus(tuple(Pair(name, None, *sides) for name, *sides in pairs)), ["better"])
     assert set(made.documents) == linked | {39}
     qualities = [one.plain["quality"] for one in made.documents.values()]
     assert qualities == sorted(qualities)
@@ -270,7 +271,7 @@ def test_observers_of_several_processes_merge_to_the_same_result():
 
     joined = [Pair(name, None, gold, predicted) for name, gold, predicted in pairs]
     evaluation = evaluate(plan, joined, ExecutionOptions(together.observers, taken, executor=either, unit_size=4))
-    together.fill(evaluation, Join(tuple(joined)))
+    together.fill(evaluation, JoinedCorpus(tuple(joined)))
     text = json_text(evaluation.to_dict())
     assert len(notes) > 4
     assert together.to_dict(evaluation, text) == kept(WORDS, pairs, entries=9)

@@ -1,9 +1,8 @@
 """Agreement between annotators, and gold documents built from their annotations."""
 
-from arbitre.agreement.advice.category_distances import CategoryDistances, suggest_category_distances
-from arbitre.agreement.advice.interval import interval
-from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
 from arbitre.agreement.agree import agree
+from arbitre.agreement.agree_spans import SpanAgreement, agree_spans
+from arbitre.agreement.by_document import interval
 from arbitre.agreement.categorical import (
     aickin_alpha,
     bennett_s,
@@ -12,17 +11,18 @@ from arbitre.agreement.categorical import (
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
+    krippendorff_alpha,
     observed,
     scott_pi,
 )
+from arbitre.agreement.category_distances import CategoryDistances, suggest_category_distances
 from arbitre.agreement.coefficient import Coefficient, CoefficientInterval, LocalChance
 from arbitre.agreement.consensus.build import build_consensus, consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
 from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
-from arbitre.agreement.krippendorff import krippendorff_alpha
-from arbitre.agreement.spans.agree_spans import SpanAgreement, agree_spans
-from arbitre.agreement.spans.gamma import gamma
+from arbitre.agreement.gamma import gamma
+from arbitre.agreement.side_by_side import CategoricalCoefficients
 from arbitre.agreement.structural import StructuralAgreement, structural
 
 __all__ = [

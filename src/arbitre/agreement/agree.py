@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from arbitre.agreement.rating_table import read_rating_table, schema_of
+from arbitre.agreement.ratings import read_rating_table, schema_of
 from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.reader import TABLE
-from arbitre.corpus.reading.records import Failure
-from arbitre.corpus.reading.sources import expand_globs, split_name
-from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
 from arbitre.errors import DataError
+from arbitre.inputs.open_files import expand_globs, split_name
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import TABLE
+from arbitre.inputs.records import Failure
 from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
+from arbitre.statistics.intervals import LEVEL, RESAMPLES
 
 if TYPE_CHECKING:
-    from arbitre.agreement.structures.differences import Difference
+    from arbitre.agreement.alpha import Difference
     from arbitre.comparator import Comparator
-    from arbitre.corpus.joining.sources import Paths
+    from arbitre.inputs.corpus_sources import Paths
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
@@ -103,7 +103,7 @@ def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
     given = [key for key in (options.gold_key, options.predicted_key) if key not in defaults]
     if given:
         return replace(options, predicted_key=given[0])
-    from arbitre.corpus.reading.parquet import ParquetTable  # noqa: PLC0415  (an extra)
+    from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
     tables = [Path(name) for name in expand_globs(sources) if split_name(Path(name))[1] == TABLE]
     columns = {name for table in tables for name in ParquetTable(table).columns}

@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.agreement.alignment import NONE
-from arbitre.agreement.krippendorff import alpha_of
+from arbitre.agreement.categorical import alpha_of
 from arbitre.agreement.ratings import MISSING, Ratings
-from arbitre.agreement.sums.alpha_sums import AlphaSums
-from arbitre.agreement.sums.pair_sums import FixedChance
-from arbitre.diagnosis.gold_coverage import declared_children
+from arbitre.agreement.sums import AlphaSums, FixedChance
 from arbitre.engine.columns.column import LeafColumn
+from arbitre.gold.coverage import declared_children
 from arbitre.normalizers import normalize
-from arbitre.schema.compiling.branch_expansion import Expander
+from arbitre.schema.compiling.branches import Expander
 from arbitre.values import Json, Kind, canonical
 
 if TYPE_CHECKING:
-    from arbitre.agreement.advice.by_document import ByDocument
-    from arbitre.agreement.aligned_rows import AlignedRows
+    from arbitre.agreement.aligned_rows import AlignedRows, ExchangedChance
+    from arbitre.agreement.by_document import ByDocument
     from arbitre.agreement.coefficient import Coefficient
-    from arbitre.agreement.independent_rows import ExchangedChance
-    from arbitre.agreement.sums.alpha_sums import Level
+    from arbitre.agreement.sums import Level
     from arbitre.arrays import Indices
-    from arbitre.schema.compiling.branch import Subschemas
+    from arbitre.schema.compiling.branches import Subschemas
     from arbitre.schema.plan import Plan
 
 MAX_CATEGORIES: Final = 20

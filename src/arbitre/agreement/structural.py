@@ -5,23 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.agreement.advice.by_document import ByDocument, Resampling
-from arbitre.agreement.advice.side_by_side import CategoricalCoefficients, side_by_side
-from arbitre.agreement.aligned_rows import AlignedRows, align_documents, is_value, leaf_values
-from arbitre.agreement.independent_rows import IndependentAlignments
+from arbitre.agreement.aligned_rows import AlignedRows, IndependentAlignments, align_documents, is_value, leaf_values
+from arbitre.agreement.alpha import (
+    MAX_PAIRS,
+    MAX_VALUE_PAIRS,
+    Difference,
+    Differences,
+    alpha_of_rows,
+    observed_agreement,
+)
+from arbitre.agreement.by_document import ByDocument, Resampling
 from arbitre.agreement.leaf_ratings import LeafRatings
+from arbitre.agreement.list_gamma import gamma_of_lists
 from arbitre.agreement.notes import notes_of, token_notes
-from arbitre.agreement.structures.alpha import MAX_PAIRS, MAX_VALUE_PAIRS, alpha_of_rows, observed_agreement
-from arbitre.agreement.structures.differences import Difference, Differences
-from arbitre.agreement.structures.list_gamma import gamma_of_lists
-from arbitre.corpus.statistics.bootstrap import LEVEL, RESAMPLES
+from arbitre.agreement.side_by_side import CategoricalCoefficients, side_by_side
 from arbitre.engine.columns.column import ListColumn
+from arbitre.statistics.intervals import LEVEL, RESAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from arbitre.agreement.aligned_rows import ExchangedChance, IndependentRows
     from arbitre.agreement.coefficient import Coefficient
-    from arbitre.agreement.independent_rows import ExchangedChance, IndependentRows
     from arbitre.comparator import Comparator
     from arbitre.schema.plan import Plan
     from arbitre.values import Json

@@ -12,11 +12,11 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from arbitre.agreement.advice.side_by_side import CategoricalCoefficients
+    from arbitre.agreement.agree_spans import SpanAgreement
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Standing
     from arbitre.agreement.consensus.leave_one_out import LeaveOneOut
-    from arbitre.agreement.spans.agree_spans import SpanAgreement
+    from arbitre.agreement.side_by_side import CategoricalCoefficients
     from arbitre.agreement.structural import StructuralAgreement
 
 MAX_EXCHANGED: Final = 5

@@ -47,8 +47,6 @@ SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
 """Commands that compare a system with gold, and refuse agreement coefficients."""
 PARALLEL: Final = frozenset({"evaluate", "rank"})
 """Commands that compare large corpora in several processes."""
-FIELDS: Final = frozenset({"advise", "agree", "confidence", "consensus", "entities", "gamma", "leave-one-out", "text"})
-"""Commands for a single area of application, such as entity recognition."""
 
 
 class CommandGroup(TyperGroup):
@@ -116,7 +114,7 @@ def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may
 
 def module_of(name: str) -> str:
     """Return the dotted name of the module of a command, or of a group of commands."""
-    return f"{__name__}.commands.{'fields.' if name in FIELDS else ''}{name.replace('-', '_')}"
+    return f"{__name__}.commands.{name.replace('-', '_')}"
 
 
 def function_of(words: str) -> Callable[..., None]:

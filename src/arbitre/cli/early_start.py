@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
-from arbitre.corpus.reading.sources import LARGE_FILE
+from arbitre.inputs.open_files import LARGE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def prepare_processes(arguments: Sequence[str]) -> None:
     """
     single = (_WORKERS, "1") in pairwise(arguments) or f"{_WORKERS}=1" in arguments or (os.cpu_count() or 1) == 1
     if not single and _ELSEWHERE.isdisjoint(arguments) and any(map(_is_large, arguments)):
-        from arbitre.corpus.running.fork_server import start_server  # noqa: PLC0415  (small corpora do not need it)
+        from arbitre.corpus.fork_server import start_server  # noqa: PLC0415  (small corpora do not need it)
 
         start_server()
 

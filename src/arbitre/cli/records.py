@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arbitre.corpus.reading.records import Record
-from arbitre.corpus.running.check_gold import documents
 from arbitre.errors import DataError
+from arbitre.gold.check_gold import documents
+from arbitre.inputs.records import Record
 from arbitre.paths import parse
 
 if TYPE_CHECKING:

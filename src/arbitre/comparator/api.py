@@ -7,41 +7,39 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
-from arbitre.corpus.reading.records import readable
-from arbitre.corpus.reading.sources import expand_globs
-from arbitre.corpus.running.check_gold import records_of
-from arbitre.corpus.statistics.bootstrap import LEVEL, METHOD
-from arbitre.corpus.storage.output_folder import destination, paths_among
-from arbitre.corpus.systems.options import StatisticsOptions
-from arbitre.corpus.systems.ranking import SCORES
-from arbitre.diagnosis.perturbation import RATES, Perturbed
-from arbitre.diagnosis.perturbation.perturb import perturb
 from arbitre.errors import OptionError
+from arbitre.gold.check_gold import records_of
+from arbitre.gold.perturb import RATES, Perturbed, perturb
+from arbitre.inputs.open_files import expand_globs
+from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names
+from arbitre.report.ranking_files import check_system_names
 from arbitre.report.ranking_job import EITHER, rank_evaluations, rank_paths
-from arbitre.report.tables.ranking_files import check_system_names
-from arbitre.report.text_files import json_text, output_text_file
+from arbitre.statistics.intervals import LEVEL, METHOD
+from arbitre.storage.output_folder import destination, paths_among
+from arbitre.storage.text_files import json_text, output_text_file
+from arbitre.systems.ranking import SCORES, StatisticsOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from arbitre.comparator.comparator import Comparator
-    from arbitre.corpus.joining.sources import Paths
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.results.gates import Bounds
-    from arbitre.corpus.results.suggested_gate import SuggestedGate
-    from arbitre.corpus.running.check_gold import Gold
-    from arbitre.corpus.statistics import Method
-    from arbitre.corpus.statistics.clusters import Cluster
-    from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.diagnosis.renamed_fields import AliasSuggestions
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.gates import Bounds
+    from arbitre.gold.aliases import AliasSuggestions
+    from arbitre.gold.check_gold import Gold
+    from arbitre.gold.suggested_gate import SuggestedGate
+    from arbitre.inputs.corpus_sources import Paths
     from arbitre.options import Average
     from arbitre.report.keywords import Pairs, Progress
-    from arbitre.report.tables.ranking_files import FactorsResults
+    from arbitre.report.ranking_files import FactorsResults
     from arbitre.schema import SchemaSource
+    from arbitre.statistics.intervals import Method
+    from arbitre.statistics.sample import Cluster
+    from arbitre.systems.ranking import Ranking
     from arbitre.values import Json
 
 
@@ -140,11 +138,11 @@ def rank(
 ) -> Ranking | FactorsResults:
     """Rank systems on the same documents, or compare the levels of factors, as `arbitre rank` does.
 
-    Every two systems are compared by paired approximate randomisation (see `arbitre.corpus.statistics.contrasts`).
+    Every two systems are compared by paired approximate randomisation (see `arbitre.statistics.contrasts`).
 
     Args:
         systems: By the names of the systems, their evaluations, or the paths of their predictions.
-        score: Score to rank by, one of `arbitre.corpus.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`. With
+        score: Score to rank by, one of `arbitre.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`. With
             several scores, the first determines the ranking and the others replace `beside`.
         schema: Schema or comparator, if predictions are given as paths.
         gold: Paths of the gold documents, if predictions are given as paths.
@@ -154,7 +152,7 @@ def rank(
         beside: Other scores to show, each ranked separately.
         aggregate: micro or macro.
         level: Confidence level.
-        method: Method of the intervals (see `arbitre.corpus.statistics.Method`).
+        method: Method of the intervals (see `arbitre.statistics.Method`).
         cluster: Documents to resample together (see `Evaluation.interval`). By default the runs of one document form a
             cluster.
         seed: Random seed.

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 from arbitre import normalizers as normalisers
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import html_repr as html
-from arbitre.corpus.reading.records import readable
-from arbitre.corpus.reading.strict_json import MAX_DEPTH, check_value
-from arbitre.diagnosis.metricity.claims import MAX_VALUES, check_claims
 from arbitre.distances import DistanceCatalogue
 from arbitre.distances import catalogue as builtin
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError, SchemaError
+from arbitre.inputs.records import readable
+from arbitre.inputs.strict_json import MAX_DEPTH, check_value
+from arbitre.metricity.claims import MAX_VALUES, check_claims
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.json_form import json_form
@@ -27,7 +27,7 @@ from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
-from arbitre.schema.loading.python_types import import_object
+from arbitre.schema.loading.load_schema import import_object
 from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 
     from arbitre.comparison import Comparison, Diagnosis
     from arbitre.comparison.flat import FlatComparison
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.results.gates import Bounds
-    from arbitre.corpus.results.suggested_gate import SuggestedGate
-    from arbitre.corpus.running.check_gold import Gold, GoldCheck
-    from arbitre.diagnosis.metricity.claims import ClaimCheck
-    from arbitre.diagnosis.renamed_fields import AliasSuggestions
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.gates import Bounds
     from arbitre.engine import BatchResult
+    from arbitre.gold.aliases import AliasSuggestions
+    from arbitre.gold.check_gold import Gold, GoldCheck
+    from arbitre.gold.suggested_gate import SuggestedGate
+    from arbitre.metricity.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath, UsedAuthority
-    from arbitre.schema.loading.overlay import Overlay
+    from arbitre.schema.loading.annotations import Overlay
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -220,7 +220,7 @@ class Comparator:
         Raises:
             DataError: There are no documents, or one cannot be read.
         """
-        from arbitre.corpus.running.check_gold import column_types, records_of  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.gold.check_gold import column_types, records_of  # noqa: PLC0415  (evaluations do not need it)
 
         dates: list[str] = []
         if isinstance(documents, (str, Path)):
@@ -241,7 +241,7 @@ class Comparator:
     @property
     def certificate(self) -> Certificate:
         """Whether the distance between documents (1 - quality) is a metric, and if not, where and why."""
-        from arbitre.diagnosis.metricity import witnesses  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.metricity import witnesses  # noqa: PLC0415  (evaluations do not need it)
 
         return self.plan.certificate.with_witness_search(partial(witnesses.find, self.plan))
 
@@ -328,7 +328,7 @@ class Comparator:
         )
 
     def _diagnosed(self, gold: Json, predicted: Json, traced: BatchResult, *, rematch: bool) -> Diagnosis:
-        from arbitre.diagnosis.causes.diagnose import diagnose  # noqa: PLC0415  (most comparisons do not need it)
+        from arbitre.diagnosis.faults import diagnose  # noqa: PLC0415  (most comparisons do not need it)
 
         return diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]
 
@@ -348,7 +348,7 @@ class Comparator:
         Raises:
             DataError: As for `compare`.
         """
-        from arbitre.diagnosis.causes import solidarity  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.diagnosis import solidarity  # noqa: PLC0415  (evaluations do not need it)
 
         comparison = self.compare(gold=gold, predicted=predicted)
         flat = solidarity.LeafSums.of(comparison.levels, 1, self.plan.close).comparison(0)
@@ -377,7 +377,7 @@ class Comparator:
 
         Returns:
             One check for each path and claim, with the number of violations and the values of the largest one; see
-            `arbitre.diagnosis.metricity.claims.ClaimCheck`.
+            `arbitre.metricity.claims.ClaimCheck`.
         """
         return check_claims(
             self.plan, list(map(json_form, gold)), list(map(json_form, predicted)), sample=sample, seed=seed
@@ -436,7 +436,7 @@ class Comparator:
         >>> Comparator(people).suggest_aliases(pairs).overlay
         {'/name': {'aliases': ['label']}}
         """
-        from arbitre.corpus.running.suggested_aliases import suggest_aliases  # noqa: PLC0415  (only used here)
+        from arbitre.gold.aliases import suggest_corpus_aliases as suggest_aliases  # noqa: PLC0415  (only used here)
         from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
 
         return suggest_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
@@ -463,7 +463,7 @@ class Comparator:
                 `hungarian` without a gate.
             OptionError: An option is unknown, or options contradict each other.
         """
-        from arbitre.corpus.results.suggested_gate import suggest_gate  # noqa: PLC0415  (only used here)
+        from arbitre.gold.suggested_gate import suggest_gate  # noqa: PLC0415  (only used here)
         from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
 
         return suggest_gate(self.plan, document_pairs(self.plan, pairs, **sources), seed=seed)
@@ -493,7 +493,7 @@ class Comparator:
         >>> [(one.check, one.pointer) for one in found.findings]
         [('alias', '/date')]
         """
-        from arbitre.corpus.running.check_gold import check_gold  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.gold.check_gold import check_gold  # noqa: PLC0415  (evaluations do not need it)
 
         return check_gold(self.plan, gold, id_key=id_key)
 
@@ -587,7 +587,7 @@ def compare(
     >>> compare(gold=["Ada", "Bo"], predicted=["Bo"]).scores.irq
     0.5
     """
-    from arbitre.corpus.results.gates import gate, parse_gates, require  # noqa: PLC0415  (comparators do not need it)
+    from arbitre.corpus.gates import gate, parse_gates, require  # noqa: PLC0415  (comparators do not need it)
 
     gates = parse_gates(fail_under, fail_over)
     documents = [as_document(side, max_depth) for side in (gold, predicted)]
@@ -602,6 +602,6 @@ def as_document(document: Json | Path, max_depth: int = MAX_DEPTH) -> Json:
     """Return the document in a file if a path is given, otherwise the document itself. Raises DataError."""
     if not isinstance(document, (str, Path)):
         return document
-    from arbitre.corpus.reading.single_document import read_document  # noqa: PLC0415  (documents in memory do not need it)
+    from arbitre.inputs.options import read_document  # noqa: PLC0415  (documents in memory do not need it)
 
     return read_document(document, max_depth)

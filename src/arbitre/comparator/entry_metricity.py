@@ -12,18 +12,18 @@ import numpy as np
 
 from arbitre import matching
 from arbitre.comparator.comparator import Comparator, as_document, load_functions
-from arbitre.comparator.configurations import NamedChoice, configurations
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.sources import STDIN
-from arbitre.corpus.reading.strict_json import MAX_DEPTH
-from arbitre.corpus.storage.output_folder import check_output_folder, output_folder, paths_among
-from arbitre.diagnosis.metricity.entry_pool import build_entry_pool
-from arbitre.diagnosis.metricity.metricity import metricity
+from arbitre.comparator.documents import NamedChoice, configurations
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError, shown
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.open_files import STDIN
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.strict_json import MAX_DEPTH
+from arbitre.metricity.entry_pool import build_entry_pool
+from arbitre.metricity.metricity import metricity
 from arbitre.options import COMPARATOR, spelled_out
-from arbitre.report.text_files import atomic_text_file, json_text
+from arbitre.storage.output_folder import check_output_folder, output_folder, paths_among
+from arbitre.storage.text_files import atomic_text_file, json_text
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.tables.table import NONE, SCORE, Table, TableColumn, count
 from arbitre.values import ABSENT
@@ -31,11 +31,11 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.comparator.configurations import Configuration
-    from arbitre.corpus.joining.sources import Paths
-    from arbitre.diagnosis.metricity import Metricity
-    from arbitre.diagnosis.metricity.claims import ClaimCheck
-    from arbitre.diagnosis.metricity.entry_pool import EntryPool
+    from arbitre.comparator.documents import Configuration
+    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.metricity.claims import ClaimCheck
+    from arbitre.metricity.entry_pool import EntryPool
+    from arbitre.metricity.metricity import Metricity
     from arbitre.options import CsvDialectName
     from arbitre.schema import SchemaSource
     from arbitre.tally import Scores

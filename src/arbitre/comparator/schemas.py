@@ -7,26 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
-from arbitre.corpus.reading.reader import DOCUMENT
-from arbitre.corpus.reading.records import Record, readable
-from arbitre.corpus.reading.sources import SIDECAR, expand_globs, split_name
-from arbitre.corpus.running.check_gold import column_types, records_of
-from arbitre.corpus.running.check_gold import documents as documents_of
-from arbitre.corpus.storage.output_folder import destination, paths_among
 from arbitre.errors import Problem
+from arbitre.gold.check_gold import column_types, records_of
+from arbitre.gold.check_gold import documents as documents_of
+from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
+from arbitre.inputs.reader import DOCUMENT
+from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
-from arbitre.report.text_files import json_text, output_text_file
 from arbitre.schema.loading.infer import infer
-from arbitre.schema.loading.schema_root import is_schema_like
-from arbitre.schema.validation.validate import find_violations
+from arbitre.schema.loading.load_schema import is_schema_like
+from arbitre.schema.validate import find_violations
+from arbitre.storage.output_folder import destination, paths_among
+from arbitre.storage.text_files import json_text, output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.comparator.comparator import Comparator
-    from arbitre.corpus.running.check_gold import Gold, GoldCheck
+    from arbitre.gold.check_gold import Gold, GoldCheck
     from arbitre.schema import SchemaSource
-    from arbitre.schema.validation.validate import Violation
+    from arbitre.schema.validate import Violation
     from arbitre.values import Json
 
 

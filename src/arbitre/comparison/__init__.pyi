@@ -1,7 +1,7 @@
 from .comparison import Comparison
 from .diagnosis import Diagnosis, Fault, Join, Moved
 from .flat import FlatComparison
-from .node_results import Alignment, LeafVerdict, Match, Node
+from .node_tree import Alignment, LeafVerdict, Match, Node
 
 __all__ = [
     "Alignment",

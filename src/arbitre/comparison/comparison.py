@@ -12,15 +12,13 @@ import numpy as np
 from arbitre.comparison import html_repr as html
 from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
-from arbitre.comparison.levels import leaves, of_nodes, pair_qualities, squared_masses
-from arbitre.comparison.node_results import Alignment, LeafVerdict, Match, Node
-from arbitre.comparison.node_tree import NodeTree, Verdict
-from arbitre.comparison.path_sums import by_path
+from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.node_tree import Alignment, LeafVerdict, Match, Node, NodeTree, Verdict
 from arbitre.comparison.value_classes import classify, value_rows
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
-from arbitre.schema.validation.validate import Violation, find_violations
+from arbitre.schema.validate import Violation, find_violations
 from arbitre.signature import Signature
 from arbitre.tally import PathScores, Scores, ScoresByPath, Tally
 from arbitre.values import ABSENT, Json
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from arbitre.classification import Classification
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
-    from arbitre.schema.loading.references import Subschema
+    from arbitre.schema.loading.load_schema import Subschema
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,8 +1,14 @@
 """Comparison of the confidence of predicted values with their correctness."""
 
-from arbitre.confidence.calibration import Calibration, CalibrationBin, RiskCoverage, calibrate
-from arbitre.confidence.report import ConfidenceReport, report
-from arbitre.confidence.sources import ConfidentDocument, from_explicit, from_logprobs
+from arbitre.confidence.calibration import (
+    Calibration,
+    CalibrationBin,
+    ConfidenceReport,
+    RiskCoverage,
+    calibrate,
+    report,
+)
+from arbitre.confidence.confidences import ConfidentDocument, from_explicit, from_logprobs
 
 __all__ = [
     "Calibration",

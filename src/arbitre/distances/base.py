@@ -3,21 +3,29 @@
 Every distance is a function d(gold, predicted) with results in [0, 1]. All built-in distances have d(x, x) = 0; custom
 ones may not. Distances are computed from *pools*: `Distance.pool` prepares the distinct values of a column once, then
 the pool computes many pairs at once, by index.
+
+>>> from arbitre.distances.edit import LEVENSHTEIN
+>>> half = with_floor(LEVENSHTEIN, 0.5)
+>>> half("abcd", "abxx"), half("abcd", "axxx")
+(0.5, 1.0)
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from arbitre.errors import SchemaError
+from arbitre.errors import SchemaError, SolverError
+from arbitre.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.values import Json, Kind
@@ -165,7 +173,7 @@ class Distance:
         options: Every option with its value, including defaults: equal options give equal results.
         expensive_above: Number of candidate pairs from which it is deferred until bounds show which pairs matter.
         custom: Whether it is a custom distance, whose facts are claims of its author.
-        without_floor: The same distance without its floor; None if it has no floor (see `arbitre.distances.floor`).
+        without_floor: The same distance without its floor; None if it has no floor (see `arbitre.distances.base`).
     """
 
     name: str
@@ -181,3 +189,205 @@ class Distance:
         """Return the distance of two values of the accepted kinds, in [0, 1]; 0 for equal values."""
         pool = self.pool([gold, predicted])
         return float(pool.distances(np.array([0], dtype=np.intp), np.array([1], dtype=np.intp))[0])
+
+
+# Helpers shared by several distances: pools of numpy formulas, codes of equal values, checks of results.
+
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastPool(Pool):
+    """A pool whose distance is a vectorised function of the indices of two values."""
+
+    measure: Callable[[Indices, Indices], Floats]
+
+    def distances(self, left: Indices, right: Indices) -> Floats:
+        return self.measure(left, right)
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredPool(Pool):
+    """A pool of texts whose distances are slow, with another pool whose distances are lower bounds.
+
+    Equal texts have distance 0, and texts with the bound 1 have distance 1. `margin` is subtracted from all other
+    bounds; it is greater than their rounding errors.
+    """
+
+    texts: Sequence[str]
+    bounds: Pool
+    margin: float
+
+    @property
+    def exactly_bounded(self) -> Mask:
+        return np.zeros(len(self.texts), dtype=np.bool_)
+
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        bounds = self.bounds.distances(left, right)
+        exact = bounds == 1.0
+        alike = (bounds <= self.margin).nonzero()[0]
+        pairs = zip(left[alike].tolist(), right[alike].tolist(), strict=True)
+        exact[alike] = [self.texts[gold] == self.texts[predicted] for gold, predicted in pairs]
+        return np.where(bounds == 1.0, 1.0, self._lowered(bounds)), exact
+
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        return self._lowered(self.bounds.lower_bounds_blockwise(blocks, left, right))
+
+    def _lowered(self, bounds: Floats) -> Floats:
+        lowered: Floats = np.maximum(bounds - self.margin, 0.0)
+        return lowered
+
+
+def value_codes(values: Iterable[Json], known: Iterable[Json] = ()) -> Integers:
+    """Return one code for each value, equal if and only if the values are equal as JSON; shape (n,).
+
+    Args:
+        values: The values; n of them.
+        known: Distinct values that get the codes 0, 1, ... in their order.
+
+    >>> value_codes(["b", True, 1, 1.0], known=["a", "b"]).tolist()
+    [1, 2, 3, 3]
+    """
+    table: dict[Hashable, int] = {canonical(value): number for number, value in enumerate(known)}
+    return np.array([table.setdefault(canonical(value), len(table)) for value in values], dtype=np.int64)
+
+
+def partial_pool(codes: Integers, inside: Mask, graded: Callable[[Indices, Indices], Floats]) -> BroadcastPool:
+    """Return a pool for a distance that is defined for some values only.
+
+    Any other value has distance 0 to an equal value and 1 to every other value.
+
+    Args:
+        codes: Code of each value, equal for equal values; shape (values,).
+        inside: Mask of the values for which the distance is defined; shape (values,).
+        graded: Returns the distances for the indices of two values; any numbers if one of them is not inside.
+    """
+
+    def measure(left: Indices, right: Indices) -> Floats:
+        return np.where(inside[left] & inside[right], graded(left, right), codes[left] != codes[right])
+
+    return BroadcastPool(measure)
+
+
+def enumerated_pool(
+    values: Iterable[Json], known: Sequence[Json], graded: Callable[[Integers, Integers], Floats]
+) -> BroadcastPool:
+    """Return a `partial_pool` for a distance that is defined on a list of distinct values.
+
+    Args:
+        values: The values of the pool.
+        known: The list of distinct values.
+        graded: Returns the distances for two arrays of positions in `known`; shapes (n,).
+    """
+    codes = value_codes(values, known=known)
+    inside = codes < len(known)
+    rank = np.where(inside, codes, 0)
+    return partial_pool(codes, inside, lambda left, right: graded(rank[left], rank[right]))
+
+
+def ratio_or_zero(part: Integers, whole: Integers) -> Floats:
+    """Return part / whole, or 0 for 0 / 0: two empty values are equal."""
+    quotient: Floats = part / np.maximum(whole, 1)
+    return quotient
+
+
+def check_distances(distances: npt.NDArray[Any], shape: tuple[int, ...], library: str) -> Floats:
+    """Check that a library's distances have this shape and are finite and in [0, 1]; return them as float64.
+
+    Raises:
+        SolverError: They are not.
+    """
+    if distances.shape != shape:
+        message = f"Expected `{library}` to return distances of shape {shape}, got {distances.shape}"
+    elif not (distances.min(initial=0) >= 0 and distances.max(initial=1) <= 1):  # nan is neither
+        message = f"Expected `{library}` to return finite distances within [0, 1], got values outside of it or NaN"
+    else:
+        return distances.astype(np.float64, copy=False)
+    raise SolverError.of(message, hint=f"This version of {library} computes wrong results: install another version.")
+
+
+# Floors: a quality below the floor of a leaf counts as 0.
+
+
+ROUNDING: Final = 1e-12
+"""Amount by which a quality may fall short of the floor, so that 1 - 0.9 reaches a floor of 0.1."""
+
+_TWO_VALUED: Final = frozenset({"exact", "rounded", "tolerance"})
+"""Distances that are 0 or 1, which a floor does not change."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlooredPool(Pool):
+    """The pool of a distance with a floor: distances above 1 - `floor` become 1.
+
+    A lower bound above 1 - `floor` is exact, as the distance is then 1.
+    """
+
+    base: Pool
+    floor: float
+
+    @property
+    def exactly_bounded(self) -> Mask | None:
+        return self.base.exactly_bounded
+
+    def distances(self, left: Indices, right: Indices) -> Floats:
+        return self._cut(self.base.distances(left, right))
+
+    def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
+        bounds, exact = self.base.lower_bounds_pairwise(left, right)
+        return self._cut(bounds), None if exact is None else exact | self._below(bounds)
+
+    def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
+        return self._cut(self.base.lower_bounds_blockwise(blocks, left, right))
+
+    def _below(self, distances: Floats) -> Mask:
+        below: Mask = distances > 0.0 if self.floor == 1.0 else 1.0 - distances < self.floor - ROUNDING
+        return below
+
+    def _cut(self, distances: Floats) -> Floats:
+        return np.where(self._below(distances), 1.0, distances)
+
+
+def with_floor(distance: Distance, floor: float | None) -> Distance:
+    """Return a distance that is 1 where the quality 1 - d is below `floor`, and d elsewhere.
+
+    It keeps symmetry, but not the triangle inequality: d(x, y) and d(y, z) can be at most
+    1 - `floor` while d(x, z) exceeds it. With the floor 1, only values at distance 0 count as equal. Source: ANLS, with
+    the floor 0.5 (Biten et al., 2019).
+
+    Args:
+        distance: The distance.
+        floor: Quality in (0, 1] from which values count; None for no floor.
+    """
+    if floor is None or distance.name == "exact":
+        return distance
+    options = {**distance.options, "floor": floor}
+    if distance.name in _TWO_VALUED:
+        return replace(distance, options=options)
+    facts = distance.facts
+    discrete = floor == 1.0 and facts.identity and (facts.separating or facts.pseudometric)
+    kept = not facts.identity or (facts.symmetric and not facts.separating)
+    facts = replace(
+        facts,
+        symmetric=facts.symmetric or discrete,
+        triangle=discrete,
+        range=(facts.range[0], 1.0),
+        witness=facts.witness if kept else None,
+    )
+    return replace(
+        distance,
+        options=options,
+        facts=facts,
+        pool=partial(_pool, distance.pool, floor),
+        without_floor=distance,
+    )
+
+
+def _pool(prepare: Callable[[Sequence[Json]], Pool], floor: float, values: Sequence[Json]) -> FlooredPool:
+    return FlooredPool(prepare(values), floor)
+
+
+def base_pool(pool: Pool) -> Pool:
+    """Return the pool that computes the distances, without a floor."""
+    return pool.base if isinstance(pool, FlooredPool) else pool

@@ -6,10 +6,21 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.distances import dates, discrete, identifiers, numbers, sets, spans, taxonomy, times
+from arbitre.distances import (
+    dates,
+    discrete,
+    edit,
+    identifiers,
+    ngrams,
+    numbers,
+    rouge,
+    segmentations,
+    sets,
+    spans,
+    translation,
+)
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import user_distance
-from arbitre.distances.text import edit, ngrams, prose, ratcliff, rouge_scorer, segmentations, translation
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -126,7 +137,7 @@ _TEXTS: Final = {
         edit.JARO_WINKLER, "1 - Jaro-Winkler similarity: Jaro with a bonus for a common prefix.", "Winkler, 1990"
     ),
     "ratcliff-obershelp": Factory(
-        lambda options: ratcliff.ratcliff_obershelp(autojunk=options["autojunk"]),
+        lambda options: edit.ratcliff_obershelp(autojunk=options["autojunk"]),
         "1 - ratio of difflib's SequenceMatcher.",
         {"autojunk": {"type": "boolean", "default": False}},
         source="Ratcliff and Metzener, 1988",
@@ -150,12 +161,12 @@ _TEXTS: Final = {
         source="Hausdorff, 1914",
     ),
     "duration": _fixed(
-        times.DURATION,
+        dates.DURATION,
         "Difference / the longer of two ISO 8601 durations, at most 1.",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
-        lambda options: times.time(options["scale"]),
+        lambda options: dates.time(options["scale"]),
         "Hours on the shorter way around the clock / `scale`, at most 1.",
         {"scale": _SCALE | {"default": 12}},
         source="Lee, 1958",
@@ -171,7 +182,7 @@ _TEXTS: Final = {
         {"graded": {"type": "boolean", "default": False}},
     ),
     "taxonomy": _one_option(
-        taxonomy.taxonomy,
+        discrete.taxonomy,
         "parents",
         {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
         "Path length between two labels of a tree / diameter of the tree.",
@@ -232,24 +243,24 @@ _LABELS: Final = {
 }
 _PROSE: Final = {
     "rouge-n": Factory(
-        lambda options: prose.rouge_n(int(options["n"])),
+        lambda options: rouge.rouge_n(int(options["n"])),
         "1 - F1 of the word n-grams.",
         {"n": _run(1)},
         source="Lin, 2004",
     ),
-    "rouge-1": _fixed(prose.ROUGE_1, "1 - F1 of the words.", "Lin, 2004"),
-    "rouge-2": _fixed(prose.ROUGE_2, "1 - F1 of the word bigrams.", "Lin, 2004"),
-    "rouge-l": _fixed(prose.ROUGE_L, "1 - F1 of the longest common subsequence of words.", "Lin, 2004"),
+    "rouge-1": _fixed(rouge.ROUGE_1, "1 - F1 of the words.", "Lin, 2004"),
+    "rouge-2": _fixed(rouge.ROUGE_2, "1 - F1 of the word bigrams.", "Lin, 2004"),
+    "rouge-l": _fixed(rouge.ROUGE_L, "1 - F1 of the longest common subsequence of words.", "Lin, 2004"),
     "rouge-s": Factory(
-        lambda options: prose.rouge_s(int(options["skip"])),
+        lambda options: rouge.rouge_s(int(options["skip"])),
         "1 - F1 of the skip-bigrams: ordered pairs of words with at most `skip` words between them.",
         {"skip": {"type": "integer", "minimum": 0, "default": 4}},
         source="Lin, 2004",
     ),
     "rouge-lsum": Factory(
-        lambda options: rouge_scorer.rouge_lsum(options["tokenizer"]),
+        lambda options: rouge.rouge_lsum(options["tokenizer"]),
         "1 - F1 of the longest common subsequences of sentences, one per line, computed by rouge-score.",
-        {"tokenizer": {"enum": list(rouge_scorer.TOKENIZERS), "default": "words"}},
+        {"tokenizer": {"enum": list(rouge.TOKENIZERS), "default": "words"}},
         source="Lin, 2004",
     ),
     "bleu": Factory(

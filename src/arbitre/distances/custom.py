@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Distance, Facts, Pool
-from arbitre.distances.pool_helpers import value_codes
+from arbitre.distances.base import Distance, Facts, Pool, value_codes
 from arbitre.errors import FunctionError, SolverError
 from arbitre.values import Kind
 

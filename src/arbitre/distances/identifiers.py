@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from arbitre.distances.base import Distance, Facts
 from arbitre.distances.discrete import EXACT
-from arbitre.distances.text.edit import YUJIAN_BO
+from arbitre.distances.edit import YUJIAN_BO
 from arbitre.values import Kind
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Distance, Facts
+from arbitre.distances.base import BroadcastPool, Distance, Facts, partial_pool, value_codes
 from arbitre.distances.discrete import EXACT
-from arbitre.distances.pool_helpers import BroadcastPool, partial_pool, value_codes
 from arbitre.errors import SchemaError
 from arbitre.values import Kind
 

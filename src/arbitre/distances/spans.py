@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeGuard
 
 import numpy as np
 
-from arbitre.distances.base import Distance, Facts
-from arbitre.distances.pool_helpers import partial_pool, value_codes
+from arbitre.distances.base import Distance, Facts, partial_pool, value_codes
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.distances.pool_helpers import BroadcastPool
+    from arbitre.distances.base import BroadcastPool
     from arbitre.values import Json
 
 Overlap = Literal["iou", "half", "any", "equal"]

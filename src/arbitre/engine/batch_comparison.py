@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.call_budget import call_upper_bounds, limit_calls
 from arbitre.engine.columns.column import Column, ListColumn, descendants
-from arbitre.engine.solve.limits import DEFAULT_LIMITS
+from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
 from arbitre.errors import FunctionError
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
-    from arbitre.engine.known_bounds import KnownBounds
-    from arbitre.engine.solve.batches import Batch
-    from arbitre.engine.solve.limits import CellLimits
+    from arbitre.engine.columns.column import KnownBounds
+    from arbitre.engine.solve.batches import Batch, CellLimits
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
 

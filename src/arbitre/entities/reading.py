@@ -8,11 +8,11 @@ from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.corpus.reading.sources import open_source
-from arbitre.corpus.reading.strict_json import parse
 from arbitre.entities.sentences import Sentences, Source
-from arbitre.entities.tags import AUTO
+from arbitre.entities.spans import AUTO
 from arbitre.errors import DataError
+from arbitre.inputs.open_files import open_source
+from arbitre.inputs.strict_json import parse
 
 if TYPE_CHECKING:
     from arbitre.entities.spans import Unit

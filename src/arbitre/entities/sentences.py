@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from arbitre.entities.spans import Span, Unit, check_spans, first_overlap
-from arbitre.entities.tags import AUTO, IRREGULAR_HINT, check_notation, check_texts, irregular_message, tagged_spans
+from arbitre.entities.spans import (
+    AUTO,
+    IRREGULAR_HINT,
+    Span,
+    Unit,
+    check_notation,
+    check_spans,
+    check_texts,
+    first_overlap,
+    irregular_message,
+    tagged_spans,
+)
 from arbitre.errors import DataError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import Problem, SchemaError
-from arbitre.matching.assignment import greedy, hungarian, keyed, ordered
-from arbitre.matching.sequence import sequence
+from arbitre.matching.assignment import greedy, hungarian, keyed, ordered, sequence
 from arbitre.matching.transport_options import SOLVERS, MarginalPenalty, MassScheme, SolverOptions, TransportOptions
 from arbitre.paths import parse
 

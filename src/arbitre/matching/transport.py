@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.errors import SolverError
-from arbitre.matching.closed_forms import cut_problems, permutation_plans
+from arbitre.matching.assignment import assign_all
 from arbitre.matching.coupling import (
     NEGLIGIBLE,
     BatchPlans,
@@ -33,17 +33,48 @@ from arbitre.matching.solve_transport import (
     solve_exactly,
     solver_errors,
 )
-from arbitre.matching.transport_options import (
-    ExactSolver,
-    MassScheme,
-    SinkhornSolver,
-    TransportOptions,
-)
+from arbitre.matching.transport_options import ExactSolver, MassScheme, SinkhornSolver, TransportOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arbitre.arrays import Floats, Indices, Mask
+
+
+# Transport problems that need no solver, because their plan is a permutation.
+
+
+def cut_problems(values: Floats, counts: Indices) -> Callable[[int], Floats]:
+    """Return a function that returns the values of a problem; the values of all problems are concatenated."""
+    ends = np.cumsum(counts)
+    return lambda problem: values[ends[problem] - counts[problem] : ends[problem]]
+
+
+def permutation_plans(
+    mass: Floats, quality: Floats, sides: tuple[Indices, Indices], masses: tuple[Floats, Floats]
+) -> Mask:
+    """Solve the problems with equally many items on both sides, all of mass 1, and write their plans to `mass`.
+
+    A square table with uniform marginals has an optimal plan that is a permutation (Birkhoff, 1946).
+
+    Args:
+        mass: Masses of the plans of all problems, modified in place; shape (cells,).
+        quality: Qualities of all pairs; shape (cells,).
+        sides: Number of gold and of predicted items of each problem; shapes (problems,).
+        masses: Masses of the gold and of the predicted items, concatenated.
+
+    Returns:
+        Mask of the solved problems; shape (problems,).
+    """
+    heights, widths = sides
+    square = np.equal(heights, widths) & (heights > 0)
+    for counts, side_masses in zip(sides, masses, strict=True):
+        owners = np.repeat(np.arange(len(counts)), counts)
+        square &= np.bincount(owners, side_masses != 1.0, minlength=len(counts)) == 0
+    inside = np.flatnonzero(np.repeat(square, heights * widths))
+    mass[inside[assign_all(quality[inside], heights[square], widths[square])[0]]] = 1.0
+    return square
+
 
 FULL_TOLERANCE: Final = 1e-12
 """Share of a plan's mass below which the mass that it leaves out is a rounding error."""
@@ -70,8 +101,7 @@ def transport_all(  # noqa: PLR0917  (data of all problems)
     have the masses n a and m b, which are upper limits, and the quality mass is the sum of mass * quality. A problem
     without items on one side has no pairs.
 
-    A negative debiased cost counts as 0. Call `arbitre.matching.kernel.require_positive` first, as a comparison does,
-    to rule it out.
+    A negative debiased cost counts as 0. Call `require_positive` first, as a comparison does, to rule it out.
 
     Args:
         quality: Qualities of all pairs, in [0, 1], concatenated row by row; shape (cells,).
@@ -257,3 +287,63 @@ def gromov(
             steps = len(log["loss"]) - 1
             results.append(Gromov(max(float(log["loss"][-1]), 0.0), plan, share, steps, steps < _MAX_DESCENT_STEPS))
     return min(results, key=lambda result: result.objective)
+
+
+# The kernel exp(-cost / epsilon), whose positive semi-definiteness makes the Sinkhorn divergence non-negative.
+
+
+_ROUNDING: Final = 1e-9
+"""Tolerance for the eigenvalues of the kernel and for the symmetry of the costs."""
+
+
+def require_positive(  # noqa: PLR0917  (the order of `transport_all`)
+    quality: Floats,
+    within: tuple[Floats, Floats],
+    heights: Indices,
+    widths: Indices,
+    epsilon: float,
+    name: Callable[[int], str | None],
+) -> None:
+    """Check that the Sinkhorn divergence is non-negative, and 0 for equal lists only (Feydy et al., 2019).
+
+    This is not guaranteed if the kernel exp(-cost / epsilon) over the items of both lists has a negative eigenvalue.
+
+    Args:
+        quality: Qualities of the pairs of all problems, concatenated as for `transport_all`.
+        within: Qualities among the gold items and among the predicted items, in the same layout.
+        heights: Number of gold items of each problem; shape (problems,).
+        widths: Number of predicted items of each problem; shape (problems,).
+        epsilon: Weight of the entropy.
+        name: Returns the JSON Pointer of a problem, for errors.
+
+    Raises:
+        SolverError: The costs are not symmetric, or the kernel is not positive semi-definite.
+    """
+    cells = heights * widths
+    tables = [cut_problems(*part) for part in ((quality, cells), (within[0], heights**2), (within[1], widths**2))]
+    for p in np.flatnonzero(cells).tolist():
+        n, m = int(heights[p]), int(widths[p])
+        cost, gold, predicted = (
+            (1.0 - table(p)).reshape(shape) for table, shape in zip(tables, ((n, m), (n, n), (m, m)), strict=True)
+        )
+        _check_kernel(cost, gold, predicted, epsilon, name(p))
+
+
+def _check_kernel(cost: Floats, gold: Floats, predicted: Floats, epsilon: float, pointer: str | None) -> None:
+    if any(np.abs(side - side.T).max() > _ROUNDING for side in (gold, predicted)):
+        raise SolverError.of(
+            "Debiased transport requires a symmetric distance between items",
+            pointer=pointer,
+            hint="Remove `debiased`, or use a symmetric distance.",
+        )
+    kernel = np.exp(-np.block([[gold, cost], [cost.T, predicted]]) / epsilon)
+    kernel[np.diag_indices_from(kernel)] += _ROUNDING * len(kernel)
+    try:
+        np.linalg.cholesky(kernel)
+    except np.linalg.LinAlgError as error:
+        raise SolverError.of(
+            f"Debiased transport requires a positive semi-definite kernel exp(-cost / {epsilon:g}): otherwise "
+            "different lists could have distance 0",
+            pointer=pointer,
+            hint="Lower `epsilon`, remove `debiased`, or use the exact solver.",
+        ) from error

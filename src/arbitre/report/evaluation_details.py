@@ -6,13 +6,13 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from arbitre.corpus.results.evaluation import unavailable
-from arbitre.corpus.storage.output_folder import output_folder
+from arbitre.corpus.evaluation import unavailable
 from arbitre.errors import DataError
-from arbitre.report.documents.worst_documents import ALIGNMENTS
-from arbitre.report.html.language import Language
-from arbitre.report.tables import result_files
-from arbitre.report.tables.result_files import REPORT
+from arbitre.report import result_files
+from arbitre.report.language import Language
+from arbitre.report.result_files import REPORT
+from arbitre.report.worst_documents import ALIGNMENTS
+from arbitre.storage.output_folder import output_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair
     from arbitre.comparison.value_classes import Row
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.report.html.view import Subject
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.report.view import Subject
     from arbitre.tables.arrow import Frame
 
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
@@ -30,7 +30,7 @@ FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 
 @dataclass(frozen=True, slots=True)
 class SavedDetails:
-    """Reads the details of an evaluation from its folder; see `arbitre.corpus.results.evaluation.DetailReader`."""
+    """Reads the details of an evaluation from its folder; see `arbitre.corpus.evaluation.DetailReader`."""
 
     def matches(self, evaluation: Evaluation) -> Frame:
         """Return `matches.csv`."""

@@ -10,36 +10,33 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 import numpy as np
 
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
-from arbitre.corpus.joining.join import Join
-from arbitre.corpus.joining.join_notes import KeyCheck
-from arbitre.corpus.joining.provenance import UNKNOWN_GOLD, GoldProvenance
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.source_texts import SourceTexts
-from arbitre.corpus.results import tables
-from arbitre.corpus.results.chance import sample_by_id
-from arbitre.corpus.results.diagnosis import DiagnosisTotals
-from arbitre.corpus.results.evaluation import Evaluation, extend
-from arbitre.corpus.results.flat_totals import FlatObserver, FlatTotals
-from arbitre.corpus.running.checkpoints import Checkpoints
-from arbitre.corpus.running.evaluate import PART_SIZE, ExecutionOptions, evaluate, pair_up
-from arbitre.corpus.running.executors import processes_of, running
-from arbitre.corpus.running.phases import ignore_progress
-from arbitre.corpus.statistics.clusters import cluster_labels
-from arbitre.corpus.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
+from arbitre.corpus import tables
+from arbitre.corpus.chance import sample_by_id
+from arbitre.corpus.checkpoints import Checkpoints
+from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up
+from arbitre.corpus.evaluation import Evaluation, extend
+from arbitre.corpus.executors import processes_of, running
+from arbitre.corpus.flat_totals import FlatObserver, FlatTotals
+from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
 from arbitre.errors import DataError
+from arbitre.inputs.join import JoinedCorpus, KeyCheck
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.inputs.source_texts import SourceTexts
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import parse, wildcard
-from arbitre.report.documents.entry_rows import EntryLayout
-from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments
+from arbitre.report import result_files
+from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.html.language import Language
-from arbitre.report.tables import fault_table, result_files
-from arbitre.report.tables.exports import write
-from arbitre.report.tables.fault_table import FaultTableObserver
-from arbitre.report.tables.match_table import MatchTableObserver
-from arbitre.report.text_files import atomic_text_file
+from arbitre.report.exports import write
+from arbitre.report.language import Language
+from arbitre.report.result_files import FaultTableObserver, MatchTableObserver
+from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
+from arbitre.statistics.sample import cluster_labels
+from arbitre.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
+from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.csv_text import STANDARD, CsvDialect
 
 if TYPE_CHECKING:
@@ -49,15 +46,14 @@ if TYPE_CHECKING:
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
     from arbitre.comparison.value_classes import Row
-    from arbitre.corpus.joining.sources import Sources
-    from arbitre.corpus.reading.records import Failure, Pair
-    from arbitre.corpus.running.document_results import DocumentResults, Observers
-    from arbitre.corpus.running.evaluate import Triple
-    from arbitre.corpus.running.executors import Executor
-    from arbitre.corpus.running.phases import OnProgress
-    from arbitre.diagnosis.moves.chance import ValueFrequencies
+    from arbitre.corpus.document_results import DocumentResults, Observers
+    from arbitre.corpus.evaluate import OnProgress, Triple
+    from arbitre.corpus.executors import Executor
+    from arbitre.diagnosis.moved_chance import ValueFrequencies
     from arbitre.engine.independent_matching import IndependentLevels
-    from arbitre.report.html.view import Subject
+    from arbitre.inputs.corpus_sources import Sources
+    from arbitre.inputs.records import Failure, Pair
+    from arbitre.report.view import Subject
     from arbitre.schema import Plan
     from arbitre.tables.arrow import Frame
     from arbitre.values import Json
@@ -117,7 +113,7 @@ class EvaluationJob:
     """
 
     plan: Plan
-    joined: Join | Iterable[Triple]
+    joined: JoinedCorpus | Iterable[Triple]
     options: EvaluationOptions = field(default_factory=EvaluationOptions)
     reading: ReadOptions = field(default_factory=ReadOptions)
     given: Evaluation | None = None
@@ -148,7 +144,7 @@ class EvaluationJob:
         self._keys = KeyCheck(self.plan.document_keys)
         if isinstance(self.joined, Iterator):
             self.joined = self._keys.watched(self.joined)
-        elif not isinstance(self.joined, Join) and self.given is None:
+        elif not isinstance(self.joined, JoinedCorpus) and self.given is None:
             self._keys.read(self.joined)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -196,17 +192,17 @@ class EvaluationJob:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how the documents were joined."""
-        return self.joined.notes if isinstance(self.joined, Join) else ()
+        return self.joined.notes if isinstance(self.joined, JoinedCorpus) else ()
 
     @property
     def provenance(self) -> GoldProvenance:
         """Provenance of the gold."""
-        return self._given or (self.joined.provenance if isinstance(self.joined, Join) else UNKNOWN_GOLD)
+        return self._given or (self.joined.provenance if isinstance(self.joined, JoinedCorpus) else UNKNOWN_GOLD)
 
     @property
-    def documents(self) -> Join:
+    def documents(self) -> JoinedCorpus:
         """The pairs, each of which can be read again."""
-        return self.joined if isinstance(self.joined, Join) else pair_up(self.joined)
+        return self.joined if isinstance(self.joined, JoinedCorpus) else pair_up(self.joined)
 
     def __call__(
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
@@ -247,7 +243,7 @@ class EvaluationJob:
         self, on_results: Callable[[DocumentResults], None] = lambda _: None
     ) -> tuple[Evaluation, tuple[str, ...]]:
         """Evaluate the corpus and write its results, without the report; arguments and errors as for the call."""
-        if isinstance(self.joined, Join):
+        if isinstance(self.joined, JoinedCorpus):
             self.check(self.joined.failures)
         options, clusters, done = self.options, list[str](), 0
         self.on_progress("comparing", done, self.size)
@@ -317,8 +313,8 @@ class EvaluationJob:
 
     def _flat_comparison(self, totals: FlatTotals) -> FlatComparison:
         """Return the flat comparison, with the solidarity by chance from a sample of the documents."""
-        from arbitre.corpus.running.worker import compare_pairs  # noqa: PLC0415  (as above)
-        from arbitre.diagnosis.causes.solidarity import COMPARISONS, solidarity_by_chance  # noqa: PLC0415  (as above)
+        from arbitre.corpus.worker import compare_pairs  # noqa: PLC0415  (as above)
+        from arbitre.diagnosis.solidarity import COMPARISONS, solidarity_by_chance  # noqa: PLC0415  (as above)
 
         flat = totals.comparison()
         if flat.solidarity is None:
@@ -333,7 +329,7 @@ class EvaluationJob:
 
     def _usual_values(self) -> ValueFrequencies:
         """Return how often the gold of the corpus has each value, from a sample of the documents."""
-        from arbitre.diagnosis.moves.chance import ValueFrequencies  # noqa: PLC0415  (only `--diagnose` needs it)
+        from arbitre.diagnosis.moved_chance import ValueFrequencies  # noqa: PLC0415  (only `--diagnose` needs it)
 
         gold = {pair.id: pair.as_json().gold for pair in sample_by_id(self.documents, MAX_COUNTED)}
         return ValueFrequencies.of(self.plan, gold)
@@ -375,7 +371,7 @@ class EvaluationJob:
         self.check(found.failures)
         labels, cluster_by = found.clusters, self.options.cluster_by
         if cluster_by is not None:
-            factors = self.joined.factors if isinstance(self.joined, Join) else {}
+            factors = self.joined.factors if isinstance(self.joined, JoinedCorpus) else {}
             given = clusters if cluster_by.startswith("/") else factors.get(cluster_by, cluster_by)
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
         undeclared = tuple(self._keys.notes.values())
@@ -395,7 +391,7 @@ class EvaluationJob:
             Evaluation,
             found,
             clusters=labels,
-            repaired=self.joined.repaired if isinstance(self.joined, Join) else (),
+            repaired=self.joined.repaired if isinstance(self.joined, JoinedCorpus) else (),
             violations=tuple(self.violations) if self.options.validate else None,
             flat_comparison=None if self._flat is None else self._flat_comparison(self._flat),
             diagnosis=diagnosis,
@@ -454,7 +450,7 @@ class DocumentDetails(SavedDetails):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle documents in memory, not those in files."""
         joined = self.job.joined
-        in_memory = isinstance(joined.pairs if isinstance(joined, Join) else joined, (list, tuple))
+        in_memory = isinstance(joined.pairs if isinstance(joined, JoinedCorpus) else joined, (list, tuple))
         return (DocumentDetails, (self.job,)) if in_memory else (SavedDetails, ())
 
     def matches(self, evaluation: Evaluation) -> Frame:
@@ -472,7 +468,7 @@ class DocumentDetails(SavedDetails):
             return SavedDetails.faults(self, evaluation)
         table = self.job.fault_table()
         seen = self._seen(evaluation, {result_files.FAULTS: table.frames})
-        return result_files.joined_frames(seen[result_files.FAULTS], fault_table.COLUMNS)
+        return result_files.joined_frames(seen[result_files.FAULTS], result_files.COLUMNS)
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arbitre.corpus.results import tables
-from arbitre.corpus.running.executors import choose_executor
+from arbitre.corpus import tables
+from arbitre.corpus.executors import choose_executor
 from arbitre.errors import OptionError
-from arbitre.report.html.language import Language
-from arbitre.report.tables.exports import Export, parse_exports
+from arbitre.report.exports import Export, parse_exports
+from arbitre.report.language import Language
 from arbitre.tables.csv_text import CsvDialect
 from arbitre.tables.table import unknown
 from arbitre.tally import NAMES
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from arbitre.corpus.joining.provenance import Provenance
-    from arbitre.corpus.running.executors import Executor
+    from arbitre.corpus.executors import Executor
+    from arbitre.inputs.provenance import Provenance
     from arbitre.options import CsvDialectName, Engine
 
 

@@ -7,14 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
 
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.data_frames import DataFrame
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.projection import Projection
-from arbitre.corpus.reading.records import Pair
-from arbitre.corpus.results.evaluation import Evaluation, extend
-from arbitre.corpus.results.gates import gate, parse_gates, require
+from arbitre.corpus.evaluation import Evaluation, extend
+from arbitre.corpus.gates import gate, parse_gates, require
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.data_frames import DataFrame
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.projection import Projection
+from arbitre.inputs.records import Pair
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -22,12 +22,12 @@ from arbitre.report.evaluation_options import EvaluationOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from arbitre.corpus.joining.join import Join
-    from arbitre.corpus.joining.provenance import Provenance
-    from arbitre.corpus.joining.sources import Documents, Paths
-    from arbitre.corpus.results.gates import Bounds
-    from arbitre.corpus.running.document_results import DocumentResults
-    from arbitre.corpus.running.evaluate import Triple
+    from arbitre.corpus.document_results import DocumentResults
+    from arbitre.corpus.evaluate import Triple
+    from arbitre.corpus.gates import Bounds
+    from arbitre.inputs.corpus_sources import Documents, Paths
+    from arbitre.inputs.join import JoinedCorpus
+    from arbitre.inputs.provenance import Provenance
     from arbitre.options import CsvDialectName, Engine
     from arbitre.schema import Plan
     from arbitre.values import Json
@@ -193,7 +193,7 @@ class SourceKeywords(ReadingKeywords, total=False):
     # end of the options
 
 
-def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeywords]) -> Join | list[Pair]:
+def document_pairs(plan: Plan, pairs: Pairs | None, **options: Unpack[SourceKeywords]) -> JoinedCorpus | list[Pair]:
     """Return the pairs of documents of a corpus; see `Comparator.evaluate` for the arguments and errors."""
     given: dict[str, Any] = dict(options)
     if pairs is None or _is_source(pairs):

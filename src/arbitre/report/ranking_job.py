@@ -7,41 +7,38 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.corpus.joining.join import Join
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.manifest import Manifest
-from arbitre.corpus.results.evaluation import Evaluation
-from arbitre.corpus.results.gates import gate, parse_gates, require
-from arbitre.corpus.running.executors import running
-from arbitre.corpus.storage.output_folder import check_output_folder, output_folder
-from arbitre.corpus.systems.factors import check_factor, factor
-from arbitre.corpus.systems.ranking import rank
-from arbitre.corpus.systems.run_stability import run_stability
-from arbitre.corpus.systems.system_samples import check_runs
+from arbitre.corpus.evaluation import Evaluation
+from arbitre.corpus.executors import running
+from arbitre.corpus.gates import gate, parse_gates, require
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.corpus_sources import Manifest, Sources
+from arbitre.inputs.join import JoinedCorpus
 from arbitre.refused_coefficients import check_not_agreement
+from arbitre.report.build_view import build_factors
 from arbitre.report.evaluation_details import FILES, details_of
 from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.html.build_view import build_factors
-from arbitre.report.html.language import Language
+from arbitre.report.exports import parse_exports
 from arbitre.report.keywords import SharedKeywords, option_sets
+from arbitre.report.language import Language
+from arbitre.report.ranking_files import FactorsResults, RankingResults, write_results
 from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
-from arbitre.report.tables.exports import parse_exports
-from arbitre.report.tables.ranking_files import FactorsResults, RankingResults, write_results
-from arbitre.report.tables.result_files import EVALUATION, REPORT
+from arbitre.report.result_files import EVALUATION, REPORT
+from arbitre.storage.output_folder import check_output_folder, output_folder
+from arbitre.systems.factors import check_factor, factor
+from arbitre.systems.ranking import check_runs, rank
+from arbitre.systems.run_stability import run_stability
 from arbitre.tables.csv_text import CsvDialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.corpus.joining.sources import Paths
-    from arbitre.corpus.reading.options import ReadOptions
-    from arbitre.corpus.running.executors import Executor
-    from arbitre.corpus.systems.options import StatisticsOptions
-    from arbitre.corpus.systems.ranking import Ranking
-    from arbitre.corpus.systems.run_stability import RunStability
+    from arbitre.corpus.executors import Executor
+    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.options import ReadOptions
     from arbitre.schema import Plan
+    from arbitre.systems.ranking import Ranking, StatisticsOptions
+    from arbitre.systems.run_stability import RunStability
 
 
 def compare(job: EvaluationJob, _name: str) -> Evaluation:
@@ -91,7 +88,7 @@ class RankingJob:
     def _systems(self, sources: Mapping[str, Sources]) -> tuple[Ranking, tuple[str, ...]]:
         with running(self.evaluation.executor) as executor:
             jobs = {name: self._job(one, name, executor) for name, one in sources.items()}
-            check_runs({name: job.joined.labels for name, job in jobs.items() if isinstance(job.joined, Join)})
+            check_runs({name: job.joined.labels for name, job in jobs.items() if isinstance(job.joined, JoinedCorpus)})
             evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
             ranking = ranked(evaluations, self.scores, self.statistics)
             if self._folder is not None:

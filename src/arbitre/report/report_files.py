@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from jsonschema import Draft202012Validator
 
 from arbitre import bundled
-from arbitre.corpus.reading import strict_json
-from arbitre.corpus.storage.files import unreadable
 from arbitre.errors import DataError
+from arbitre.inputs import strict_json
 from arbitre.paths import pointer
-from arbitre.report.documents import worst_documents
-from arbitre.report.documents.worst_documents import ALIGNMENTS, WorstDocuments
-from arbitre.report.html.build_view import (
+from arbitre.report import worst_documents
+from arbitre.report.build_view import (
     build_factors,
     build_subject,
     build_systems,
@@ -27,21 +25,23 @@ from arbitre.report.html.build_view import (
     reduced,
     with_ranking,
 )
-from arbitre.report.html.language import Language
-from arbitre.report.html.render import render_page
-from arbitre.report.html.standalone import embedded
-from arbitre.report.html.view import Subject, TrustView, View
-from arbitre.report.tables.result_files import EVALUATION, REPORT, without_folders
-from arbitre.report.tables.result_files import REPORT_FILES as FILES
-from arbitre.report.text_files import atomic_text_file, json_text, output_text_file
+from arbitre.report.language import Language
+from arbitre.report.render import render_page
+from arbitre.report.result_files import EVALUATION, REPORT, without_folders
+from arbitre.report.result_files import REPORT_FILES as FILES
+from arbitre.report.standalone import embedded
+from arbitre.report.view import Subject, TrustView, View
+from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
+from arbitre.storage.files import unreadable
+from arbitre.storage.text_files import atomic_text_file, json_text, output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from arbitre.corpus.results.documents import DocumentResult
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.systems.ranking import Ranking
+    from arbitre.corpus.documents import DocumentResult
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.systems.ranking import Ranking
 
 RANKING: Final = "ranking.json"
 FACTORS: Final = "factors.json"

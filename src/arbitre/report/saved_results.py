@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arbitre.corpus.reading import strict_json
-from arbitre.corpus.results.archive import RESULTS, read_archive
-from arbitre.corpus.results.evaluation import Evaluation, extend
-from arbitre.corpus.storage.files import unreadable
-from arbitre.corpus.storage.output_folder import check_output_folder, destination
-from arbitre.corpus.systems.ranking import Ranking
+from arbitre.corpus.archive import RESULTS, read_archive
+from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.errors import DataError, OptionError
-from arbitre.report.documents.worst_documents import ALIGNMENTS
+from arbitre.inputs import strict_json
 from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
-from arbitre.report.figures.specifications import write_figures as write_view_figures
-from arbitre.report.html.language import Language
+from arbitre.report.figures import write_figures as write_view_figures
+from arbitre.report.language import Language
 from arbitre.report.report_files import check_format, read_view, write_page
-from arbitre.report.tables.result_files import REPORT
+from arbitre.report.result_files import REPORT
+from arbitre.report.worst_documents import ALIGNMENTS
+from arbitre.storage.files import unreadable
+from arbitre.storage.output_folder import check_output_folder, destination
+from arbitre.systems.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from arbitre.report.html.view import Subject
+    from arbitre.report.view import Subject
 
 
 RANKING = "ranking.json"

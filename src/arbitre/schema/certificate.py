@@ -19,7 +19,7 @@ from arbitre.matching import Candidates
 from arbitre.normalizers import NFC
 from arbitre.paths import order, wildcard
 from arbitre.schema.describe import walk
-from arbitre.schema.reach import below
+from arbitre.schema.nodes import below
 from arbitre.tables.table import Table, TableColumn, columns
 from arbitre.values import Kind
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from arbitre.distances.base import Distance
     from arbitre.paths import Path
-    from arbitre.schema.nodes import Alternatives, Leaf, ListNode, Site
-    from arbitre.schema.reach import Reach
+    from arbitre.schema.nodes import Alternatives, Leaf, ListNode, Reach, Site
     from arbitre.values import Absence, Json
 
 METRIC: Final = "metric"

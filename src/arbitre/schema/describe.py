@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre.matching import Candidates
 from arbitre.normalizers import NFC
 from arbitre.paths import STAR, Path, wildcard
-from arbitre.schema.reach import leaves_of
+from arbitre.schema.nodes import leaves_of
 from arbitre.signature import Signature, text_of
 from arbitre.tables.table import Table, TableColumn
 from arbitre.values import Kind

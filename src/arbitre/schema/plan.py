@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from arbitre.paths import Path
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath
-    from arbitre.schema.loading.references import Subschema
-    from arbitre.schema.nodes import ObjectNode, Site
-    from arbitre.schema.plan_facts import PlanFacts
+    from arbitre.schema.loading.load_schema import Subschema
+    from arbitre.schema.nodes import ObjectNode, PlanFacts, Site
     from arbitre.signature import Signature
     from arbitre.values import Json
 

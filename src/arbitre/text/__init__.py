@@ -1,11 +1,9 @@
 """Measures of generated text: ROUGE, BLEU, segmentation and perplexity."""
 
-from arbitre.distances.text.rouge_scorer import RougeScore
-from arbitre.distances.text.weighted_bleu import BleuScore
-from arbitre.text.bleu_scores import bleu, bleu_details
+from arbitre.distances.rouge import RougeScore
+from arbitre.distances.translation import BleuScore
 from arbitre.text.corpus_scores import SegmentationScores, TextScores
-from arbitre.text.rouge_scores import rouge
-from arbitre.text.segmentation_scores import generalized_hamming, pk, window_diff
+from arbitre.text.scores import bleu, bleu_details, generalized_hamming, pk, rouge, window_diff
 from arbitre.text.token_perplexity import (
     PerplexityWindow,
     TokenLogprob,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.distances.text import segmentations
-from arbitre.distances.text.rouge_scorer import RougeScore, RougeScorer
-from arbitre.distances.text.segmentations import Segmentation, read_segmentation
-from arbitre.distances.text.translation import CorpusScore, corpus_bleu, corpus_chrf
+from arbitre.distances import segmentations
+from arbitre.distances.rouge import RougeScore, RougeScorer
+from arbitre.distances.segmentations import Segmentation, read_segmentation
+from arbitre.distances.translation import CorpusScore, corpus_bleu, corpus_chrf
 from arbitre.errors import DataError
 from arbitre.values import ABSENT
 

@@ -4,23 +4,65 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from statistics import median
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
 from arbitre.agreement.consensus.places import SCALAR
-from arbitre.agreement.consensus.sequence import in_order
-from arbitre.corpus.joining.provenance import ValueOrigin
+from arbitre.inputs.provenance import ValueOrigin
 from arbitre.paths import order, pointer
 from arbitre.report.visible_text import first_text
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.agreement.consensus.places import Place, Places
     from arbitre.agreement.consensus.vote import Vote
     from arbitre.paths import Token
+
+
+# The order of kept items and keys: the order that most annotators use.
+
+
+MAX_RANKED: Final = 2_000
+"""Maximum number of elements whose pairs are compared; more are sorted by their median relative position."""
+
+
+def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int]) -> list[int]:
+    """Return the elements in the order that most annotators use.
+
+    An element precedes another if more annotators place it before the other than after it. Elements are sorted by the
+    number of elements that they precede, minus the number of those that precede them (Copeland, 1951), then by their
+    median relative position.
+
+    Args:
+        positions: Position of each element in the list of each annotator who has it.
+        lengths: Length of the list of each annotator.
+
+    >>> in_order([{0: 0, 1: 1}, {0: 1, 1: 2}, {1: 0}], {0: 2, 1: 3})
+    [2, 0, 1]
+    """
+    middles = [median((at + 0.5) / lengths[annotator] for annotator, at in own.items()) for own in positions]
+    ranked = sorted(range(len(positions)), key=middles.__getitem__)
+    if len(positions) > MAX_RANKED or all(
+        _increasing([positions[at][annotator] for at in ranked if annotator in positions[at]]) for annotator in lengths
+    ):
+        return ranked  # saves the table of pairs
+    before = np.zeros((len(positions), len(positions)), dtype=np.int64)
+    for annotator in lengths:
+        places = np.array([own.get(annotator, np.nan) for own in positions])
+        before += (places[:, None] < places).astype(np.int64) - (places[:, None] > places)
+    wins = np.sign(before).sum(axis=1)
+    return sorted(ranked, key=lambda at: -wins[at])
+
+
+def _increasing(numbers: Sequence[int]) -> bool:
+    return all(first < second for first, second in pairwise(numbers))
 
 
 SINGLE: Final = "single annotator"
@@ -50,7 +92,7 @@ class Draft(NamedTuple):
     located: dict[str, Place]
 
 
-class _Node(NamedTuple):
+class _PlacedNode(NamedTuple):
     """A place, with its path in the consensus document.
 
     Attributes:
@@ -130,7 +172,7 @@ class Assembly:
         origins: dict[str, dict[str, ValueOrigin]] = defaultdict(dict)
         for name, root in self.places.roots.items():
             single = len(root.voters()) == 1
-            pending = [_Node(root, (), 1.0, ((root, ()),), "flagged" if single else "unanimous")]
+            pending = [_PlacedNode(root, (), 1.0, ((root, ()),), "flagged" if single else "unanimous")]
             if single:
                 origins[name][""] = ValueOrigin((self.places.annotators[root.voters()[0]],), SINGLE)
             while pending:
@@ -219,7 +261,7 @@ class Assembly:
             return [children[at] for at in sorted(range(len(children)), key=lambda at: positions[at][pivot])]
         return [children[at] for at in in_order(positions, {at: len(value) for at, value in containers.items()})]
 
-    def _below(self, node: _Node, family: Kind | None) -> Iterator[_Node]:
+    def _below(self, node: _PlacedNode, family: Kind | None) -> Iterator[_PlacedNode]:
         """Yield the places in a list or an object, the last one first."""
         place = node.place
         arranged = self._arranged(place, family)
@@ -227,9 +269,9 @@ class Assembly:
         above = (*node.above, (place, node.tokens)) if place.item else node.above
         for token, child in reversed(arranged):
             share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)
-            yield _Node(child, tokens, share, above, node.outcome)
+            yield _PlacedNode(child, tokens, share, above, node.outcome)
 
-    def _disagreement(self, document: str, root: Place, node: _Node) -> Disagreement:
+    def _disagreement(self, document: str, root: Place, node: _PlacedNode) -> Disagreement:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
         itself = ((place, node.tokens),) if place.item and Kind.OBJECT in place.families else ()
         entries = (*node.above, *itself)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.corpus.reading import strict_json
-from arbitre.corpus.reading.csv_table import CsvTable
-from arbitre.corpus.reading.sources import open_source, split_name
 from arbitre.errors import DataError, Problem, did_you_mean, shown
+from arbitre.inputs import strict_json
+from arbitre.inputs.csv_table import CsvTable
+from arbitre.inputs.open_files import open_source, split_name
 from arbitre.parsing.fast_json import compact
 from arbitre.tables.csv_text import FORMULA, unescaped
 from arbitre.values import ABSENT, Json, canonical

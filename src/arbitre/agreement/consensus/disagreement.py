@@ -8,19 +8,19 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from arbitre.corpus.joining.provenance import sidecar
-from arbitre.corpus.reading.document_ids import RUN
-from arbitre.corpus.reading.reader import LINES
-from arbitre.corpus.storage.files import is_file_name
-from arbitre.corpus.storage.output_folder import check_output_folder, output_folder, output_path
 from arbitre.errors import DataError
-from arbitre.report.text_files import atomic_text_file, json_text, output_text_file
+from arbitre.inputs.document_ids import RUN
+from arbitre.inputs.provenance import sidecar
+from arbitre.inputs.reader import LINES
+from arbitre.storage.files import is_file_name
+from arbitre.storage.output_folder import check_output_folder, output_folder, output_path
+from arbitre.storage.text_files import atomic_text_file, json_text, output_text_file
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from arbitre.corpus.joining.provenance import Provenance
+    from arbitre.inputs.provenance import Provenance
 
 Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
 """How far the annotators are from agreeing on a proposal; the first two need a decision by a person."""

@@ -8,12 +8,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
-from arbitre.agreement.consensus.build import build_gold, check_options
-from arbitre.agreement.consensus.systems import by_document, read_predictions
+from arbitre.agreement.consensus.build import build_gold, by_document, check_options, read_predictions
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
 from arbitre.comparator.comparator import take_comparator
-from arbitre.corpus.joining.provenance import Provenance
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.provenance import Provenance
 from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.consensus.disagreement import Consensus
     from arbitre.comparator import Comparator
-    from arbitre.corpus.joining.sources import Paths
-    from arbitre.corpus.reading.options import ReadOptions
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.statistics import Interval
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.options import ReadOptions
     from arbitre.options import Strategy
     from arbitre.schema import SchemaSource
+    from arbitre.statistics.intervals import Interval
     from arbitre.values import Json
 
 TITLE: Final = "Agreement with an unvalidated consensus"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.decisions import same
-from arbitre.corpus.joining.provenance import ValueOrigin
 from arbitre.errors import DataError, Problem
+from arbitre.inputs.provenance import ValueOrigin
 from arbitre.paths import order, pointer
-from arbitre.schema.validation.validate import find_violations
+from arbitre.schema.validate import find_violations
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.places import Place
     from arbitre.paths import Token
     from arbitre.schema.plan import Plan
-    from arbitre.schema.validation.validate import Violation
+    from arbitre.schema.validate import Violation
     from arbitre.values import Json
 
 UNDECIDED: Final = "undecided"

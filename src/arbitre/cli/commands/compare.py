@@ -10,21 +10,20 @@ import typer
 from rich.text import Text
 
 import arbitre
+from arbitre.cli.option_values import GateOptions, OverrideOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
-from arbitre.cli.overrides import OverrideOptions, check_format_assertion
-from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.comparator.configurations import compare_choices, differing, table
+from arbitre.comparator.documents import compare_choices, differing, table
 from arbitre.comparison import tables
-from arbitre.corpus.joining.join_notes import swapped_names
-from arbitre.corpus.reading.single_document import is_corpus, read_document
-from arbitre.corpus.reading.sources import STDIN
-from arbitre.corpus.results.evaluation import THRESHOLDS
-from arbitre.corpus.results.gates import gate
+from arbitre.corpus.evaluation import THRESHOLDS
+from arbitre.corpus.gates import gate
 from arbitre.errors import DataError
-from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.inputs.join import swapped_names
+from arbitre.inputs.open_files import STDIN
+from arbitre.inputs.options import is_corpus, read_document
+from arbitre.report.entry_rows import EntryLayout
 from arbitre.schema.loading.infer import infer
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import MAX_SHOWN, render
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.comparator.configurations import SideBySideRow
+    from arbitre.comparator.documents import SideBySideRow
 
 
 MAX_PAIRS: Final = 5

@@ -13,17 +13,17 @@ from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.result_tables import number
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.running.worker import compare_pairs
-from arbitre.corpus.storage.output_folder import output_folder
+from arbitre.corpus.worker import compare_pairs
+from arbitre.inputs.corpus_sources import Sources
 from arbitre.options import LanguageName
-from arbitre.report.documents.entry_rows import EntryLayout, EntryRow
+from arbitre.report.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.html.language import Language
+from arbitre.report.language import Language
 from arbitre.report.report_files import write_ranking
-from arbitre.report.tables.result_files import REPORT
-from arbitre.report.text_files import atomic_text_file
+from arbitre.report.result_files import REPORT
+from arbitre.storage.output_folder import output_folder
+from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.table import PLACE, SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.systems.ranking import Ranking
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.systems.ranking import Ranking
 
 SYSTEMS: Final = ("careful", "hasty")
 GOLD: Final = "gold.jsonl"

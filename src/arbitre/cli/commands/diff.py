@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
+from arbitre.cli.option_values import GateOptions, close
 from arbitre.cli.output.console import OutputOptions
-from arbitre.cli.thresholds import GateOptions, close
-from arbitre.corpus.results.tables import names
+from arbitre.corpus.tables import names
 from arbitre.errors import QualityGateError
-from arbitre.report.evaluation_diff import (
+from arbitre.systems.diff import (
     EvaluationDiff,
     TestedChange,
     check_file,

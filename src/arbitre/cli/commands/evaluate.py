@@ -7,28 +7,27 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
+from arbitre.cli.option_values import GateOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import shown_progress
-from arbitre.cli.overrides import check_format_assertion
-from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.document_ids import MAX_NAMES
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.records import key
-from arbitre.corpus.results.gates import gate
-from arbitre.report.documents.entry_rows import EntryLayout
+from arbitre.corpus.gates import gate
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.document_ids import MAX_NAMES
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.records import key
+from arbitre.report import result_files
+from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.tables import result_files
 from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.corpus.reading.records import Repair
+    from arbitre.inputs.records import RepairedPrediction
 
 
 def evaluate(
@@ -91,7 +90,7 @@ def evaluate(
     raise typer.Exit(close(screen, missed))
 
 
-def _repair_note(how: str, repairs: Sequence[Repair]) -> str:
+def _repair_note(how: str, repairs: Sequence[RepairedPrediction]) -> str:
     """Return the note on predictions that were read in this way, with the kinds of repair."""
     names = ((key(one.id, one.run), "" if one.in_text else f" ({one.how})") for one in repairs[:MAX_NAMES])
     shown = ", ".join(name + kind for name, kind in names)

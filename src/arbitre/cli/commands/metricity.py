@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 import arbitre
+from arbitre.cli.option_values import OverrideOptions
 from arbitre.cli.output.console import OutputOptions, counted
-from arbitre.cli.overrides import OverrideOptions
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.entry_metricity import claims_table, table
 from arbitre.options import CsvDialectName

@@ -12,7 +12,8 @@ import typer
 
 from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.comparator.api import perturb_gold
-from arbitre.diagnosis.perturbation import RATES, FaultKind
+from arbitre.gold.entry_faults import FaultKind
+from arbitre.gold.perturb import RATES
 
 
 class Rate(NamedTuple):

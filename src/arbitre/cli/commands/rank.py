@@ -8,26 +8,24 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from arbitre.cli.option_values import GateOptions, close, named_sources
 from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import compare_with_progress
 from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
-from arbitre.cli.sources import named_sources
-from arbitre.cli.thresholds import GateOptions, close
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.reading.sources import STDIN
-from arbitre.corpus.results.gates import gate
-from arbitre.corpus.systems.options import StatisticsOptions
-from arbitre.corpus.systems.ranking import SCORES
+from arbitre.corpus.gates import gate
+from arbitre.inputs.open_files import STDIN
+from arbitre.inputs.options import ReadOptions
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.report.ranking_files import check_system_names
 from arbitre.report.ranking_job import RankingJob
-from arbitre.report.tables.ranking_files import check_system_names
+from arbitre.systems.ranking import SCORES, StatisticsOptions
 
 if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.results.gates import Missed
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.gates import Missed
     from arbitre.report.evaluation_job import EvaluationJob
 
 

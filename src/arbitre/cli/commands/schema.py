@@ -13,15 +13,15 @@ from arbitre.cli.output.console import OutputOptions, Terminal, counted
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
-from arbitre.corpus.joining.sources import Sources
-from arbitre.corpus.reading.options import ReadOptions
-from arbitre.corpus.results.suggested_gate import suggest_gate as gate_for
-from arbitre.corpus.running.suggested_aliases import suggest_aliases as aliases_for
-from arbitre.corpus.storage.output_folder import paths_among
-from arbitre.diagnosis.gold_coverage import FEW
-from arbitre.report.text_files import json_text, output_text_file
+from arbitre.gold.aliases import suggest_corpus_aliases as aliases_for
+from arbitre.gold.coverage import FEW
+from arbitre.gold.suggested_gate import suggest_gate as gate_for
+from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.options import ReadOptions
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
+from arbitre.storage.output_folder import paths_among
+from arbitre.storage.text_files import json_text, output_text_file
 from arbitre.tables.terminal import escape_hidden, render
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.corpus.joining.join import Join
-    from arbitre.corpus.results.suggested_gate import SuggestedGate
-    from arbitre.diagnosis.gold_checks import GoldFinding
-    from arbitre.diagnosis.renamed_fields import AliasSuggestion, AliasSuggestions
+    from arbitre.gold.aliases import AliasSuggestion, AliasSuggestions
+    from arbitre.gold.checks import GoldFinding
+    from arbitre.gold.suggested_gate import SuggestedGate
+    from arbitre.inputs.join import JoinedCorpus
     from arbitre.schema import Plan
     from arbitre.schema.certificate import Certificate
 
@@ -193,7 +193,7 @@ def suggest_gate(
         )
 
 
-def _pairs(screen: Terminal, plan: Plan, sources: Sources, reading: ReadOptions) -> Join:
+def _pairs(screen: Terminal, plan: Plan, sources: Sources, reading: ReadOptions) -> JoinedCorpus:
     joined = sources.joined(reading.for_plan(plan))
     for note in joined.notes:
         screen.note(note)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.cli.output.console import Terminal
-    from arbitre.corpus.results.evaluation import Evaluation
-    from arbitre.corpus.running.phases import OnProgress, Phase
+    from arbitre.corpus.evaluate import OnProgress, Phase
+    from arbitre.corpus.evaluation import Evaluation
     from arbitre.report.evaluation_job import EvaluationJob
 
 SECONDS: Final = 5.0

@@ -9,14 +9,14 @@ from rich.text import Text
 
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import counted
-from arbitre.corpus.results.tables import AVERAGES
-from arbitre.corpus.statistics import threshold
-from arbitre.corpus.systems.tables import OWN_INTERVAL
-from arbitre.report.html.build_view import ranked
-from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import detectable, lead, sampled
-from arbitre.report.tables.ranking_files import FactorsResults, RankingResults
+from arbitre.corpus.tables import AVERAGES
+from arbitre.report.build_view import ranked
+from arbitre.report.language import Language, Translator
+from arbitre.report.ranking_files import FactorsResults, RankingResults
+from arbitre.report.wording import detectable, lead, sampled
 from arbitre.signature import Signature
+from arbitre.statistics.paired_tests import threshold
+from arbitre.systems.tables import OWN_INTERVAL
 from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.corpus.statistics import Interval
+    from arbitre.statistics.intervals import Interval
 
 _DIFFERENCE: Final = (
     "The interval of a difference comes from the test: it excludes 0 if the difference is significant. "

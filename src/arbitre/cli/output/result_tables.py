@@ -11,12 +11,12 @@ from rich.text import Text
 
 from arbitre.cli.output.console import counted, titled
 from arbitre.comparison import tables
-from arbitre.corpus.results import tables as corpus_tables
-from arbitre.corpus.results.evaluation import THRESHOLDS
-from arbitre.corpus.results.tables import AVERAGES
+from arbitre.corpus import tables as corpus_tables
+from arbitre.corpus.evaluation import THRESHOLDS
+from arbitre.corpus.tables import AVERAGES
 from arbitre.paths import order
-from arbitre.report.html.language import Language, Translator
-from arbitre.report.html.wording import sampled
+from arbitre.report.language import Language, Translator
+from arbitre.report.wording import sampled
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count
 from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render, table_width
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 
     from arbitre.classification import ClassAverages, Classification, Confusion
     from arbitre.comparison.flat import FlatComparison
-    from arbitre.corpus.results.diagnosis import CorpusDiagnosis
-    from arbitre.corpus.results.document_quality import DocumentQuality
-    from arbitre.corpus.results.documents import DocumentTable
-    from arbitre.corpus.results.evaluation import Evaluation
+    from arbitre.corpus.documents import DocumentQuality, DocumentTable
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
     from arbitre.signature import Signature
     from arbitre.tally import PathScores, Scores
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import singledispatch
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,18 +20,19 @@ import regex
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
 from arbitre.engine.columns.interning import Interned, intern, intern_readings
-from arbitre.engine.columns.link import link_children
-from arbitre.engine.columns.ragged import starts_of
-from arbitre.engine.columns.union_branch import choose_branch
-from arbitre.engine.columns.value_origin import ValueOrigin
-from arbitre.errors import DataError, FunctionError, clipped
-from arbitre.paths import STAR, Path
+from arbitre.engine.columns.ragged import add_one_by_one, counts_of, starts_of
+from arbitre.engine.columns.row_keys import key_codes, multiset_keys, row_codes
+from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
+from arbitre.matching import Candidates
+from arbitre.normalizers import nfc
+from arbitre.paths import STAR, Path, Token, pointer
 from arbitre.values import (
     KINDS,
     MAX_DEPTH,
     PATTERN_SECONDS,
     Json,
     Kind,
+    canonical,
     check,
     check_depth,
     check_keys,
@@ -39,9 +42,200 @@ from arbitre.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.arrays import Indices
-    from arbitre.schema.nodes import ObjectNode, Site
+    from arbitre.arrays import Indices, Mask
+    from arbitre.schema.nodes import ObjectBranch, ObjectNode, Site
     from arbitre.schema.plan import Plan
+
+
+# Choose the branch of a union of objects for each value, based on the value alone.
+
+
+def choose_branch(
+    branches: tuple[ObjectBranch, ...], values: Sequence[dict[str, Json]], tags: Indices | None
+) -> Indices:
+    """Return the index of the branch of each object; shape (values,).
+
+    This is the first branch whose `const` and `enum` fields all match, otherwise the branch with the most keys in
+    common; ties go to the first. Keys with absent values are ignored, so that equal values take the same branch.
+
+    Args:
+        branches: The branches.
+        values: The objects.
+        tags: The parent's branch for each object, if branches depend on it.
+    """
+    chosen = np.zeros(len(values), dtype=np.intp)
+    for row, value in enumerate(values):
+        numbers: Sequence[int] = range(len(branches))
+        if tags is not None:
+            tag = int(tags[row])
+            numbers = [n for n in numbers if (own_tags := branches[n].tags) is None or tag in own_tags] or numbers
+        holding = next((n for n in numbers if branches[n].tests and _all_tests_hold(branches[n], value)), None)
+        chosen[row] = max(numbers, key=lambda n: _shared_key_count(branches[n], value)) if holding is None else holding
+    return chosen
+
+
+def _all_tests_hold(branch: ObjectBranch, value: dict[str, Json]) -> bool:
+    with suppress(DataError):  # a value that is not JSON is reported when its own column is built
+        return all(name in value and canonical(nfc(value[name])) in allowed for name, allowed in branch.tests)
+    return False
+
+
+def _shared_key_count(branch: ObjectBranch, value: dict[str, Json]) -> int:
+    return sum(not branch.absent.covers(value[name]) for name in value.keys() & branch.names)
+
+
+# The position of values in documents, for the column that is built from them and for errors.
+
+
+@dataclass(slots=True)
+class ColumnOrigin:
+    """The position of the values of a new column: fields of `Column`, and data for building its child columns."""
+
+    parent: Column | None
+    origin: Indices
+    gold: int
+    """Number of gold values, which come first."""
+    token: Token | None = None
+    tokens: Sequence[int | str] | Indices | None = None
+    tags: Indices | None = None
+    """The parent's branch of a union for each value, if the values depend on it."""
+    item: bool = False
+    siblings: Sequence[Json] = ()
+    """The value of the sibling field that holds further readings, for each gold value."""
+
+    def located(self, error: ArbitreError, row: int) -> ArbitreError:
+        """Return the error with the JSON Pointer and the side of its row."""
+        tokens: list[int | str] = []
+        if self.tokens is not None:
+            token = self.tokens[row]
+            tokens.append(token if isinstance(token, str) else int(token))
+        elif self.token is not None and self.token is not STAR:
+            tokens.append(self.token)
+        above = self.parent.address(int(self.origin[row])) if self.parent is not None else ()
+        side = "gold" if row < self.gold else "predicted"
+        here, where = pointer((*above, *tokens)), f" in the {side} document"
+        problems = (
+            replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
+        )
+        placed = type(error)(*problems)
+        if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
+            placed.values = error.values
+            placed.document = row if self.parent is None else int(self.parent.root_rows(self.origin[[row]])[0])
+        return placed
+
+    def below(
+        self,
+        column: Column,
+        rows: Indices,
+        token: Token | None = None,
+        *,
+        tokens: Sequence[int | str] | Indices | None = None,
+        tags: Indices | None = None,
+        item: bool = False,
+    ) -> ColumnOrigin:
+        """Return the origin of the values in these rows (increasing) of the column that was built here.
+
+        `tags` are the branches of all rows of the column.
+        """
+        gold = int(rows.searchsorted(self.gold))
+        return ColumnOrigin(column, rows, gold, token, tokens, None if tags is None else tags[rows], item)
+
+
+# Second pass over the columns, children first: find absent rows and link parents to the rows that are present.
+
+
+@singledispatch
+def link_children(column: Column, site: Site) -> None:
+    """Link a column to the present rows of its child columns, then find which of its own rows are absent.
+
+    The child columns must be linked already.
+    """
+
+
+@link_children.register(ObjectColumn)
+def _object(column: ObjectColumn, site: Site) -> None:
+    for entries in column.maps:
+        child = entries.column
+        rows = np.arange(child.size, dtype=np.intp)
+        if child.present is not None:
+            rows = entries.index = child.present.nonzero()[0]
+            entries.codes = entries.codes[rows]
+        counts = np.bincount(child.origin[rows], minlength=column.size)
+        entries.starts = starts_of(counts)
+        entries.width = int(entries.codes.max(initial=-1)) + 1
+        entries.table = child.origin[rows] * entries.width + entries.codes
+    link_fields(column)
+    if site.absent.object:
+        column.present = _nonempty(column)
+
+
+@link_children.register(MixedColumn)
+def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (its child columns know what is absent)
+    link_fields(column)
+    column.present = _nonempty(column)
+
+
+@link_children.register(ListColumn)
+def _list(column: ListColumn, site: Site) -> None:
+    items = column.items
+    if items is None:
+        column.starts = np.zeros(column.size + 1, dtype=np.intp)
+    else:
+        matched_rows = _rows_to_match(column, items)
+        if matched_rows is not None:
+            column.index = matched_rows
+            column.starts = starts_of(np.bincount(items.origin[matched_rows], minlength=column.size))
+            if column.match_keys is not None:
+                column.match_keys = column.match_keys[matched_rows]
+    column.lengths = counts_of(column.starts)
+    link_fields(column)
+    column.sizes += column.lengths
+    column.multiset_keys = multiset_keys(column)
+    if site.absent.array:
+        column.present = _nonempty(column)
+
+
+def link_fields(column: Column) -> None:
+    """Index the links and set `sizes` to the total weight of each row's fields, added in the order of the columns."""
+    column.sizes = np.zeros(column.size)
+    maps = column.maps if isinstance(column, ObjectColumn) else ()
+    for link in sorted([*column.links, *maps], key=lambda link: link.column.number):
+        if isinstance(link, Link):
+            _index(link, column.size)
+            column.sizes += link.weight if link.index is None else np.where(link.index[:-1] >= 0, link.weight, 0.0)
+        elif link.column.key_ranks is None:
+            column.sizes += link.counts()
+        else:
+            owner = link.column.origin[link.rows(np.arange(link.starts[-1], dtype=np.intp))]
+            column.sizes = add_one_by_one(column.sizes, owner, np.ones(len(owner)))
+
+
+def _index(link: Link, size: int) -> None:
+    child = link.column
+    if child.size == size and child.present is None:
+        return
+    link.index = np.full(size + 1, -1, dtype=np.intp)
+    rows = np.arange(child.size, dtype=np.intp) if child.present is None else child.present.nonzero()[0]
+    link.index[child.origin[rows]] = rows
+
+
+def _nonempty(column: Column) -> Mask | None:
+    mask = column.sizes > 0.0
+    return None if mask.all() else mask
+
+
+def _rows_to_match(column: ListColumn, items: Column) -> Indices | None:
+    """Return the rows of `items` to match (None: all), and set the keys of keyed and set matchings."""
+    matched_rows = None if items.present is None else items.present.nonzero()[0]
+    matcher = column.matcher
+    if matcher.candidates is Candidates.SAME_KEY:
+        column.match_keys = key_codes(items, matcher.key)
+    elif matcher.candidates is Candidates.SAME_VALUE:
+        column.match_keys = row_codes(items)
+        rows = np.arange(items.size, dtype=np.intp) if matched_rows is None else matched_rows
+        _, first = np.unique(np.stack([items.origin[rows], column.match_keys[rows]]), axis=1, return_index=True)
+        matched_rows = rows[np.sort(first)]
+    return matched_rows
 
 
 MANY_VALUES: Final = 1 << 20
@@ -84,7 +278,7 @@ class _ColumnBuilder:
         if before < MANY_VALUES <= self.built:
             self.check_depth()
 
-    def open(self, site: Site, values: Sequence[Json], place: ValueOrigin, types: set[type] | None = None) -> Column:
+    def open(self, site: Site, values: Sequence[Json], place: ColumnOrigin, types: set[type] | None = None) -> Column:
         """Build the column of these values and leave its child columns pending. `types` are the types of the values."""
         types = set(map(type, values)) if types is None else types
         if site.atomic:
@@ -107,7 +301,7 @@ class _ColumnBuilder:
             mixed.links.append(Link(self._single(Kind(kind), site, part, set(map(type, part)), inner), 1.0))
         return mixed
 
-    def _kinds(self, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Kind | npt.NDArray[np.int8]:
+    def _kinds(self, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Kind | npt.NDArray[np.int8]:
         """Return the common kind of all values, or else the kind of each value."""
         if types <= KINDS.keys():
             kinds = {KINDS[value_type] for value_type in types}
@@ -122,7 +316,7 @@ class _ColumnBuilder:
                 raise place.located(error, row) from error
         return value_kinds
 
-    def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
+    def _single(self, kind: Kind, site: Site, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Column:
         """Build a column that is not mixed; for scalars, `kind` is any scalar kind."""
         if kind.scalar:
             return self._leaf(site, values, types, place)
@@ -136,7 +330,7 @@ class _ColumnBuilder:
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
 
-    def _common(self, site: Site, values: Sequence[Json], place: ValueOrigin) -> dict[str, Any]:
+    def _common(self, site: Site, values: Sequence[Json], place: ColumnOrigin) -> dict[str, Any]:
         parent = place.parent
         path: Path = ()
         if parent is not None:
@@ -162,12 +356,12 @@ class _ColumnBuilder:
         self.columns.append(column)
 
     @staticmethod
-    def _interned(site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Interned:
+    def _interned(site: Site, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Interned:
         if site.alternatives is None:
             return intern(site, values, types, place.tags)
         return intern_readings(site, values, place.siblings, place.tags)
 
-    def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ValueOrigin) -> Column:
+    def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Column:
         try:
             parts = self._interned(site, values, types, place)
         except (DataError, FunctionError):
@@ -190,7 +384,7 @@ class _ColumnBuilder:
         return column
 
     def _fields(
-        self, column: ObjectColumn, node: ObjectNode, values: Sequence[dict[str, Json]], place: ValueOrigin
+        self, column: ObjectColumn, node: ObjectNode, values: Sequence[dict[str, Json]], place: ColumnOrigin
     ) -> None:
         """Build the columns of the keys of objects."""
         if node.aliases:
@@ -219,7 +413,7 @@ class _ColumnBuilder:
         column: ObjectColumn,
         node: ObjectNode,
         values: Sequence[dict[str, Json]],
-        place: ValueOrigin,
+        place: ColumnOrigin,
         branches: Indices | None,
     ) -> None:
         """Build the columns of keys that are not in `properties`: by pattern, by `additionalProperties`, or by name."""
@@ -250,7 +444,7 @@ class _ColumnBuilder:
                 column.maps.append(link)
 
     def _by_name(
-        self, column: ObjectColumn, site: Site, named: dict[str, list[tuple[int, Json]]], place: ValueOrigin
+        self, column: ObjectColumn, site: Site, named: dict[str, list[tuple[int, Json]]], place: ColumnOrigin
     ) -> None:
         """Build a column for each key, in the order of the keys; many consecutive keys with single values share one."""
         custom = any(branch.leaf.distance.custom for branches in site.scalars.values() for branch in branches)
@@ -279,7 +473,7 @@ class _ColumnBuilder:
         column: ObjectColumn,
         site: Site,
         entries: list[tuple[int, str, Json]],
-        place: ValueOrigin,
+        place: ColumnOrigin,
         branches: Indices | None = None,
     ) -> MapLink | None:
         """Build the column of (row, key, value) entries of a map; None if all values are absent."""
@@ -307,7 +501,7 @@ class _ColumnBuilder:
                 hint="Write it without nested repetitions, or name the keys under `properties`.",
             ) from error
 
-    def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: ValueOrigin) -> None:
+    def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: ColumnOrigin) -> None:
         """Build the columns of the positions of `prefixItems` and of the items after them."""
         node = site.list
         facts = self.plan.facts
@@ -373,7 +567,7 @@ def build_columns(
     """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
-    place = ValueOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
+    place = ColumnOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
     builder.open(site or plan.sites[0], documents, place)
     while builder.pending:
         builder.pending.popleft()()

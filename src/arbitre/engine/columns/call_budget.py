@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arbitre.distances.base import base_pool
 from arbitre.distances.custom import CHEAPER, MemoPool
-from arbitre.distances.floor import base_pool
 from arbitre.engine.columns.column import Column, LeafColumn, descendants, leaf_columns
 from arbitre.errors import SolverError
 from arbitre.paths import wildcard

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.engine.columns.alternatives import Readings, ReadingsPool
 from arbitre.engine.columns.ragged import starts_of
-from arbitre.engine.columns.readings import Readings, ReadingsPool
 from arbitre.normalizers import is_surely_nfc, normalize, normalized
 from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from arbitre.engine.columns.column import Column, folded, leaf_columns
 from arbitre.engine.columns.fields import get_field
 from arbitre.engine.columns.ragged import take_or
-from arbitre.engine.columns.row_codes import find_fields
+from arbitre.engine.columns.row_keys import find_fields
 from arbitre.matching.transport_options import MassScheme
 from arbitre.values import ABSENT, Kind, kind_of
 

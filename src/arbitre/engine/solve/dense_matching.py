@@ -14,7 +14,7 @@ from arbitre.engine.solve.entry_ties import break_dense_ties
 from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
-from arbitre.matching.batch_assignment import assign_above, assign_all, best_partners
+from arbitre.matching.assignment import assign_above, assign_all, best_partners
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, folded
 from arbitre.engine.columns.ragged import starts_of, take_or
 from arbitre.engine.solve.multiset_matching import count_equal
-from arbitre.matching.tied_matchings import Ties
+from arbitre.matching.assignment import Ties
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.engine.columns.column import ListColumn
-    from arbitre.engine.known_bounds import KnownBounds
-    from arbitre.engine.solve.batches import Evaluate
-    from arbitre.engine.solve.limits import CellLimits
+    from arbitre.engine.columns.column import KnownBounds, ListColumn
+    from arbitre.engine.solve.batches import CellLimits, Evaluate
     from arbitre.matching import Coupling
 
 DEEP_BOUND_MIN_CELLS: Final = 1 << 12

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arbitre.distances.base import Blocks
+from arbitre.engine.columns.column import KnownBounds
 from arbitre.engine.columns.ragged import counts_of, expand_slices, rank_among_equal, starts_of
-from arbitre.engine.columns.row_hashes import Digests, mix_bits, row_hashes
-from arbitre.engine.known_bounds import KnownBounds
+from arbitre.engine.columns.row_keys import Digests, mix_bits, row_hashes
 from arbitre.engine.solve.batches import MatchedPairs
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
-    from arbitre.engine.solve.batches import Evaluate
-    from arbitre.engine.solve.limits import CellLimits
+    from arbitre.engine.solve.batches import CellLimits, Evaluate
 
 
 class ProblemSide:

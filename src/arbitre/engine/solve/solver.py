@@ -14,20 +14,18 @@ import numpy as np
 
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
 from arbitre.engine.columns.ragged import add_one_by_one, expand_slices, find_sorted, ratio_or_one, starts_of
-from arbitre.engine.solve.batches import Batch, FieldPairs, MatchedPairs
+from arbitre.engine.solve.batches import DEFAULT_LIMITS, Batch, CellLimits, FieldPairs, MatchedPairs
 from arbitre.engine.solve.dense_matching import DenseProblems
-from arbitre.engine.solve.exactly_bounded import exactly_bounded_rows
 from arbitre.engine.solve.lazy_matching import match_lazily
 from arbitre.engine.solve.leaf_quality import leaf_qualities
-from arbitre.engine.solve.limits import DEFAULT_LIMITS, CellLimits
 from arbitre.engine.solve.multiset_matching import count_equal
 from arbitre.engine.solve.sparse_matching import is_optimal, require_short
+from arbitre.engine.solve.upper_bounds import exactly_bounded_rows
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
-    from arbitre.engine.columns.column import KnownQualities
-    from arbitre.engine.known_bounds import KnownBounds
+    from arbitre.engine.columns.column import KnownBounds, KnownQualities
 
 MAX_LAZY_DEPTH: Final = 3
 """Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""

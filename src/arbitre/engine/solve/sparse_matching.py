@@ -20,14 +20,12 @@ from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import expand_slices, rank_among_equal
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 from arbitre.errors import SolverError
-from arbitre.matching.assignment import TIE
-from arbitre.matching.sparse_assignment import SparsePairs
+from arbitre.matching.assignment import TIE, SparsePairs
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
-    from arbitre.engine.solve.batches import Batch, Evaluate
-    from arbitre.engine.solve.limits import CellLimits
+    from arbitre.engine.solve.batches import Batch, CellLimits, Evaluate
     from arbitre.matching import Matcher
 
 CANDIDATES: Final = 8

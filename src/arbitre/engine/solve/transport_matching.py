@@ -14,8 +14,7 @@ from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched
 from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching.coupling import normalise_masses, transport_1d
-from arbitre.matching.kernel import require_positive
-from arbitre.matching.transport import transport_all
+from arbitre.matching.transport import require_positive, transport_all
 from arbitre.matching.transport_options import ExactSolver, SinkhornSolver
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
-    from arbitre.engine.solve.batches import Evaluate
-    from arbitre.engine.solve.limits import CellLimits
+    from arbitre.engine.solve.batches import CellLimits, Evaluate
     from arbitre.matching.transport_options import TransportOptions
 
 CHUNK_CELLS: Final = 1 << 18

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.distances.base import Blocks
+from arbitre.engine.columns.alternatives import slot_bounds
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink
 from arbitre.engine.columns.ragged import (
     add_one_by_one,
@@ -22,9 +23,9 @@ from arbitre.engine.columns.ragged import (
     find_sorted,
     ratio_or_one,
     starts_of,
+    take_or,
 )
-from arbitre.engine.columns.readings import slot_bounds
-from arbitre.engine.solve.function_errors import located
+from arbitre.engine.solve.leaf_quality import located
 from arbitre.engine.solve.multiset_matching import common_counts
 from arbitre.errors import FunctionError
 
@@ -244,3 +245,46 @@ def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indice
     """Return the number of items of each list, the rows of the items, and the first item of each block."""
     counts = column.lengths[lists]
     return counts, column.slices[0].below(lists)[1], starts_of(counts)[starts]
+
+
+# Plain rows: their upper bounds are exact and cost as much as qualities, so lazy matching would save nothing.
+
+
+@singledispatch
+def exactly_bounded_rows(column: Column, depth: int = 0) -> Mask | None:
+    """Return a mask of the plain rows; shape (size,), None for all.
+
+    Whether a row is plain depends on its value alone. Lists and non-empty maps are not plain.
+    """
+    plain = np.full(column.size, depth < MAX_BOUND_DEPTH)
+    if depth < MAX_BOUND_DEPTH:
+        rows = np.arange(column.size, dtype=np.intp)
+        for link in column.links:
+            below = exactly_bounded_rows(link.column, depth + len(link.column.path) - len(column.path))
+            if below is not None:
+                plain &= take_or(below, link.rows(rows), np.True_)
+        for entries in column.slices:
+            if entries.column.key_ranks is None:
+                plain &= entries.counts() == 0
+            elif (below := exactly_bounded_rows(entries.column, depth + 1)) is not None:
+                owner, values = entries.below(rows)
+                plain[owner[~below[values]]] = False
+    return None if plain.all() else plain
+
+
+@exactly_bounded_rows.register(ListColumn)
+def _lists(column: ListColumn, depth: int = 0) -> Mask:  # noqa: ARG001
+    return np.zeros(column.size, dtype=np.bool_)
+
+
+@exactly_bounded_rows.register(LeafColumn)
+def _leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
+    masks = [pool.exactly_bounded for pool in column.pools]
+    if all(mask is None for mask in masks):
+        return None
+    plain = np.ones(len(column.values), dtype=np.bool_)
+    for slot, mask in enumerate(masks):
+        if mask is not None:
+            in_slot = column.slots == slot
+            plain[in_slot] = mask[column.local[in_slot]]
+    return plain[column.codes]

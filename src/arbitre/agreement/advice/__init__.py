@@ -1,1 +1,0 @@
-"""Aids for interpreting agreement coefficients: other coefficients, intervals, and distances between categories."""

@@ -1,0 +1,302 @@
+"""Krippendorff's alpha of aligned rows, with the distance of the schema."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+
+from arbitre.agreement.aligned_rows import AlignedRows
+from arbitre.agreement.alignment import NONE
+from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.sums import FixedChance, PairSums, pair_table, pairs_within
+from arbitre.arrays import exact_dot, exact_sum
+from arbitre.engine.columns.item_weights import leaf_counts
+from arbitre.engine.columns.ragged import chunks, find_sorted
+from arbitre.engine.solve.solver import QualitySolver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.agreement.aligned_rows import ExchangedChance
+    from arbitre.agreement.by_document import ByDocument
+    from arbitre.arrays import Floats, Indices
+    from arbitre.engine.columns.column import Column
+    from arbitre.engine.solve.batches import Batch
+
+
+MAX_PAIRS: Final = 2_000
+"""Number of pairs of objects or lists above which the expected disagreement is estimated from a sample."""
+
+MAX_VALUE_PAIRS: Final = 200_000
+"""Number of pairs of single values above which the expected disagreement is estimated from a sample."""
+
+MAX_WITHIN: Final = 20_000
+"""Number of pairs of values within documents above which the local expected disagreement is estimated from a sample."""
+
+MAX_CELLS: Final = 1 << 27
+"""Maximum number of pairs of single values that are compared, over all pairs of objects or lists.
+
+This takes about 7 s for nested documents. Above it, the expected disagreement is estimated from a sample.
+"""
+
+PRECISION: Final = 0.005
+"""Relative standard error of the expected disagreement below which the sample is large enough.
+
+The standard error of alpha from the sample is then at most 0.005 * (1 - alpha).
+"""
+
+MIN_PAIRS: Final = 32
+"""Minimum number of pairs in the sample."""
+
+MIN_CELLS: Final = 1 << 16
+"""Number of pairs of single values in the pairs that are sampled first: this takes less than 0.1 s."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AlphaParts:
+    """Sums and pairs of values from which alpha is computed, with their documents, so that documents can be resampled.
+
+    Attributes:
+        ratings: Number of values in units with at least two values, per document; shape (documents,).
+        disagreement: Sum over these values of the mean difference from the other values of the unit, per document.
+        first: Document of the first value of pairs of these values; shape (pairs,).
+        second: Document of the second value.
+        differences: Difference of the two values.
+        weights: Number of pairs that each pair stands for: 1 if all pairs are compared, more for a sample.
+        standard_error: Standard error of the weighted mean of the differences; None if all pairs are compared.
+    """
+
+    ratings: Floats
+    disagreement: Floats
+    first: Indices
+    second: Indices
+    differences: Floats
+    weights: Floats
+    standard_error: float | None
+
+
+def alpha_of_rows(
+    differences: Differences,
+    part: AlignedRows,
+    by_document: ByDocument | None,
+    *,
+    seed: int,
+    most: int = MAX_PAIRS,
+    chance: ExchangedChance | None = None,
+) -> Coefficient:
+    """Return alpha with the distance of the schema; for the other arguments, see `alpha_parts`.
+
+    `by_document` adds the interval and the local expected agreement; None adds nothing. `chance` is the expected
+    agreement, instead of that of pooled values; there is no local one then.
+    """
+    parts = alpha_parts(differences, part, seed=seed, most=most)
+    number = float(parts.ratings.sum())
+    observed = expected = None
+    if number:
+        observed = 1.0 - exact_sum(parts.disagreement) / number
+        expected = 1.0 - exact_dot(parts.weights, parts.differences) / exact_sum(parts.weights)
+    coefficient = Coefficient.corrected(
+        observed,
+        expected,
+        name=f"alpha_{differences.difference}",
+        chance_model="pooled values, without replacement",
+        items=int(((part.rows != NONE).sum(axis=1) > 1).sum()),
+        annotators=part.rows.shape[1],
+        standard_error=parts.standard_error,
+    )
+    coefficient = coefficient if chance is None else chance.applied(coefficient)
+    if not number or by_document is None:
+        return coefficient
+    raters = (part.rows != NONE).sum(axis=1)
+    rows, document, raters = part.rows[raters > 1], part.document[raters > 1], raters[raters > 1]
+    pooled, owner = rows[rows != NONE], document.repeat(raters)
+    first, second = pairs_within(owner, min(most, MAX_WITHIN), seed)
+    used = parts.ratings.nonzero()[0]
+    position = np.zeros(len(parts.ratings), dtype=np.intp)
+    position[used] = np.arange(len(used))
+    documents = position[parts.first], position[parts.second]
+    sums = PairSums(
+        disagreed=parts.disagreement[used],
+        values=parts.ratings[used],
+        pairs=pair_table(*documents, parts.weights, len(used)),
+        differences=pair_table(*documents, parts.weights * parts.differences, len(used)),
+        within=position[owner[first]],
+        differences_within=differences.between(part.column, pooled[first], pooled[second]),
+    )
+    if chance is not None:
+        return by_document.with_interval(coefficient, FixedChance(sums, chance.expected), len(used))
+    return by_document.added(coefficient, sums, document, raters)
+
+
+def observed_agreement(differences: Differences, part: AlignedRows) -> float | None:
+    """Return 1 minus the mean difference of values of the same unit; None without units of two values."""
+    raters = (part.rows != NONE).sum(axis=1)
+    weighted = [2.0 * within / (raters[units] - 1.0) for units, within in _within_units(differences, part)]
+    number = int(raters[raters > 1].sum())
+    return 1.0 - math.fsum(np.concatenate([np.empty(0), *weighted]).tolist()) / number if number else None
+
+
+def _within_units(differences: Differences, part: AlignedRows) -> Iterator[tuple[Indices, Floats]]:
+    """Yield the units that each pair of annotators has in common, and the differences of their values."""
+    for i, j in combinations(range(part.rows.shape[1]), 2):
+        both = ((part.rows[:, i] != NONE) & (part.rows[:, j] != NONE)).nonzero()[0]
+        yield both, differences.between(part.column, part.rows[both, i], part.rows[both, j])
+
+
+def alpha_parts(differences: Differences, part: AlignedRows, *, seed: int, most: int = MAX_PAIRS) -> AlphaParts:
+    """Compute the differences within units, and between values of different units: of all pairs, or of a sample.
+
+    Args:
+        differences: Compares the rows.
+        part: The aligned rows.
+        seed: Random seed of the sample.
+        most: Number of pairs of values above which those of different units are sampled.
+    """
+    raters = (part.rows != NONE).sum(axis=1)
+    several = raters > 1
+    rows, raters, document = part.rows[several], raters[several], part.document[several]
+    documents = int(part.document.max(initial=-1)) + 1
+    within, owners, weighted = [np.empty(0)], [document[:0]], [np.empty(0)]
+    for both, each in _within_units(differences, AlignedRows(part.column, rows, document)):
+        within.append(each)
+        weighted.append(2.0 * each / (raters[both] - 1.0))
+        owners.append(document[both])
+    owner = np.concatenate(owners)
+    unit, at = (rows != NONE).nonzero()
+    drawn, between, weight = _between_units(differences, part.column, rows[unit, at], unit, seed=seed, most=most)
+    standard_error = None
+    if weight != 1.0:
+        share = len(between) * weight / (len(between) * weight + len(owner))
+        standard_error = share * float(between.std(ddof=1)) / math.sqrt(len(between))
+    first, second = document[unit][drawn]
+    return AlphaParts(
+        ratings=_sums(document, raters.astype(np.float64), documents),
+        disagreement=_sums(owner, np.concatenate(weighted), documents),
+        first=np.concatenate([owner, first]),
+        second=np.concatenate([owner, second]),
+        differences=np.concatenate([*within, between]),
+        weights=np.repeat([1.0, weight], [len(owner), len(between)]),
+        standard_error=standard_error,
+    )
+
+
+def _sums(document: Indices, values: Floats, documents: int) -> Floats:
+    sums: Floats = np.bincount(document, values, minlength=documents).astype(np.float64)
+    return sums
+
+
+def _between_units(
+    differences: Differences, column: Column, pooled: Indices, unit: Indices, *, seed: int, most: int
+) -> tuple[Indices, Floats, float]:
+    """Compare all pairs of rows of different units, or a random sample of them.
+
+    Returns:
+        Positions of the rows of each pair in `pooled`, shape (2, pairs); their differences; and the number of pairs
+        that each stands for, 1 if all pairs are compared.
+    """
+    number, values = len(pooled), leaf_counts(column)[pooled]
+    pairs = number * (number - 1) // 2
+    cells = float(values.sum() ** 2 - exact_dot(values, values)) / 2.0
+    sizes = np.bincount(unit)
+    different = pairs - int((sizes * (sizes - 1) // 2).sum())
+    if different <= MIN_PAIRS or (pairs <= most and cells <= MAX_CELLS):
+        drawn = np.array(np.triu_indices(number, 1))
+        drawn = drawn[:, unit[drawn[0]] != unit[drawn[1]]]
+        return drawn, differences.between(column, *pooled[drawn]), 1.0
+    cells /= pairs
+    most = max(MIN_PAIRS, min(MAX_VALUE_PAIRS, int(MAX_CELLS / cells)))
+    needed = max(MIN_PAIRS, int(MIN_CELLS / cells))
+    random, drawn, between = np.random.default_rng(seed), np.empty((2, 0), dtype=np.intp), np.empty(0)
+    while (more := min(needed, most) - len(between)) > 0:
+        first = random.integers(number, size=more)
+        fresh = np.array([first, (first + random.integers(1, number, size=more)) % number])
+        fresh = fresh[:, unit[fresh[0]] != unit[fresh[1]]]
+        between = np.concatenate([between, differences.between(column, *pooled[fresh])])
+        drawn = np.concatenate([drawn, fresh], axis=1)
+        mean = float(between.mean()) if len(between) >= MIN_PAIRS else 0.0
+        needed = math.ceil((float(between.std(ddof=1)) / mean / PRECISION) ** 2) if mean else most
+        needed = max(MIN_PAIRS, min(needed, 2 * len(between)))
+    return drawn, between, different / len(between)
+
+
+# Computes differences of many pairs of rows in bounded memory; keeps those of fields when comparing their objects.
+
+
+Difference: TypeAlias = Literal["d", "d2"]
+"""Difference of two values in alpha: their distance, or its square as for interval data."""
+
+BLOCK_CELLS: Final = 1 << 22
+"""Maximum number of pairs of single values in the rows that are compared at a time; limits memory."""
+
+
+@dataclass(eq=False, slots=True)
+class Differences:
+    """Compares pairs of rows of columns.
+
+    Attributes:
+        difference: Difference of two values; see `Difference`.
+        symmetric: Whether the distance is the same in both directions. If not, their mean is used.
+        block_cells: Maximum number of pairs of single values in the rows that are compared at a time.
+    """
+
+    difference: Difference
+    symmetric: bool
+    block_cells: int = BLOCK_CELLS
+    _known: dict[int, tuple[Indices, Floats]] = field(default_factory=dict)
+    """By column number: the pairs of rows, as left row * size + right row, increasing; and their distances."""
+
+    def between(self, column: Column, left: Indices, right: Indices) -> Floats:
+        """Return the difference of each pair of rows; the mean of both directions if they may differ."""
+        distances = self._distances(column, left, right)
+        if not self.symmetric:
+            distances = (distances + self._distances(column, right, left)) / 2.0
+        squares: Floats = distances if self.difference == "d" else distances * distances
+        return squares
+
+    def forget(self, column: Column) -> None:
+        """Drop the distances that were kept for a column."""
+        self._known.pop(column.number, None)
+
+    def _distances(self, column: Column, left: Indices, right: Indices) -> Floats:
+        """Return the distances of pairs; those of the same rows are computed once.
+
+        Reusing the distances known from the parent rows halves the time if documents are objects with one list.
+        """
+        codes = left * column.size + right
+        unique, inverse = np.unique(codes, return_inverse=True)
+        distances = np.empty(len(unique))
+        known, values = self._known.get(column.number, (codes[:0], distances[:0]))
+        place = find_sorted(known, unique)
+        distances[place >= 0] = values[place[place >= 0]]
+        rest = (place < 0).nonzero()[0]
+        first, second = np.divmod(unique[rest], max(column.size, 1))
+        distances[rest] = self._computed(column, first, second)
+        return distances[inverse]
+
+    def _computed(self, column: Column, left: Indices, right: Indices) -> Floats:
+        """Compare some pairs at a time, and keep the distances of their fields."""
+        values = leaf_counts(column)
+        blocks: list[Floats] = [np.empty(0)]
+        kept: dict[int, list[Batch]] = {}
+        for block in chunks((values[left] * values[right]).astype(np.intp), self.block_cells):
+            batch = QualitySolver().evaluate(column, left[block], right[block])
+            blocks.append(1.0 - batch.quality)
+            fields = [pairs.batch for pairs in batch.fields]
+            for each in fields:  # grows during iteration: fields of fields
+                kept.setdefault(each.column.number, []).append(each)
+                fields.extend(pairs.batch for pairs in each.fields)
+        for number, batches in kept.items():
+            self._keep(number, batches)
+        return np.concatenate(blocks)
+
+    def _keep(self, number: int, batches: Sequence[Batch]) -> None:
+        size = batches[0].column.size
+        codes, distances = self._known.get(number, (np.empty(0, dtype=np.intp), np.empty(0)))
+        codes = np.concatenate([codes, *(batch.left * size + batch.right for batch in batches)])
+        distances = np.concatenate([distances, *(1.0 - batch.quality for batch in batches)])
+        codes, first = np.unique(codes, return_index=True)
+        self._known[number] = codes, distances[first]

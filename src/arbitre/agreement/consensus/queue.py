@@ -1,0 +1,198 @@
+"""Writes the queue of disagreements on which people decide."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from arbitre.agreement.consensus.decisions import cell_text, fingerprint, same
+from arbitre.errors import OptionError
+from arbitre.parsing.fast_json import compact
+from arbitre.report.document_tree import shown
+from arbitre.report.language import Language
+from arbitre.report.standalone import render_queue
+from arbitre.storage.output_folder import output_folder
+from arbitre.storage.text_files import atomic_text_file, output_text_file
+from arbitre.tables.csv_text import cell, csv_writer
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TextIO
+
+    from arbitre.agreement.consensus.decisions import Decision
+    from arbitre.agreement.consensus.disagreement import Disagreement
+    from arbitre.values import Json
+
+
+# The queue of disagreements as data for its page.
+
+
+def queue_view(
+    annotators: Sequence[str], disagreements: Iterable[Disagreement], decisions: Iterable[Decision] = ()
+) -> dict[str, Any]:
+    """Return the queue as JSON for `render_queue`.
+
+    Returns:
+        `disagreements`, each with its `choices`: the values to choose from, the proposal first, as JSON text (`raw`)
+        and for display (`value`), with the annotators who have them. `absent` are those who have none, or no vote.
+        `entry` is the position of its context in `entries`, which contain the proposal and each annotator's version of
+        an entry. `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
+    """
+    entries: dict[tuple[str, str], int] = {}
+    plain_entries: list[Json] = []
+    plain: list[Json] = []
+    for each in disagreements:
+        at = entries.setdefault((each.document, each.entry), len(entries))
+        if at == len(plain_entries):
+            plain_entries.append(_entry(each))
+        plain.append(_disagreement(each) | {"entry": at})
+    whole = json.dumps([each["fingerprint"] for each in plain])
+    return {
+        "key": hashlib.sha256(whole.encode()).hexdigest()[:16],
+        "annotators": list(annotators),
+        "entries": plain_entries,
+        "disagreements": plain,
+        "decisions": "".join(compact(decision.to_dict()) + "\n" for decision in decisions),
+    }
+
+
+def _entry(disagreement: Disagreement) -> dict[str, Json]:
+    value = disagreement.proposal if disagreement.entry == disagreement.pointer else disagreement.context
+    proposal = {} if value is ABSENT else {"proposal": shown(value)}
+    versions = {each.annotator: shown(each.value) for each in disagreement.versions if each.value is not ABSENT}
+    return {"pointer": disagreement.entry, **proposal, "versions": versions}
+
+
+def _disagreement(disagreement: Disagreement) -> dict[str, Json]:
+    readings = [reading for reading in disagreement.readings if reading.value is not ABSENT]
+    left_out = disagreement.proposal is ABSENT
+    values: list[Json] = [] if left_out else [disagreement.proposal]
+    for reading in readings:
+        if not any(same(reading.value, value) for value in values):
+            values.append(reading.value)
+    choices = [_choice(value, [each.annotator for each in readings if same(each.value, value)]) for value in values]
+    if not left_out:
+        choices[0]["proposed"] = True
+    choices[not left_out :] = sorted(choices[not left_out :], key=lambda choice: -len(choice["annotators"]))
+    return {
+        "id": disagreement.id,
+        "fingerprint": fingerprint(disagreement),
+        "document": disagreement.document,
+        "pointer": disagreement.pointer,
+        "path": disagreement.path,
+        "within": list(disagreement.within),
+        "kind": disagreement.kind,
+        "flag": disagreement.flag,
+        "weight": disagreement.weight,
+        "choices": choices,
+        "absent": {
+            "annotators": [each.annotator for each in disagreement.readings if each.value is ABSENT and each.votes],
+            "without_vote": [each.annotator for each in disagreement.readings if not each.votes],
+            "proposed": left_out,
+        },
+    }
+
+
+def _choice(value: Json, annotators: list[str]) -> dict[str, Any]:
+    return {"raw": compact(value), "value": shown(value), "annotators": annotators, "proposed": False}
+
+
+SUFFIXES: Final = (".jsonl", ".csv", ".html")
+
+
+class Queue(NamedTuple):
+    """The disagreements of annotators, and the decisions on them so far.
+
+    Attributes:
+        annotators: Names of the annotators.
+        disagreements: The disagreements, in the order in which people should decide.
+        decisions: Decisions by the id of their disagreement.
+        version: Version of arbitre.
+    """
+
+    annotators: Sequence[str]
+    disagreements: Sequence[Disagreement]
+    decisions: Mapping[str, Decision]
+    version: str
+
+    def write(
+        self,
+        path: Path,
+        language: Language = Language.EN,
+        *,
+        inputs: Iterable[str | Path] = (),
+        force: bool = False,
+    ) -> None:
+        """Write the queue to a file in the format of its suffix, or to a folder in all formats.
+
+        Raises DataError if a file cannot be written or is not one that arbitre wrote.
+        """
+        files = queue_files(path)
+        if files == [path]:
+            with output_text_file(path) as file:
+                self._write(file, path.suffix, language)
+            return
+        with output_folder(path, [each.name for each in files], inputs=inputs, force=force) as staging:
+            for each in files:
+                with atomic_text_file(staging / each.name) as file:
+                    self._write(file, each.suffix, language)
+
+    def _write(self, file: TextIO, suffix: str, language: Language) -> None:
+        if suffix == ".html":
+            file.write(self._page(language))
+        elif suffix == ".csv":
+            self._table(file)
+        else:
+            file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
+
+    def _page(self, language: Language) -> str:
+        view = queue_view(self.annotators, self.disagreements, self.decisions.values())
+        return render_queue(view, self.version, language)
+
+    def _table(self, file: TextIO) -> None:
+        writer = csv_writer(file)
+        readings = [f"{name}: {part}" for name in self.annotators for part in ("value", "pointer")]
+        described = ("id", "document", "pointer", "path", "kind", "flag", "weight", "proposal")
+        writer.writerow([*described, *map(cell, readings), "context", "value", "absent", "by", "note", "fingerprint"])
+        for own in self.disagreements:
+            by_name = {reading.annotator: reading for reading in own.readings}
+            cells: list[str] = []
+            for name in self.annotators:
+                reading = by_name.get(name)
+                cells += ["", ""] if reading is None else [cell_text(reading.value), reading.pointer or ""]
+            decision = self.decisions.get(own.id)
+            decided = ["", "", "", ""]
+            if decision is not None:
+                absent = "true" if decision.value is ABSENT else ""
+                decided = [cell_text(decision.value), absent, cell(decision.by), cell(decision.note)]
+            texts = map(cell, (own.id, own.document, own.pointer, own.path, own.kind, own.flag))
+            context = cell_text(own.context)
+            writer.writerow(
+                [*texts, compact(own.weight), cell_text(own.proposal), *cells, context, *decided, fingerprint(own)]
+            )
+
+
+def queue_files(path: str | Path) -> list[Path]:
+    """Return the files of a queue: the file itself, or all three formats in a folder.
+
+    Raises:
+        OptionError: The path is neither a folder nor a file with one of `SUFFIXES`.
+
+    >>> [each.name for each in queue_files("queue")], [each.name for each in queue_files("decide.html")]
+    (['queue.jsonl', 'queue.csv', 'queue.html'], ['decide.html'])
+    """
+    path = Path(path)
+    if path.is_dir() or not path.suffix:
+        return [path / f"queue{suffix}" for suffix in SUFFIXES]
+    if path.suffix not in SUFFIXES:
+        raise OptionError.of(
+            f"Expected `queue` to be a folder or a file that ends in {', '.join(SUFFIXES)}, got {path.name!r}."
+        )
+    return [path]
+
+
+def _record(disagreement: Disagreement) -> dict[str, object]:
+    return disagreement.to_dict() | {"fingerprint": fingerprint(disagreement)}

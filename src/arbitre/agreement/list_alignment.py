@@ -1,0 +1,397 @@
+"""Alignments of the items of many lists, in bounded memory; long lists compare only the items that matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.agreement.alignment import NONE, AlignmentProblem, UnitAlignment, align
+from arbitre.engine.batch_comparison import pair_qualities
+from arbitre.engine.columns.item_weights import leaf_counts
+from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
+from arbitre.engine.columns.row_keys import row_codes
+from arbitre.engine.solve.batches import DEFAULT_LIMITS
+from arbitre.engine.solve.lazy_matching import solve_lazily
+from arbitre.engine.solve.matching_problems import MatchingProblems
+from arbitre.engine.solve.solver import QualitySolver
+from arbitre.matching import Candidates
+from arbitre.matching.assignment import hungarian
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.engine.columns.column import Column, ListColumn
+    from arbitre.engine.solve.batches import CellLimits
+    from arbitre.matching.builtin_matchers import CouplingFunction
+
+    Pair = tuple[int, int]
+    Tables = Mapping[Pair, Floats]
+
+UNMATCHED: Final = 0.5
+"""Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
+
+BLOCK_CELLS: Final = 1 << 22
+"""Maximum number of pairs of single values in the lists that are compared at a time; limits memory."""
+
+LAZY_BLOCK_CELLS: Final = 1 << 26
+"""Maximum number of these pairs for long lists, of which few pairs are compared."""
+
+_MARGIN: Final = 1e-6
+
+LEAST_PAIRS: Final = 20
+"""Minimum number of pairs of different items for an estimate of their similarity."""
+
+MOST_PAIRS: Final = 5_000
+"""Maximum number of these pairs that are compared, and approximate maximum number of pairs that are matched."""
+
+SAME: Final = 0.4
+"""Position of the least quality of items that stand for the same thing, between the mean quality of different items (0)
+and the median quality of matched items (1)."""
+
+USUAL_QUALITY: Final = 0.5
+"""Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
+
+MAX_KNOWN_CELLS: Final = 256
+"""Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
+
+
+def align_lists(
+    column: ListColumn,
+    lists: Indices,
+    *,
+    search: bool = True,
+    identify: bool = False,
+    complete: bool = False,
+    limits: CellLimits = DEFAULT_LIMITS,
+) -> list[UnitAlignment]:
+    """Align the items of lists.
+
+    The matching of the schema is honoured: items with the same key, at the same position or with the same value are
+    aligned and no others, if the list is matched by a key, by position or as a set; items below the gate of the list
+    stay apart unless an item of another annotator is similar to both. Other matchings are used as they are, except
+    transport, which may split items: it is replaced with the optimal alignment.
+
+    For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
+    schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
+    (see `least_quality`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
+    such as lists whose items lack their key. Order does not matter then.
+
+    Args:
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        search: See `align`.
+        identify: Whether to align only items that stand for the same thing.
+        complete: Whether to align items at distance 1 too; by default, they stay alone.
+        limits: Sizes at which the method changes.
+
+    Returns:
+        The alignment of the items of each unit.
+    """
+    if column.items is None:
+        return []
+    pairs = list(combinations(range(lists.shape[1]), 2))
+    lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
+    lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
+    cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
+    matcher = column.matcher
+    gated: _Gate | Identity | None
+    if identify:
+        gated = Identity.of_lists(column, column.items, lists)
+    else:
+        gated = _Gate.of_matching(column, lists, complete=complete)
+    couple: CouplingFunction = hungarian
+    own = matcher.candidates is Candidates.ALL and not (matcher.full_matching or matcher.gate or matcher.transport)
+    if own and not identify:
+        couple, lazy = matcher.couple, np.zeros_like(lazy)
+    known: dict[tuple[Hashable, ...], UnitAlignment] = {}
+    alignments: list[UnitAlignment | None] = [None] * len(lists)
+    for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
+        for block in chunks(cells[which].astype(np.intp), limit):
+            units = which[block]
+            if limit == BLOCK_CELLS:
+                aligned = _aligned(
+                    column, column.items, lists[units], known, gated and gated.of(units), search=search, couple=couple
+                )
+            else:
+                aligned = _LongLists(column, column.items, lists[units], gated and gated.of(units)).aligned(
+                    search=search
+                )
+            for unit, alignment in zip(units.tolist(), aligned, strict=True):
+                alignments[unit] = alignment
+    return [alignment for alignment in alignments if alignment is not None]
+
+
+def item_codes(column: ListColumn, items: Column) -> Indices:
+    """Return a code for each item of the lists of a column, the same for equal items; see `row_codes`."""
+    return row_codes(items)[column.rows(np.arange(column.starts[-1], dtype=np.intp))]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Gate:
+    """Raises the distances of items that must not be aligned, so that the items cost less alone.
+
+    Attributes:
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        least: Minimum quality of items that may be aligned.
+        keys: Code of the key or the position of each item of the column; -1 for an item without key. None if all items
+            may be aligned.
+        largest: Factor of the distances; below 1, items at distance 1 may be aligned.
+    """
+
+    column: ListColumn
+    lists: Indices
+    least: float
+    keys: Indices | None
+    largest: float = 1.0
+
+    @classmethod
+    def of_matching(cls, column: ListColumn, lists: Indices, *, complete: bool) -> _Gate | None:
+        """Return the gate of a list, or None if the distances decide alone; see `align_lists`."""
+        least, keys = column.matcher.gate or 0.0, column.match_keys
+        if column.matcher.candidates is Candidates.DIAGONAL:
+            keys = np.arange(column.starts[-1], dtype=np.intp) - column.starts[:-1].repeat(column.lengths)
+        elif column.matcher.candidates is Candidates.ALL and not (column.matcher.gate or complete):
+            return None
+        return cls(column, lists, least, keys, largest=1.0 - _MARGIN if complete else 1.0)
+
+    def of(self, units: Indices) -> _Gate:
+        """Return the gate of some of the units."""
+        return replace(self, lists=self.lists[units])
+
+    def applied(self, unit: int, tables: Tables) -> Tables:
+        """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
+        apart = (len(tables) + 1) * UNMATCHED + _MARGIN
+        rows = self.lists[unit].tolist()
+        keys = [_of_items(self.column, self.keys, row) for row in rows]
+        gated = {}
+        for (i, j), table in tables.items():
+            near = np.where(1.0 - table < self.least, apart, table * self.largest)
+            same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
+            alone = near if self.keys is None else apart
+            gated[i, j] = np.where(unkeyed, alone, np.where(same, table / 2.0, apart))
+        return gated
+
+
+def _of_items(column: ListColumn, codes: Indices | None, row: int) -> Indices:
+    """Return the code of each item of a list; -1 for all if there are no codes."""
+    if row == NONE:
+        return np.empty(0, dtype=np.intp)
+    start, stop = column.starts[row], column.starts[row + 1]
+    return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
+
+
+def least_quality(column: ListColumn, items: Column, lists: Indices, codes: Indices) -> float:
+    """Return the least quality at which two items stand for the same thing, estimated from the lists.
+
+    Two items in one list of one annotator stand for different things. Their mean quality is measured on neighbours,
+    without equal items. Most items that are matched between the lists of two annotators stand for the same thing. Their
+    median quality is measured on some of the lists. The result lies between the two, at `SAME`. It is `USUAL_QUALITY`
+    if there are few pairs.
+
+    Args:
+        column: The column of the lists.
+        items: The column of their items.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        codes: Code of each item, the same for equal items.
+    """
+    lengths = np.diff(column.starts)
+    left = np.arange(column.starts[-1], dtype=np.intp)
+    right = left + 1
+    right[column.starts[1:][lengths > 0] - 1] = column.starts[:-1][lengths > 0]  # the last item is next to the first
+    pairs = _thinned((codes[left] != codes[right]).nonzero()[0], MOST_PAIRS)
+    matched = _matched_qualities(column, items, lists)
+    if len(pairs) < LEAST_PAIRS or len(matched) < LEAST_PAIRS:
+        return USUAL_QUALITY - _MARGIN
+    different = float(pair_qualities(items, column.rows(left[pairs]), column.rows(right[pairs])).mean())
+    return different + SAME * max(float(np.median(matched)) - different, 0.0)
+
+
+def _matched_qualities(column: ListColumn, items: Column, lists: Indices) -> Floats:
+    """Return the qualities of the items that are matched between the lists of two annotators, for some lists."""
+    pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
+    lengths = np.append(column.lengths, 0)[pairs]
+    pairs = pairs[lengths.min(axis=1) > 0]
+    pairs = _thinned(pairs, max(1, int(MOST_PAIRS * len(pairs) / max(1, lengths.prod(axis=1).sum()))))
+    lengths, starts = column.lengths[pairs], column.starts[pairs]
+    owner, rows, columns = cross_slices(lengths[:, 0], lengths[:, 1])
+    if len(owner) == 0:
+        return np.empty(0)
+    left, right = column.rows(starts[owner, 0] + rows), column.rows(starts[owner, 1] + columns)
+    tables = np.split(pair_qualities(items, left, right), starts_of(lengths.prod(axis=1))[1:-1])
+    found = []
+    for shape, quality in zip(lengths.tolist(), tables, strict=True):
+        table = quality.reshape(shape)
+        matching = hungarian(table)
+        found.append(table[matching.gold, matching.predicted])
+    return np.concatenate(found)
+
+
+def _thinned(rows: Indices, most: int) -> Indices:
+    """Return at most this number of rows, evenly spaced."""
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Identity:
+    """Which items of the lists of several annotators may stand for the same thing.
+
+    Attributes:
+        column: The column of the lists.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        limit: Distance from which two items stand for different things.
+        codes: Code of each item of the column, the same for equal items; see `item_codes`.
+    """
+
+    column: ListColumn
+    lists: Indices
+    limit: float
+    codes: Indices
+
+    @classmethod
+    def of_lists(cls, column: ListColumn, items: Column, lists: Indices) -> Identity:
+        """Return the identity of the items of a column: by its gate, or by the similarity of different items."""
+        codes, gate = item_codes(column, items), column.matcher.gate
+        least = gate - _MARGIN if gate else least_quality(column, items, lists, codes)
+        return cls(column, lists, 1.0 - least, codes)
+
+    def of(self, units: Indices) -> Identity:
+        """Return the identity of the items of some of the units."""
+        return replace(self, lists=self.lists[units])
+
+    def applied(self, unit: int, tables: Tables) -> Tables:
+        """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
+        apart = (len(tables) + 1) * self.limit
+        rows = self.lists[unit].tolist()
+        keys = [_of_items(self.column, self.column.match_keys, row) for row in rows]
+        codes = [_of_items(self.column, self.codes, row) for row in rows]
+        found = {}
+        for (i, j), distances in tables.items():
+            table = np.where(codes[i][:, None] == codes[j], 0.0, distances)
+            same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
+            found[i, j] = np.where(unkeyed, table, np.where(same, table * self.limit / 2.0, apart))
+        return found
+
+
+def _costs(gate: _Gate | Identity | None) -> tuple[float, float]:
+    """Return the distance of a missing item, and that of two annotators who both miss an item."""
+    return (gate.limit / 2.0, 0.0) if isinstance(gate, Identity) else (UNMATCHED, UNMATCHED)
+
+
+def _aligned(
+    column: ListColumn,
+    items: Column,
+    lists: Indices,
+    known: dict[tuple[Hashable, ...], UnitAlignment],
+    gate: _Gate | Identity | None,
+    *,
+    search: bool,
+    couple: CouplingFunction,
+) -> list[UnitAlignment]:
+    """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time."""
+    lengths = np.append(column.lengths, 0)[lists]
+    starts = np.append(column.starts[:-1], 0)[lists]
+    tables: dict[Pair, Sequence[Floats]] = {}
+    for i, j in combinations(range(lists.shape[1]), 2):
+        owner, rows, columns = cross_slices(lengths[:, i], lengths[:, j])
+        left, right = column.rows(starts[owner, i] + rows), column.rows(starts[owner, j] + columns)
+        distances = 1.0 - QualitySolver().evaluate(items, left, right).quality
+        tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
+    aligned = []
+    for unit, sizes in enumerate(lengths.tolist()):
+        plain: Tables = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
+        cut = plain if gate is None else gate.applied(unit, plain)
+        key = (*sizes, *(table.tobytes() for table in cut.values()))
+        alignment = known.get(key)
+        if alignment is None:
+            alignment = align(cut, sizes, *_costs(gate), search=search, couple=couple)
+            if sum(table.size for table in cut.values()) <= MAX_KNOWN_CELLS:
+                known[key] = alignment
+        aligned.append(alignment if gate is None else _ungated(alignment, plain, sizes))
+    return aligned
+
+
+def _ungated(alignment: UnitAlignment, tables: Tables, sizes: Sequence[int]) -> UnitAlignment:
+    """Return the alignment with the disorder of the distances without the gate."""
+    disorder = float(AlignmentProblem.of(tables, sizes, UNMATCHED).disorders(alignment.unitary).sum())
+    return replace(alignment, disorder=disorder)
+
+
+class _LongLists:
+    """Lists whose items are compared only as far as the alignments depend on them.
+
+    First, the items of each pair of annotators are matched lazily (see `solve_lazily`). Then, the lists are aligned on
+    the distances, which are lower bounds where items were not compared. Items that are aligned by a bound are compared,
+    and the lists are aligned again, until there are none: the disorder of other alignments is at least that on the
+    bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
+    """
+
+    def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | Identity | None) -> None:
+        self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
+        self._problems: dict[Pair, MatchingProblems] = {}
+        self._places: dict[Pair, Indices] = {}
+        for i, j in combinations(range(lists.shape[1]), 2):
+            both = (lists[:, i] != NONE) & (lists[:, j] != NONE)
+            problems = MatchingProblems(column, items, lists[both, i], lists[both, j], DEFAULT_LIMITS)
+            problems.bound()
+            solve_lazily(problems, hungarian, QualitySolver().evaluate, tighten=column.has_informative_lists)
+            self._problems[i, j], self._places[i, j] = problems, np.where(both, both.cumsum() - 1, NONE)
+
+    def aligned(self, *, search: bool) -> list[UnitAlignment]:
+        """Return the alignment of each unit.
+
+        The exact search begins when no item is aligned by a bound without it, which saves a fifth of the time.
+        """
+        aligned: dict[int, UnitAlignment] = {}
+        for exactly in (False, True) if search else (False,):
+            active = np.array(
+                [unit for unit in range(len(self._lengths)) if unit not in aligned or not aligned[unit].exact]
+            )
+            while len(active):
+                for unit in active.tolist():
+                    aligned[unit] = align(
+                        self._tables(unit), self._lengths[unit].tolist(), *_costs(self._gate), search=exactly
+                    )
+                active = self._compare(active, aligned)
+        if self._gate is None:
+            return [aligned[unit] for unit in range(len(self._lengths))]
+        return [_ungated(aligned[unit], self._plain(unit), sizes) for unit, sizes in enumerate(self._lengths.tolist())]
+
+    def _tables(self, unit: int) -> Tables:
+        """Return the distances of the items of a unit, or lower bounds of them, with the gate."""
+        return self._plain(unit) if self._gate is None else self._gate.applied(unit, self._plain(unit))
+
+    def _plain(self, unit: int) -> Tables:
+        """Return the distances of the items of a unit, or lower bounds of them."""
+        lengths = self._lengths[unit]
+        return {
+            (i, j): np.empty((lengths[i], lengths[j]))
+            if self._places[i, j][unit] == NONE
+            else 1.0 - problems.table(int(self._places[i, j][unit]))
+            for (i, j), problems in self._problems.items()
+        }
+
+    def _compare(self, units: Indices, aligned: Mapping[int, UnitAlignment]) -> Indices:
+        """Compare aligned items of these units; return the units with items that are more distant than their bounds."""
+        changed = [units[:0]]
+        for (i, j), problems in self._problems.items():
+            place = self._places[i, j][units]
+            shared = units[place != NONE].tolist()
+            tall = [aligned[unit].unitary for unit in shared]
+            rows = np.concatenate([np.empty((0, self._lengths.shape[1]), dtype=np.intp), *tall])
+            problem = place[place != NONE].repeat([len(unitary) for unitary in tall])
+            owner = np.array(shared, dtype=np.intp).repeat([len(unitary) for unitary in tall])
+            both = (rows[:, i] != NONE) & (rows[:, j] != NONE)
+            cells = (problems.starts[problem] + rows[:, i] * problems.widths[problem] + rows[:, j])[both]
+            owner = owner[both][~problems.known[cells]]
+            cells = cells[~problems.known[cells]]
+            if len(cells):
+                bounds = problems.quality[cells]
+                problems.quality[cells] = QualitySolver().evaluate(self._items, *problems.rows(cells)).quality
+                problems.known[cells] = True
+                changed.append(owner[problems.quality[cells] < bounds])
+        return np.unique(np.concatenate(changed))

@@ -1,1 +1,0 @@
-"""Agreement on spans that annotators located themselves."""

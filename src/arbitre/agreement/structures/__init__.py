@@ -1,1 +1,0 @@
-"""Coefficients of aligned objects, lists and single values, with the distance of the schema."""

@@ -1,1 +1,0 @@
-"""Sums over items by document, from which coefficients of many resamples are computed at once."""

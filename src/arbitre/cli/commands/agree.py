@@ -1,0 +1,107 @@
+"""`arbitre agree`: measure the agreement of annotators, before a gold standard exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+from arbitre.agreement import tables
+from arbitre.agreement.agree import annotations_of
+from arbitre.agreement.categorical import label
+from arbitre.agreement.category_distances import Measured, suggest_distances_on
+from arbitre.agreement.ratings import is_rating_table, schema_of
+from arbitre.agreement.structural import structural
+from arbitre.cli.option_values import named_sources
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import OutputOptions, Terminal, counted, titled
+from arbitre.comparator import Comparator
+from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.inputs.options import ReadOptions
+from arbitre.tables.table import WHOLE
+from arbitre.tables.terminal import escape_hidden, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from arbitre.agreement import CategoryDistances, StructuralAgreement
+
+
+def agree(
+    *,
+    annotators: list[str],
+    schema: str | None,
+    options: ComparatorKeywords,
+    reading: ReadOptions,
+    difference: Literal["d", "d2"],
+    level: float,
+    seed: int,
+    suggest_category_distances: bool,
+    output: OutputOptions,
+) -> None:
+    """Measure how well annotators agree beyond chance, on whole documents and by path."""
+    screen = output.terminal()
+    sources = _sources(annotators)
+    source = schema_of(schema, sources)
+    if suggest_category_distances:
+        measured = Measured(difference=difference, level=level, seed=seed)
+        _suggest(screen, suggest_distances_on(source, options, sources, reading, measured))
+        return
+    comparator = Comparator(source, **options)
+    annotations = annotations_of(comparator, sources, reading)
+    agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
+    screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
+
+
+def _sources(texts: list[str]) -> dict[str, list[str]] | str:
+    """Return the paths of each annotator, or the path of a table of ratings."""
+    return texts[0] if len(texts) == 1 and "=" not in texts[0] and is_rating_table(texts[0]) else named_sources(texts)
+
+
+def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:
+    """Print the overlay, and its evidence to standard error; with `--format json`, print one object."""
+    if screen.as_json:
+        screen.json(suggested.to_dict())
+        return
+    screen.json(suggested.overlay)
+    number = counted(len(suggested.suggestions), "distance")
+    lines = [
+        f"{number} suggested. The overlay has no effect until you pass it with --overlay."
+        if suggested.suggestions
+        else "No distances suggested: no categories are exchanged significantly more often than by chance."
+    ]
+    for each in suggested.suggestions:
+        values = " and ".join(escape_hidden(label(value)) for value in each.values)
+        lines.append(f"  {_label(each.path)}: {values}: {each.distance:g}")
+        lines.append(f"    exchanged in {counted(each.items, 'item')}; {each.expected:.1f} expected by chance")
+    lines += [
+        f"  alpha of {_label(path)}: {result_tables.number(values['without'])} without, "
+        f"{result_tables.number(values['with'])} with these distances"
+        for path, values in suggested.alpha.items()
+        if suggested.suggestions
+    ]
+    screen.note("\n".join(lines))
+
+
+def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableType]:
+    documents = counted(agreement.documents, "document")
+    yield Text.assemble(
+        ("Agreement of ", "bold"),
+        (", ".join(map(escape_hidden, agreement.annotators)), "bold"),
+        f"\n{documents}, joined by id",
+    )
+    yield render(tables.by_path(agreement.by_path), width)
+    yield render(tables.chance(agreement.by_path), width)
+    if agreement.coefficients:
+        yield render(tables.coefficients(agreement.coefficients), width)
+        yield render(tables.categories(agreement), width)
+    if agreement.gamma:
+        yield render(tables.list_gamma(agreement.gamma), width)
+    if agreement.notes:
+        yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in agreement.notes)))
+
+
+def _label(path: str) -> str:
+    return escape_hidden(path or WHOLE)

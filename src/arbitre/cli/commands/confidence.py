@@ -1,0 +1,84 @@
+"""`arbitre confidence`: compare the confidence of predicted values with their correctness."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+from arbitre import confidence as measures
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import OutputOptions, counted
+from arbitre.cli.records import logprobs_at, read_records
+from arbitre.comparator import Comparator
+from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.confidence.calibration import bins_table, by_path_table, curve_table
+from arbitre.errors import DataError
+from arbitre.tables.terminal import render
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from arbitre.confidence import ConfidenceReport, ConfidentDocument
+    from arbitre.values import Json
+
+
+def confidence(
+    *,
+    gold: str,
+    predicted: str,
+    schema: str,
+    source: Literal["logprobs", "explicit"],
+    logprobs: str,
+    suffix: str,
+    correct_at: float,
+    bins: int,
+    options: ComparatorKeywords,
+    id_key: str,
+    output: OutputOptions,
+) -> None:
+    """Compare the confidence of predicted values with their correctness."""
+    screen = output.terminal()
+    comparator = Comparator(schema, **options)
+    expected: dict[str, Json] = {}
+    for record in read_records(gold, id_key):
+        if record.id in expected:
+            raise DataError.of(f"Gold contains document {record.id!r} twice", file=record.file, line=record.line)
+        expected[record.id] = record.value
+    answers: list[tuple[Json, ConfidentDocument]] = []
+    unknown: list[str] = []
+    failures: list[dict[str, Json]] = []
+    for record in read_records(predicted, id_key):
+        if record.id not in expected:
+            unknown.append(record.id)
+            continue
+        try:
+            if source == "explicit":
+                answer = measures.from_explicit(record.value, suffix)
+            else:
+                answer = measures.from_logprobs(logprobs_at(record.value, logprobs))
+            comparator.plan.check_predicted(answer.document)
+        except DataError as error:
+            failures.append({"id": record.id, "line": record.line, "pointer": error.pointer, "reason": error.message})
+            answer = measures.ConfidentDocument(ABSENT, {})
+        answers.append((expected[record.id], answer))
+    if unknown:
+        screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
+    for failure in failures:
+        screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
+    report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
+    screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
+
+
+def _blocks(report: ConfidenceReport, width: int) -> Iterator[RenderableType]:
+    overall = report.overall
+    left_out = f"{report.missing} missing, {report.without_confidence} without confidence"
+    title = f"{counted(overall.leaves, 'predicted value')} in {counted(report.documents, 'document')}"
+    yield Text.assemble((title, "bold"), f"; left out: {left_out}")
+    for table in (by_path_table(report), bins_table(overall), curve_table(overall)):
+        yield render(table, width)
+    yield result_tables.signature(report.signature)

@@ -1,0 +1,64 @@
+"""`arbitre leave-one-out`: compare each annotator with the consensus of the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from arbitre.agreement import tables
+from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, leave_one_out_on
+from arbitre.cli.option_values import named_sources
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.comparator import Comparator
+from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.inputs.options import ReadOptions
+from arbitre.options import Strategy
+from arbitre.tables.terminal import escape_hidden, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from arbitre.agreement import LeaveOneOut
+
+
+def leave_one_out(
+    *,
+    annotators: list[str],
+    schema: str,
+    options: ComparatorKeywords,
+    reading: ReadOptions,
+    systems: list[str],
+    strategy: Strategy,
+    weak_margin: float,
+    output: OutputOptions,
+) -> None:
+    """Compare each annotator, and systems, with the consensus of the other annotators.
+
+    The results are agreement with an unvalidated consensus, not performance.
+    """
+    screen = output.terminal()
+    result = leave_one_out_on(
+        Comparator(schema, **options),
+        named_sources(annotators),
+        reading,
+        systems=named_sources(systems),
+        strategy=strategy,
+        weak_margin=weak_margin,
+    )
+    screen.result(result.to_dict, lambda width: _blocks(result, width))
+
+
+def _blocks(result: LeaveOneOut, width: int) -> Iterator[RenderableType]:
+    yield Text.assemble(
+        (TITLE, "bold"), f"\n{counted(len(result.annotators), 'annotator')}, {result.strategy} of the others"
+    )
+    yield render(tables.against_others(result), width)
+    for system in result.systems:
+        yield render(tables.against_others(result, system), width)
+    yield titled("Caveats", Text("\n".join(f"- {escape_hidden(note)}" for note in (WARNING, *result.notes))))
+    first = next(iter(result.annotators.values()))
+    yield result_tables.signature(first.signature)

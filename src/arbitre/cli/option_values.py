@@ -1,0 +1,130 @@
+"""The options `--match` and `--distance`, which override the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from arbitre import matching
+from arbitre.catalogue import Catalogue
+from arbitre.cli.output.console import Terminal
+from arbitre.comparator import Comparator
+from arbitre.comparator.comparator import ComparatorKeywords, load_functions
+from arbitre.comparator.documents import Configuration, NamedChoice, configurations
+from arbitre.corpus.gates import Gate, Missed
+from arbitre.errors import ArbitreError, OptionError
+from arbitre.inputs import strict_json
+from arbitre.schema import SchemaSource
+from arbitre.values import Json
+
+
+def _parse(text: str, catalogue: Catalogue[Any], option: str | None = None) -> NamedChoice:
+    """Parse a choice from a catalogue: a name, or JSON as in a schema.
+
+    Raises:
+        typer.BadParameter: The text is not valid JSON or not a choice of the catalogue.
+    """
+    try:
+        choice = strict_json.parse(text) if text.lstrip().startswith(("{", "[", '"')) else text
+        return NamedChoice.of(choice, catalogue)
+    except ArbitreError as error:
+        placed = (replace(one, line=None, pointer=one.pointer or None) for one in error.problems)
+        raise typer.BadParameter("\n".join(map(str, placed)), param_hint=option and f"'{option}'") from error
+
+
+def parse_matching(text: str) -> NamedChoice:
+    """Parse the value of `--match`."""
+    return _parse(text, matching.catalogue)
+
+
+def check_format_assertion(options: ComparatorKeywords, *, validate: bool) -> None:
+    """Raise OptionError if `--format-assertion` is given without `--validate`."""
+    if options.get("format_assertion") and not validate:
+        raise OptionError.of("`format_assertion` requires `validate`: formats are checked while validating.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverrideOptions:
+    """Matchings and distances that override the schema."""
+
+    match: Sequence[NamedChoice] | None
+    distance: Sequence[str] | None
+
+    def configurations(self, schema: SchemaSource, options: ComparatorKeywords) -> list[Configuration]:
+        """Build a comparator for every combination of matching and distance.
+
+        The names of distances include those of `--functions`.
+
+        Raises:
+            SchemaError: The schema is invalid, or a choice applies to no part of it.
+            typer.BadParameter: A distance is unknown.
+        """
+        distance = self._distances(options.get("functions", ()))
+        return configurations(schema, match=self.match or (), distance=distance, build=partial(Comparator, **options))
+
+    def distances(self, functions: Iterable[str]) -> list[Json]:
+        """Return the distances as in a schema. Raises typer.BadParameter if one is unknown."""
+        return [named.choice for named in self._distances(functions)]
+
+    def _distances(self, functions: Iterable[str]) -> list[NamedChoice]:
+        known, _ = load_functions(functions)
+        return [_parse(text, known, "--distance") for text in self.distance or ()]
+
+
+# Sources named on the command line as NAME=PATH.
+
+
+def named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Return the paths by name. Raises typer.BadParameter for anything but NAME=PATH."""
+    sources: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if not path or Path(name).name != name or name in {"", ".", ".."}:
+            raise typer.BadParameter(f"Expected NAME=PATH, such as careful=careful.jsonl, got {text!r}.")
+        sources.setdefault(name, []).append(path)
+    return sources
+
+
+# The options `--fail-under` and `--fail-over`.
+
+
+def under(text: str) -> Gate:
+    """Parse the value of `--fail-under`. Raises typer.BadParameter if it is invalid."""
+    return _parsed(text, over=False)
+
+
+def over(text: str) -> Gate:
+    """Parse the value of `--fail-over`. Raises typer.BadParameter if it is invalid."""
+    return _parsed(text, over=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """Bounds on scores."""
+
+    fail_under: Sequence[Gate]
+    fail_over: Sequence[Gate]
+
+    @property
+    def gates(self) -> tuple[Gate, ...]:
+        return (*self.fail_under, *self.fail_over)
+
+
+def close(screen: Terminal, missed: Iterable[Missed]) -> int:
+    """Print the gates that were not met and return the exit code."""
+    not_met = list(missed)
+    for gate in not_met:
+        screen.error(str(gate), "not met")
+    return int(bool(not_met))
+
+
+def _parsed(text: str, *, over: bool) -> Gate:
+    try:
+        return Gate.parse(text, over=over)
+    except OptionError as error:
+        raise typer.BadParameter(" ".join(filter(None, (f"{error.message}.", error.problems[0].hint)))) from error

@@ -1,0 +1,194 @@
+"""The file `results.npz`: an evaluation with all its digits, from which it can be loaded again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from dataclasses import asdict, astuple
+from typing import TYPE_CHECKING, Any, Final
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+
+from arbitre.comparison.flat import FlatComparison
+from arbitre.corpus.chance import Chance
+from arbitre.corpus.documents import DocumentTable
+from arbitre.corpus.evaluation import Evaluation
+from arbitre.curve import Curve
+from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
+from arbitre.errors import DataError, clipped
+from arbitre.inputs.provenance import GoldProvenance
+from arbitre.inputs.records import Failure, RepairedPrediction
+from arbitre.signature import Signature
+from arbitre.storage.columns import CompactTable, StringArray
+from arbitre.storage.files import unreadable
+from arbitre.tally import Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+RESULTS: Final = "results.npz"
+FORMAT: Final = "arbitre-results/1"
+
+
+DIGEST: Final = "digest"
+"""Name of the last member: a digest of the checksums of the others, which reveals an edited array."""
+
+_DAMAGE: Final = (
+    *(
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        EOFError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+    ),
+    *(BadZipFile, NotImplementedError, zlib.error, struct.error),
+)
+"""What NumPy, `zipfile` and `json` raise on files that they cannot read."""
+
+
+def write_archive(path: Path, evaluation: Evaluation) -> None:
+    """Write an evaluation. The same corpus always gives the same bytes.
+
+    Numbers of documents are arrays; everything else is one JSON text. The last member is a digest of the others.
+    """
+    columns, curve, chance = evaluation.document_table, evaluation.curve, evaluation.chance
+    runs = sorted({run for run in columns.runs if run is not None})
+    codes = {run: code for code, run in enumerate(runs)} | {None: -1}
+    text = {
+        "format": FORMAT,
+        "signature": evaluation.signature.to_dict(),
+        "entries": evaluation.entries,
+        "runs": runs,
+        "paths": list(columns.paths),
+        "leaves": astuple(evaluation.leaves.tally),
+        "curve": [curve.gold, curve.predicted],
+        "failures": [asdict(failure) for failure in evaluation.failures],
+        "without_gold": evaluation.without_gold,
+        "clusters": evaluation.clusters,
+        "declared": evaluation.declared,
+        "repaired": [asdict(repair) for repair in evaluation.repaired],
+        "violations": evaluation.violations,
+        "flat": None if evaluation.flat_comparison is None else evaluation.flat_comparison.to_dict(),
+        "diagnosis": None if evaluation.diagnosis is None else evaluation.diagnosis.to_dict(),
+        "notes": evaluation.notes,
+        "provenance": evaluation.provenance.to_dict(),
+        "chance": None if chance is None else asdict(chance),
+    }
+    arrays: dict[str, Any] = {
+        "text": np.frombuffer(json.dumps(text).encode(), dtype=np.uint8),
+        "ids": np.frombuffer(json.dumps(list(columns.ids)).encode(), dtype=np.uint8),
+        "runs": np.array([codes[run] for run in columns.runs], dtype=np.int32),
+        "tallies": columns.tallies,
+        "qualities": columns.qualities,
+        "failed": columns.failed,
+        "curve": np.stack([curve.qualities, curve.counts]),
+        **{f"path_{number}": tallies for number, tallies in enumerate(columns.paths.values())},
+    }
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    with ZipFile(path, "a") as archive:
+        archive.writestr(ZipInfo(DIGEST), _digest(archive))  # with the date of the other members, which is constant
+
+
+def _digest(archive: ZipFile) -> bytes:
+    """Return the digest of the names, sizes and checksums of all other members."""
+    members = sorted((one.filename, one.file_size, one.CRC) for one in archive.infolist() if one.filename != DIGEST)
+    return hashlib.sha256(repr(members).encode()).hexdigest().encode()
+
+
+def read_archive(path: Path) -> Evaluation:
+    """Read the evaluation that `write_archive` has written.
+
+    Raises:
+        DataError: The file cannot be read, is truncated, was edited, or does not contain an evaluation.
+    """
+    try:
+        with ZipFile(path) as archive:
+            edited = DIGEST not in archive.namelist() or archive.read(DIGEST) != _digest(archive)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            text = json.loads(arrays["text"].tobytes())
+            if text["format"] == FORMAT and not edited:
+                return _evaluation(text, {name: arrays[name] for name in arrays if name != DIGEST})
+            reason = "a file that was edited" if edited else f"the format {text['format']!r}"
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except _DAMAGE as error:
+        reason = clipped(f"a damaged file: {error}" if str(error) else f"a damaged file: {type(error).__name__}")
+    raise DataError.of(
+        f"Expected results in the format {FORMAT!r}, got {reason}",
+        file=str(path),
+        hint="Evaluate again with this version of arbitre.",
+    )
+
+
+def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
+    _check_arrays(text, arrays)
+    names = [*text["runs"], None]  # the code of no run is -1
+    columns = DocumentTable(
+        StringArray.of(json.loads(arrays["ids"].tobytes())),
+        [names[code] for code in arrays["runs"].tolist()],
+        arrays["tallies"],
+        arrays["qualities"],
+        arrays["failed"],
+        {path: CompactTable.of(arrays[f"path_{number}"]) for number, path in enumerate(text["paths"])},
+    )
+    chance = text["chance"] and _chance(text["chance"])
+    return Evaluation(
+        signature=Signature.from_dict(text["signature"]),
+        entries=text["entries"],
+        document_table=columns,
+        leaves=Scores(Tally(*text["leaves"])),
+        curve=Curve(*arrays["curve"], *text["curve"]),
+        failures=tuple(Failure(**failure) for failure in text["failures"]),
+        without_gold=tuple(text["without_gold"]),
+        clusters=None if text["clusters"] is None else tuple(text["clusters"]),
+        declared=tuple(text["declared"]),
+        repaired=tuple(RepairedPrediction(**repair) for repair in text["repaired"]),
+        violations=None if text["violations"] is None else tuple(text["violations"]),
+        flat_comparison=None if text.get("flat") is None else FlatComparison.from_dict(text["flat"]),
+        diagnosis=None if text.get("diagnosis") is None else CorpusDiagnosis.from_dict(text["diagnosis"]),
+        notes=tuple(text.get("notes", ())),
+        provenance=GoldProvenance.from_dict(text.get("provenance")),
+        chance_factory=None if chance is None else lambda: chance,
+    )
+
+
+def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Raise ValueError if an array is missing, or has another type or shape than `write_archive` gives it."""
+    ids = json.loads(arrays["ids"].tobytes())
+    size, runs = len(ids), len(text["runs"])
+    if not (isinstance(ids, list) and all(isinstance(name, str) for name in ids)):
+        raise ValueError("expected a list of ids")
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {
+        "runs": ("i", (size,)),
+        "tallies": ("f", (size, 5)),
+        "qualities": ("f", (size,)),
+        "failed": ("b", (size,)),
+        "curve": ("f", (2, arrays["curve"].shape[-1])),
+        **{f"path_{number}": ("f", (size, 12)) for number in range(len(text["paths"]))},
+    }
+    for name, (kind, shape) in expected.items():
+        array = arrays[name]
+        if array.dtype.kind != kind or array.shape != shape:
+            raise ValueError(f"expected `{name}` of shape {shape}, got {array.dtype} of shape {array.shape}")
+    if unknown := arrays.keys() - expected.keys() - {"text", "ids"}:
+        raise ValueError(f"unknown array {min(unknown)!r}")
+    if not all(-1 <= code < runs for code in np.unique(arrays["runs"]).tolist()):
+        raise ValueError("expected positions of runs in `runs`")
+    if text["clusters"] is not None and len(text["clusters"]) != size:
+        raise ValueError(f"expected {size} clusters, got {len(text['clusters'])}")
+
+
+def _chance(plain: dict[str, Any]) -> Chance:
+    floor = plain["chance_score"]
+    return Chance(**plain | {"chance_score": None if floor is None else Scores(Tally(**floor["tally"]))})

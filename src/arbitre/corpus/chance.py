@@ -1,0 +1,344 @@
+"""Chance scores: predictions compared with the gold of other documents, and gold entries compared with each other.
+
+Chance scores are reported next to the scores and never subtracted from them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+
+import numpy as np
+
+from arbitre.comparison.levels import of_nodes
+from arbitre.engine import compare_batch, pair_qualities
+from arbitre.errors import DataError, FunctionError, SolverError
+from arbitre.inputs.records import Pair
+from arbitre.metricity.entry_pool import EntryColumn
+from arbitre.options import Average
+from arbitre.paths import wildcard
+from arbitre.statistics.intervals import METHOD, intervals
+from arbitre.storage.columns import encoded
+from arbitre.tally import Scores, Tally
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Indices
+    from arbitre.corpus.documents import Coverage
+    from arbitre.inputs.join import JoinedCorpus
+    from arbitre.schema.plan import Plan
+    from arbitre.statistics.sample import Sample
+    from arbitre.values import Json
+
+
+MAX_DOCUMENTS: Final = 32
+"""Maximum number of documents used; larger corpora are sampled."""
+
+SHARE: Final = 150
+"""Pairs of entries, and documents, of the corpus per pair compared here: a 150th of the work at most.
+
+A pair of entries of different documents takes 7 times as long to compare as one of a prediction and its own gold, and a
+pair of entries of one gold document 9 times (measured on nested documents of 20 entries), so that both values together
+take less than 10 % of the time of the comparison.
+"""
+
+AGREEMENT_SHARE: Final = 4
+"""Share of these pairs of entries for the agreement of gold with itself: a quarter at most."""
+
+MIN_COMPARISONS: Final = 32
+"""Number of comparisons allowed however few documents there are; their standard error is relied on from here on."""
+
+MIN_CELLS: Final = 3 << 10
+"""Number of pairs of entries allowed however few the corpus has: about 0.1 s for nested documents."""
+
+BATCH: Final = 16
+"""Number of comparisons made at once."""
+
+STANDARD_ERROR: Final = 0.005
+"""Standard error of f1q at which the comparisons stop."""
+
+MAX_ENTRIES: Final = 200
+"""Maximum number of entries of a gold document compared with each other; longer lists are sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Chance scores of a corpus.
+
+    Attributes:
+        chance_score: Pooled scores of predictions whose entries are matched with those of another document's gold;
+            None if there is only one document.
+        comparisons: Number of comparisons of a prediction with another document's gold.
+        standard_error: Standard error of the f1q of `chance_score` as an estimate for all pairs of different documents
+            of the corpus: 0 if all were compared; None if it is unknown.
+        self_agreement: Mean quality of two different entries of one gold document, over all such pairs, in [0, 1];
+            None if no document has two entries.
+        seed: Random seed.
+        sampled: Whether only a sample of the documents or comparisons was used.
+    """
+
+    chance_score: Scores | None
+    comparisons: int
+    standard_error: float | None
+    self_agreement: float | None
+    seed: int
+    sampled: bool
+
+
+class Reservoir:
+    """Uniform random sample of a stream of documents (algorithm R; Vitter, 1985)."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._passed, self._kept = 0, list[Pair]()
+        self._generator = np.random.default_rng(seed)
+
+    def add(self, pair: Pair) -> None:
+        """Offer a document to the sample."""
+        self._passed += 1
+        if len(self._kept) < MAX_DOCUMENTS:
+            self._kept.append(pair)
+        elif (place := int(self._generator.integers(self._passed))) < MAX_DOCUMENTS:
+            self._kept[place] = pair
+
+    def __call__(self) -> list[Pair]:
+        """Return the sampled documents."""
+        return self._kept
+
+
+def sample_pairs(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:
+    """Draw at most `MAX_DOCUMENTS` documents at random."""
+    if len(pairs) <= MAX_DOCUMENTS:
+        return list(pairs)
+    places = np.random.default_rng(seed).choice(len(pairs), MAX_DOCUMENTS, replace=False)
+    return [pairs[place] for place in sorted(places.tolist())]
+
+
+def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: float, seed: int = 0) -> Chance:
+    """Compute the chance scores of a corpus from a sample of its documents.
+
+    Comparisons stop when the standard error of f1q is at most `STANDARD_ERROR`, and at the latest after a `SHARE`-th of
+    the work of the evaluation, to which the agreement of gold with itself counts. This depends on the documents only,
+    not on the time that anything takes.
+
+    Args:
+        plan: The compiled schema.
+        pairs: The sampled documents.
+        documents: Number of documents in the corpus.
+        cells: Number of pairs of a gold entry and a predicted entry, summed over the documents of the corpus.
+        seed: Random seed.
+    """
+    ordered = sorted((pair.as_json() for pair in pairs), key=lambda pair: pair.key)
+    most, room = max(MIN_COMPARISONS, documents // SHARE), max(MIN_CELLS, cells / SHARE)
+    golds = list({pair.id: pair.gold for pair in ordered}.values())
+    agreement, used = _agreement(plan, golds, room / AGREEMENT_SHARE, seed)
+    comparisons = duels(ordered, seed)
+    made, error = _compared(plan, comparisons[:most], room - used)
+    sampled = documents > len(ordered) or len(made) < len(comparisons)
+    return Chance(
+        Scores(Tally.sum(tally for _, tally in made)) if made else None,
+        len(made),
+        error if sampled else 0.0 if made else None,
+        agreement,
+        seed,
+        sampled,
+    )
+
+
+def sample_by_id(documents: JoinedCorpus, most: int) -> list[Pair]:
+    """Return one pair for each of at most `most` ids: those with the smallest digests, in this order.
+
+    The sample depends on the ids only, not on the order of the documents.
+    """
+    kept: dict[str, tuple[bytes, str, int]] = {}
+    largest: list[tuple[int, str]] = []
+    for place, (identity, run) in enumerate(documents.labels):
+        if identity in kept:
+            kept[identity] = min(kept[identity], (kept[identity][0], run or "", place))
+            continue
+        digest = blake2b(encoded(identity), digest_size=8).digest()
+        entry = -int.from_bytes(digest), identity
+        if len(kept) < most:
+            heapq.heappush(largest, entry)
+        elif entry > largest[0]:
+            del kept[heapq.heapreplace(largest, entry)[1]]
+        else:
+            continue
+        kept[identity] = digest, run or "", place
+    return list(documents.at([place for _, _, place in sorted(kept.values())]))
+
+
+class Duel(NamedTuple):
+    """A prediction and the gold of another document, with the ids of both documents."""
+
+    ids: tuple[str, str]
+    predicted: Json
+    gold: Json
+
+
+def duels(pairs: Sequence[Pair], seed: int) -> list[Duel]:
+    """Return all pairs of a prediction and another document's gold, in random order.
+
+    All documents take part once before any of them takes part again, so that few comparisons cover many documents.
+    """
+    shuffled = [pairs[at] for at in np.random.default_rng(seed).permutation(len(pairs)).tolist()]
+    return [
+        Duel((pair.id, other.id), pair.predicted, other.gold)
+        for shift in range(1, len(shuffled))
+        for pair, other in zip(shuffled, shuffled[shift:] + shuffled[:shift], strict=True)
+        if pair.id != other.id and pair.predicted is not ABSENT
+    ]
+
+
+def _standard_error(made: Sequence[tuple[Duel, Tally]]) -> float | None:
+    """Return the standard error of the pooled f1q, or None if it is unknown.
+
+    Comparisons that share a document are dependent: dyadic cluster-robust variance of a ratio (Aronow, Samii and
+    Assenova, 2015, https://doi.org/10.1093/pan/mpv018), at least that of independent comparisons.
+    """
+    size = math.fsum(tally.gold + tally.predicted for _, tally in made)
+    if len(made) < 2 or size == 0.0:  # noqa: PLR2004
+        return None
+    f1q = 2.0 * math.fsum(tally.quality for _, tally in made) / size
+    dyads, documents = defaultdict[frozenset[str], float](float), defaultdict[str, float](float)
+    for duel, tally in made:
+        residual = 2.0 * tally.quality - f1q * (tally.gold + tally.predicted)
+        dyads[frozenset(duel.ids)] += residual
+        for identity in duel.ids:
+            documents[identity] += residual
+    alone = math.fsum(residual * residual for residual in dyads.values())
+    together = math.fsum(residual * residual for residual in documents.values()) - alone
+    return math.sqrt(max(alone, together) * len(documents) / (len(documents) - 1)) / size
+
+
+def _compared(plan: Plan, comparisons: Sequence[Duel], room: float) -> tuple[list[tuple[Duel, Tally]], float | None]:
+    """Compare at least once, until the standard error is small enough or no comparison fits into the room.
+
+    Args:
+        plan: The compiled schema.
+        comparisons: The comparisons allowed.
+        room: Number of pairs of entries allowed.
+
+    Returns:
+        The tallies of the comparisons, and the standard error of their f1q.
+    """
+    made: list[tuple[Duel, Tally]] = []
+    done, size, error = 0, 1, None  # the first comparison shows how many fit into the room
+    while batch := comparisons[done : done + size]:
+        made += _tallies(plan, batch)
+        done += len(batch)
+        used = math.fsum(tally.gold * tally.predicted for _, tally in made)
+        error = _standard_error(made)
+        if done >= MIN_COMPARISONS and error is not None and error <= STANDARD_ERROR:
+            break
+        size = max(0, min(BATCH, int((room - used) / used * done))) if used else BATCH
+    return made, error
+
+
+def _agreement(plan: Plan, golds: Sequence[Json], room: float, seed: int) -> tuple[float | None, int]:
+    """Return the mean quality of all ordered pairs of different entries of a document, and the number used.
+
+    A symmetric distance is computed once for two entries, which halves the time; both orders count as used.
+
+    Entries are sampled if a document has more than `MAX_ENTRIES`, or if there is no room for all pairs. Each document
+    counts with all of its pairs nevertheless.
+    """
+    columns = _entries(plan, [gold for gold in golds if plan.entries or isinstance(gold, list)])
+    lists = [[rows for rows in _by_document(entries) if len(rows) > 1] for entries in columns]
+    whole = sum(len(rows) * (len(rows) - 1) for each in lists for rows in each)
+    if not whole:
+        return None, 0
+    most = max(2, min(MAX_ENTRIES, math.isqrt(int(room / sum(map(len, lists))))))
+    generator, sums, compared = np.random.default_rng(seed), list[float](), 0
+    symmetric = plan.certificate.symmetric
+    for entries, each in zip(columns, lists, strict=True):
+        chosen = [generator.choice(rows, most, replace=False) if len(rows) > most else rows for rows in each]
+        if chosen:
+            grids = [_pairs(rows, symmetric=symmetric) for rows in chosen]
+            qualities = pair_qualities(entries.column, *np.concatenate(grids, axis=1))
+            ends = np.cumsum([grid.shape[1] for grid in grids])
+            compared += sum(len(rows) * (len(rows) - 1) for rows in chosen)
+            for rows, values in zip(each, np.split(qualities, ends[:-1]), strict=True):
+                sums.append(math.fsum(values.tolist()) * (len(rows) * (len(rows) - 1) / len(values)))
+    return math.fsum(sums) / whole, compared
+
+
+def _entries(plan: Plan, golds: Sequence[Json]) -> list[EntryColumn]:
+    """Return the entries of the documents in one column, or one by one if that is impossible."""
+    try:
+        return [EntryColumn.of(plan, golds, [])] if golds else []
+    except DataError:
+        return [entries for gold in golds for entries in _entries(plan, [gold])] if len(golds) > 1 else []
+
+
+def _by_document(entries: EntryColumn) -> list[Indices]:
+    """Return the rows of the entries of each document."""
+    documents = entries.column.root_rows(entries.rows)
+    return [entries.rows[documents == document] for document in np.unique(documents)]
+
+
+def _pairs(rows: Indices, *, symmetric: bool) -> Indices:
+    """Return all ordered pairs of different rows; shape (2, pairs). One of each two is enough if they are equal."""
+    first, second = np.triu_indices(len(rows), 1)
+    pairs = np.stack([rows[first], rows[second]])
+    return pairs if symmetric else np.concatenate([pairs, pairs[::-1]], axis=1)
+
+
+def _tallies(plan: Plan, batch: Sequence[Duel]) -> list[tuple[Duel, Tally]]:
+    """Return the tallies of the entries, without comparisons that cannot be made. Only the entries are recorded."""
+    try:
+        for duel in batch:
+            plan.check_pair(duel.gold, duel.predicted)
+        compared = compare_batch(plan, [duel.gold for duel in batch], [duel.predicted for duel in batch])
+    except (DataError, SolverError) as error:
+        if isinstance(error, FunctionError) or (isinstance(error, SolverError) and error.pointer is None):
+            raise
+        return [made for duel in batch for made in _tallies(plan, [duel])] if len(batch) > 1 else []
+    rows = of_nodes(compared.levels(plan.entries), wildcard(plan.entries), len(batch))
+    return list(zip(batch, map(Tally.of, rows), strict=True))
+
+
+# Converts the uncertainty of the scores of a corpus to JSON: intervals, chance scores and coverage.
+
+
+HEADLINE: Final = "f1q"
+"""Score whose interval notes are reported."""
+
+
+def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverage) -> dict[str, Any]:
+    """Return the value of `trust` in `evaluation.json`. The same corpus always gives the same value."""
+    by_average = {average: intervals(sample, average=average) for average in get_args(Average)}
+    first = next(iter(by_average["micro"].values()))
+    return {
+        "intervals": {
+            "method": METHOD,
+            "level": first.level,
+            "resamples": first.resamples,
+            "seed": first.seed,
+            "units": sample.units,
+            "documents": first.documents,
+            "clusters": first.clusters,
+            "runs": first.runs,
+            "notes": list(dict.fromkeys(note for by_score in by_average.values() for note in by_score[HEADLINE].notes)),
+            **{
+                average: {name: {"low": interval.low, "high": interval.high} for name, interval in by_score.items()}
+                for average, by_score in by_average.items()
+            },
+        },
+        "chance": None
+        if chance is None
+        else {
+            "floor": None if chance.chance_score is None else chance.chance_score.to_dict(),
+            "comparisons": chance.comparisons,
+            "standard_error": chance.standard_error,
+            "self_agreement": chance.self_agreement,
+            "seed": chance.seed,
+            "sampled": chance.sampled,
+        },
+        "coverage": {"share": coverage.share, "never": list(coverage.never)},
+    }

@@ -1,0 +1,185 @@
+"""Writes results to disk after each work unit, so that an interrupted run can be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import deque
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from arbitre.corpus.document_results import DocumentResults
+from arbitre.errors import DataError
+from arbitre.inputs.work_units import Checkpoint, read_pairs
+from arbitre.storage.files import atomic_file, unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from arbitre.inputs.work_units import WorkUnit
+    from arbitre.signature import Signature
+
+FOLDER: Final = "documents"
+FORMAT: Final = "arbitre-documents/3"
+_NAME: Final = re.compile(r"\d{9}\..+")
+
+
+class Checkpoints:
+    """Checkpoint files of a corpus: for each work unit, one file of results and one file per table.
+
+    A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
+    identifies the work unit, the following lines contain one document each, and the last line contains the results of
+    all documents together (see `DocumentResults.lines`). The rows of a table are in a separate file, such as
+    `documents/000000000.matches.csv`. Files are written atomically, the tables first.
+    """
+
+    def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
+        """Prepare the folder.
+
+        Args:
+            folder: The folder that results are written to, before they are complete (see `output_folder`).
+            signature: Signature of the plan.
+            asked: Other settings that affect the results, besides the signature and the documents.
+            resume: Whether to use existing checkpoints. By default they are written again.
+
+        Raises:
+            DataError: The folder cannot be written.
+        """
+        self._folder = folder / FOLDER
+        self._identity = [FORMAT, signature.long, *asked]
+        self._content = cache(_content_of)  # each file is read only once
+        self._resume = resume
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self._folder, error) from error
+
+    def completed(
+        self, parts: Iterable[WorkUnit], compare: Callable[[Iterable[WorkUnit]], Iterator[DocumentResults]]
+    ) -> Iterator[DocumentResults]:
+        """Yield the results of all work units, in order. Existing results are read from disk.
+
+        At the end, other checkpoint files in the folder are removed, such as those of work units that no longer exist.
+
+        Args:
+            parts: The work units.
+            compare: Computes the results of work units without a valid checkpoint, and writes their checkpoints.
+
+        Raises:
+            DataError: A file cannot be written or read.
+        """
+        waiting: deque[tuple[Path, bool]] = deque()
+        used: set[Path] = set()
+
+        def missing() -> Iterator[WorkUnit]:
+            for part in parts:
+                checkpoint = Checkpoint(self._folder / f"{part.start:09}.jsonl", self._digest(part))
+                known = self._resume and _header(checkpoint.file) == _header_of(checkpoint)
+                waiting.append((checkpoint.file, known))
+                if not known:
+                    yield replace(part, checkpoint=checkpoint)
+
+        def noted(path: Path, outcomes: DocumentResults) -> DocumentResults:
+            used.update((path, *(_table(path, name) for name in outcomes.tables)))
+            return outcomes
+
+        for outcomes in compare(missing()):
+            while waiting[0][1]:
+                path = waiting.popleft()[0]
+                yield noted(path, _read_all(path))
+            yield noted(waiting.popleft()[0], outcomes)
+        for path, _ in waiting:
+            yield noted(path, _read_all(path))
+        for path in [*self._folder.iterdir()]:
+            if _NAME.fullmatch(path.name) and path not in used:
+                path.unlink()
+
+    def _digest(self, part: WorkUnit) -> str:
+        """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
+        digest = hashlib.sha256(json.dumps(self._identity).encode())
+        origins = [[(self._content(origin.file), origin.line) for origin in item.origins] for item in part.items]
+        items = [(item.id, item.run, own) for item, own in zip(part.items, origins, strict=True)]
+        digest.update(json.dumps(items).encode())
+        for item, own in zip(part.items, origins, strict=True):
+            if not all(content for content, _ in own):  # standard input, or documents in memory
+                pair = next(read_pairs([item]))
+                digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
+        return digest.hexdigest()
+
+
+def _content_of(file: str | None) -> str:
+    """Return the digest of a file."""
+    if file is None:
+        return ""
+    try:
+        with Path(file).open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def read_checkpoints(folder: Path) -> Iterator[DocumentResults]:
+    """Yield all results in a folder, in order, without their tables. Raises DataError if a file is damaged."""
+    for path in sorted(folder.glob("*.jsonl")):
+        yield _read(path)
+
+
+def _header(path: Path) -> object:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return json.loads(file.readline())
+    except (OSError, ValueError):
+        return None
+
+
+def _read(path: Path) -> DocumentResults:
+    try:
+        with path.open(encoding="utf-8", errors="surrogatepass") as file:
+            next(file)
+            return DocumentResults.read(file)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise _damaged(path, error) from error
+
+
+def _read_all(path: Path) -> DocumentResults:
+    """Read the results of a work unit and the rows of its tables."""
+    results = _read(path)
+    try:
+        results.tables = {name: _table(path, name).read_bytes() for name in results.tables}
+    except OSError as error:
+        raise _damaged(path, error) from error
+    return results
+
+
+def _table(checkpoint: Path, name: str) -> Path:
+    return checkpoint.with_suffix(f".{name}")
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError.of(f"The checkpoint is damaged: {error}", file=str(path), hint="Delete the file and use --resume.")
+
+
+def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResults:
+    """Write the results of a work unit to its checkpoint, if it has one, and return them.
+
+    The process that compares the documents calls this: with two processes and 10,000 nested documents, writing in the
+    main process took a quarter of the time.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    if unit.checkpoint is not None:
+        for name, rows in results.tables.items():
+            with atomic_file(_table(unit.checkpoint.file, name)) as part:
+                part.write_bytes(rows)
+        with atomic_file(unit.checkpoint.file) as part, part.open("wb") as file:
+            file.write(json.dumps(_header_of(unit.checkpoint)).encode() + b"\n")
+            file.writelines(results.lines())
+    return results
+
+
+def _header_of(checkpoint: Checkpoint) -> dict[str, str]:
+    return {"format": FORMAT, "digest": checkpoint.digest}

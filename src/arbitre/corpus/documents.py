@@ -1,0 +1,191 @@
+"""Results of the documents of a corpus, stored as columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.arrays import exact_sum
+from arbitre.errors import OptionError
+from arbitre.inputs.records import key
+from arbitre.storage.columns import LazySequence
+from arbitre.tally import PathScores, Scores, ScoresByPath, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.storage.columns import CompactTable
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResult:
+    """Result of one document: the tally of its entries and the quality of its root (0 if it failed)."""
+
+    id: str
+    run: str | None
+    key: str
+    tally: Tally
+    quality: float
+    failed: bool
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of the entries."""
+        return Scores(self.tally)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DocumentTable(LazySequence[DocumentResult]):
+    """Results of all documents of a corpus as columns, in input order. Items are created on access.
+
+    A tally has the columns gold, predicted, matched, quality and quality_sq.
+
+    Attributes:
+        ids: Ids of the documents.
+        runs: Runs of the documents.
+        tallies: Tallies of the entries, shape (documents, 5).
+        qualities: Qualities of the roots, shape (documents,), in [0, 1].
+        failed: Which documents failed, shape (documents,).
+        paths: Tallies and outcomes of every wildcard path, each with `documents` rows and 12 columns.
+    """
+
+    ids: LazySequence[str]
+    runs: Sequence[str | None]
+    tallies: Floats
+    qualities: Floats
+    failed: Mask
+    paths: Mapping[str, CompactTable]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def keys(self) -> Iterator[str]:
+        """Names of the documents in results."""
+        return map(key, self.ids, self.runs)
+
+    @property
+    def tally(self) -> Tally:
+        """Sum of the tallies of the entries."""
+        return sum_tallies(self.tallies)
+
+    @property
+    def worst_first(self) -> Indices:
+        """Row indices by increasing quality, with failed documents last; ties stay in order."""
+        ranked: Indices = np.lexsort((self.qualities, self.failed))
+        return ranked
+
+    def path_tallies(self, path: str) -> Floats:
+        """Return the tallies of a path, shape (documents, 5)."""
+        return self.paths[path].floats(self.tallies.shape[1])
+
+    def by_path(self, rows: Indices | None = None) -> ScoresByPath:
+        """Return the pooled scores and outcomes of every path with leaves and of the items of every list.
+
+        Args:
+            rows: Indices of the documents, shape (n,); None for all documents.
+        """
+        chosen = slice(None) if rows is None else rows
+        return ScoresByPath(
+            (path, PathScores.of([exact_sum(column[chosen]) for column in table.columns()]))
+            for path, table in self.paths.items()
+        )
+
+    def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
+        """Yield the results of the documents at these row indices, shape (n,)."""
+        numbers = np.asarray(rows, dtype=np.intp)
+        numeric = (self.tallies[numbers].tolist(), self.qualities[numbers].tolist(), self.failed[numbers].tolist())
+        cells = zip(self.ids.at(numbers), map(self.runs.__getitem__, numbers), *numeric, strict=True)
+        for identity, run, tally, quality, failed in cells:
+            yield DocumentResult(identity, run, key(identity, run), Tally(*tally), quality, failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Wildcard paths of a schema that occur in gold documents (`exercised`) and those that do not (`never`)."""
+
+    exercised: tuple[str, ...]
+    never: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of the paths that occur in gold, in [0, 1]; 1 if the schema declares no paths."""
+        total = len(self.exercised) + len(self.never)
+        return len(self.exercised) / total if total else 1.0
+
+
+def sum_tallies(rows: Floats) -> Tally:
+    """Return the sum of tallies, shape (n, 5). Each component is correctly rounded (see `Tally.sum`)."""
+    return Tally(*map(exact_sum, rows.T))
+
+
+# Document quality: the quality of whole documents, including the fields outside the entries.
+
+
+LEAST: Final = (0.5, 0.7, 0.9, 1.0)
+"""Qualities for which results state the share of documents that reach them."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DocumentQuality:
+    """Qualities of the roots of all documents.
+
+    Every field counts by its weight, inside and outside the entries. A failed document counts as 0. A document that is
+    empty on both sides counts as 1, whereas macro scores exclude it.
+
+    Attributes:
+        qualities: Shape (documents,), in [0, 1].
+
+    >>> found = DocumentQuality(np.array([1.0, 0.5, 0.0]))
+    >>> found.mean, found.median, found.at_least(0.5)
+    (0.5, 0.5, 0.6666666666666666)
+    """
+
+    qualities: Floats
+
+    @property
+    def documents(self) -> int:
+        """Number of documents."""
+        return len(self.qualities)
+
+    @property
+    def mean(self) -> float | None:
+        """Mean quality; None without documents."""
+        return exact_sum(np.ascontiguousarray(self.qualities)) / self.documents if self.documents else None
+
+    @property
+    def median(self) -> float | None:
+        """Median quality; None without documents."""
+        return float(np.median(self.qualities)) if self.documents else None
+
+    def at_least(self, quality: float) -> float | None:
+        """Return the share of documents with at least this quality, in [0, 1]; None without documents.
+
+        Raises:
+            OptionError: `quality` is NaN.
+        """
+        if math.isnan(quality):
+            raise OptionError.of("Expected `quality` to be a number, got nan")
+        return int(np.count_nonzero(self.qualities >= quality)) / self.documents if self.documents else None
+
+    @property
+    def exact_match_rate(self) -> float | None:
+        """Share of documents with quality 1; None without documents."""
+        return self.at_least(1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary: mean, median, exact-match rate, and shares with at least a quality."""
+        shares = [{"quality": least, "share": self.at_least(least)} for least in LEAST]
+        return {
+            "documents": self.documents,
+            "mean": self.mean,
+            "median": self.median,
+            "exact_match_rate": self.exact_match_rate,
+            "at_least": shares,
+        }

@@ -1,0 +1,292 @@
+"""Evaluates a corpus: compares every document and collects the results."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from arbitre.arrays import exact_parts, exact_sum
+from arbitre.corpus.chance import Chance, Reservoir, estimate_chance, sample_pairs
+from arbitre.corpus.document_results import PATH_WIDTH, TALLY_WIDTH
+from arbitre.corpus.documents import DocumentTable
+from arbitre.corpus.evaluation import Evaluation
+from arbitre.corpus.executors import processes_of, run_in_process
+from arbitre.corpus.worker import NODES_PER_BATCH, Worker
+from arbitre.curve import CurveAccumulator
+from arbitre.errors import DataError
+from arbitre.inputs.join import JoinedCorpus
+from arbitre.inputs.options import NO_PREDICTION
+from arbitre.inputs.records import Failure, Pair, key
+from arbitre.inputs.strict_json import check_value
+from arbitre.inputs.work_units import WorkUnit
+from arbitre.paths import order, wildcard
+from arbitre.storage.columns import CompactTable, GrowingArray, StringArray, encoded
+from arbitre.storage.temporary import Database
+from arbitre.tally import Scores, Tally
+from arbitre.values import ABSENT, check_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from arbitre.corpus.checkpoints import Checkpoints
+    from arbitre.corpus.document_results import DocumentResults, Observers
+    from arbitre.corpus.executors import Executor
+    from arbitre.inputs.records import Side
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+
+# Collects the results of a corpus in columns, with one row per document.
+
+
+class Accumulator:
+    """Collects the results of work units, in order.
+
+    Each document takes 65 bytes, the bytes of its id, and 26 bytes for each path that occurs in the corpus; more if
+    masses are fractions, or above 255.
+    """
+
+    def __init__(self) -> None:
+        self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
+        self._tallies = GrowingArray(np.float64, TALLY_WIDTH)
+        self._qualities, self._failed = GrowingArray(np.float64), GrowingArray(np.bool_)
+        self._paths: dict[str, CompactTable] = {}
+        self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
+        self._steps = CurveAccumulator()
+        self._failures: list[Failure] = []
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def cells(self) -> float:
+        """Number of pairs of a gold entry and a predicted entry, summed over the documents."""
+        tallies = self._tallies.view()
+        return exact_sum(tallies[:, 0] * tallies[:, 1])
+
+    def add(self, outcomes: DocumentResults) -> None:
+        """Add the results of the next work unit, except the values from observers."""
+        for path, rows in outcomes.paths.items():
+            column = self._paths.setdefault(path, CompactTable(PATH_WIDTH))
+            column.pad(len(self))
+            column.extend(rows)
+        self._ids.extend(outcomes.ids)
+        self._runs += [self._names.setdefault(run, run) for run in outcomes.runs]  # equal names share one object
+        self._tallies.extend(outcomes.tallies)
+        self._qualities.extend(outcomes.qualities)
+        self._failed.extend(outcomes.failed)
+        self._leaves = [
+            exact_parts([*parts, *column.tolist()])
+            for parts, column in zip(self._leaves, outcomes.leaves.T, strict=True)
+        ]
+        self._steps.add(*outcomes.steps)
+        self._failures += outcomes.failures
+
+    def document_table(self) -> DocumentTable:
+        """Return the results of all documents."""
+        for column in self._paths.values():
+            column.pad(len(self))
+        return DocumentTable(
+            self._ids,
+            self._runs,
+            self._tallies.view(),
+            self._qualities.view(),
+            self._failed.view(),
+            {path: self._paths[path] for path in sorted(self._paths, key=order)},
+        )
+
+    def evaluation(
+        self,
+        plan: Plan,
+        failures: Sequence[Failure],
+        without_gold: tuple[str, ...],
+        chance_factory: Callable[[], Chance] | None,
+    ) -> Evaluation:
+        """Return the evaluation.
+
+        Args:
+            plan: The compiled schema.
+            failures: Failures from before the comparison.
+            without_gold: Keys of predictions without a gold document.
+            chance_factory: Computes the chance scores on first access; None if they are not wanted.
+        """
+        columns = self.document_table()
+        entries = columns.tally
+        return Evaluation(
+            signature=plan.signature,
+            entries=wildcard(plan.entries),
+            document_table=columns,
+            leaves=Scores(Tally(*map(math.fsum, self._leaves))),
+            curve=self._steps.curve(entries.gold, entries.predicted),
+            failures=(*failures, *self._failures),
+            without_gold=without_gold,
+            declared=tuple(row.path for row in plan.rows),
+            chance_factory=chance_factory,
+        )
+
+
+if TYPE_CHECKING:
+    Triple: TypeAlias = tuple[Any, Json, Json]
+    """(id, gold, predicted)"""
+
+PART_SIZE: Final = 256
+"""Number of documents per work unit, which is distributed, checkpointed and resumed as a whole."""
+
+
+TRIPLE: Final = 3
+"""Length of (id, gold, predicted)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionOptions:
+    """Options for running an evaluation. They do not change the scores.
+
+    Attributes:
+        observers: Collect additional values about documents.
+        on_results: Called with the results of each work unit, in order.
+        executor: Distributes the work units.
+        checkpoints: Stores results on disk and may already contain some.
+        unit_size: Number of documents per work unit.
+        first_batch: Number of documents in the first batch of a work unit; None to derive it from their size.
+        batch_nodes: Target number of nodes per batch.
+        chance: Whether to compute the chance scores when they are first used.
+    """
+
+    observers: Observers = field(default_factory=dict)
+    on_results: Callable[[DocumentResults], None] = lambda _: None
+    executor: Executor = run_in_process
+    checkpoints: Checkpoints | None = None
+    unit_size: int = PART_SIZE
+    first_batch: int | None = None
+    batch_nodes: int = NODES_PER_BATCH
+    chance: bool = True
+
+
+def evaluate(
+    plan: Plan,
+    pairs: Iterable[Pair | Triple],
+    options: ExecutionOptions | None = None,
+) -> Evaluation:
+    """Evaluate a corpus.
+
+    A prediction is a failure if it is ABSENT, not JSON (for example NaN), a text although the schema expects an object
+    or a list, or null although the schema does not allow it. A gold document that is not JSON, or such a text, is
+    listed among the failures and not scored. Several triples with the same id are treated as runs.
+
+    Args:
+        plan: The compiled schema.
+        pairs: A `JoinedCorpus`, pairs, or (id, gold, predicted) triples.
+        options: Options for running the evaluation.
+
+    Raises:
+        DataError: One of the `pairs` is not a pair or a triple.
+    """
+    options, totals = options or ExecutionOptions(), Accumulator()
+    failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
+    reservoir, size = Reservoir(), options.unit_size
+    parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
+    worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
+    for outcomes in _outcomes(worker, parts, options):
+        totals.add(outcomes)
+        options.on_results(outcomes)
+
+    def chance_factory() -> Chance:
+        sample = sample_pairs(pairs.pairs) if isinstance(pairs, JoinedCorpus) else reservoir()
+        estimate = partial(estimate_chance, plan, sample, len(totals), totals.cells)
+        processes = processes_of(options.executor, len(totals) / size)
+        return estimate() if processes is None else processes.run(estimate)  # saves importing scipy: 0.25 s
+
+    without_gold = pairs.without_gold if isinstance(pairs, JoinedCorpus) else ()
+    return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)
+
+
+def pair_up(triples: Iterable[Pair | Triple]) -> JoinedCorpus:
+    """Return (id, gold, predicted) triples as a join, as `evaluate` pairs them."""
+    failures: list[Failure] = []
+    return JoinedCorpus(tuple(_paired(triples, failures)), tuple(failures))
+
+
+def _outcomes(worker: Worker, parts: Iterable[WorkUnit], options: ExecutionOptions) -> Iterator[DocumentResults]:
+    """Yield the results of all work units in order, from checkpoints or by comparing."""
+    if options.checkpoints is None:
+        return options.executor(worker, parts)
+    return options.checkpoints.completed(parts, lambda rest: options.executor(worker, rest))
+
+
+def _parts(
+    pairs: Iterable[Pair | Triple], size: int, failures: list[Failure], reservoir: Reservoir
+) -> Iterator[WorkUnit]:
+    stream, start = _paired(pairs, failures), 0
+    while chunk := tuple(islice(stream, size)):
+        for pair in chunk:
+            reservoir.add(pair)
+        yield WorkUnit(start, chunk)
+        start += len(chunk)
+
+
+def _paired(pairs: Iterable[Pair | Triple], failures: list[Failure]) -> Iterator[Pair]:
+    """Convert triples to pairs with unique keys. Absent predictions are failures; repeated ids get a run."""
+    runs: dict[str, int] = {}  # next run number of each repeated id
+    keys = Database("CREATE TABLE seen (key BLOB PRIMARY KEY) WITHOUT ROWID")
+    for entry in pairs:
+        if isinstance(entry, Pair):
+            failures += [entry.failure] if entry.failure is not None else []
+            yield entry
+            continue
+        name, gold, predicted = _triple(entry)
+        check_text(name, what="an id")
+        for number in count(runs.get(name, 1)):
+            run = None if number == 1 else str(number)
+            if keys.execute("INSERT OR IGNORE INTO seen VALUES (?)", encoded(key(name, run))):
+                break
+        if number > 1:
+            runs[name] = number + 1
+        failure = _refused("gold", gold, name, run)
+        if failure is not None:
+            failures.append(failure)
+            continue
+        failure = _refused("predicted", predicted, name, run)
+        if failure is None and predicted is ABSENT:
+            failure = Failure("predicted", name, run, reason=NO_PREDICTION)
+        if failure is not None:
+            failures.append(failure)
+            predicted = ABSENT
+        yield Pair(name, run, gold, predicted, failure)
+
+
+def _refused(side: Side, document: Json, name: str, run: str | None) -> Failure | None:
+    """Return the failure of a document in memory that no file could contain; None for other documents."""
+    try:
+        check_value(document, f"{side} document")
+    except DataError as error:
+        return Failure(side, name, run, pointer=error.pointer, reason=error.message)
+    return None
+
+
+def _triple(entry: object) -> tuple[str, Json, Json]:
+    """Return an (id, gold, predicted) triple with the id as text. Raises DataError if it is not a triple."""
+    if isinstance(entry, (tuple, list)) and len(entry) == TRIPLE:
+        return str(entry[0]), entry[1], entry[2]
+    length = f" of length {len(entry)}" if isinstance(entry, (tuple, list)) else ""
+    raise DataError.of(
+        f"Expected (id, gold, predicted) triples, got a {type(entry).__name__}{length}",
+        hint="Pass arbitre.ABSENT as the prediction of a document that has none.",
+    )
+
+
+# The phases of an evaluation, for displays of its progress.
+
+
+Phase: TypeAlias = Literal["reading", "comparing", "resampling", "writing"]
+
+OnProgress: TypeAlias = "Callable[[Phase, int, int | None], None]"
+"""Called with the phase, the number of documents done in it, and their total number; None if it is unknown."""
+
+
+def ignore_progress(_phase: Phase, _done: int, _total: int | None) -> None:
+    """Show nothing."""

@@ -1,0 +1,600 @@
+"""`Evaluation`: the results of a corpus, with the scores and tables computed from them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import numpy as np
+
+from arbitre.comparison import html_repr as html
+from arbitre.corpus import dataframe
+from arbitre.corpus.chance import uncertainty_to_json
+from arbitre.corpus.documents import Coverage, DocumentQuality, DocumentResult, DocumentTable
+from arbitre.corpus.gates import gate, require
+from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.inputs.provenance import UNKNOWN_GOLD
+from arbitre.paths import outside
+from arbitre.statistics.intervals import LEVEL, METHOD, interval
+from arbitre.statistics.sample import Sample, assign_clusters, means
+from arbitre.storage.temporary import TemporaryFolder
+from arbitre.tables.table import Table
+from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
+from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arbitre.classification import Classification
+    from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import LeafPair
+    from arbitre.comparison.value_classes import Row
+    from arbitre.corpus.chance import Chance
+    from arbitre.curve import Curve
+    from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
+    from arbitre.inputs.provenance import GoldProvenance
+    from arbitre.inputs.records import Failure, RepairedPrediction
+    from arbitre.options import Average
+    from arbitre.signature import Signature
+    from arbitre.statistics.intervals import Interval, Method
+    from arbitre.statistics.sample import Cluster
+    from arbitre.tables.arrow import Frame
+    from arbitre.text.corpus_scores import SegmentationScores, TextScores
+    from arbitre.values import Json
+
+
+# Where the quality of a corpus is lost.
+
+
+def loss_shares(by_path: Mapping[str, Scores]) -> dict[str, float]:
+    """Return the share of the lost leaf quality by path, largest first.
+
+    Lists and objects are left out: their leaves cover them.
+    """
+    lost = {
+        path: scores.gold + scores.predicted - scores.matched - scores.quality_mass
+        for path, scores in by_path.items()
+        if not any(other.startswith(f"{path}/") for other in by_path)
+    }
+    total = math.fsum(lost.values())
+    ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
+    return {path: share / total for path, share in ordered if share > 0.0}
+
+
+FORMAT: Final = "arbitre-evaluation/1"
+EVALUATION: Final = "evaluation.json"
+"""File of an evaluation."""
+THRESHOLDS: Final = (0.5, 0.7, 0.9)
+"""Qualities at which the survival curve is reported."""
+TABLES: Final = ("documents", "paths", "matches", "faults")
+"""Names of the tables of an evaluation."""
+
+
+class DetailReader(Protocol):
+    """What an evaluation does not hold: its entries, faults and values, and its files.
+
+    They are read from the folder of the results or, if there is none, computed from the documents. All methods raise
+    DataError if neither contains these results any more.
+    """
+
+    def matches(self, evaluation: Evaluation) -> Frame:
+        """Return the table of entries."""
+
+    def faults(self, evaluation: Evaluation) -> Frame:
+        """Return the table of faults."""
+
+    def flat(self, evaluation: Evaluation) -> FlatComparison:
+        """Return the best flat matching of the leaves."""
+
+    def values(self, path: str) -> tuple[list[Row], str | None]:
+        """Return the single values at a path with their partners, and what list items are matched by."""
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of leaves at a path."""
+
+    def report(self, evaluation: Evaluation, file: Path, language: str) -> None:
+        """Write the report."""
+
+    def save(self, evaluation: Evaluation, folder: Path, *, force: bool) -> tuple[str, ...]:
+        """Write all files to a folder of results and return their names."""
+
+    def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
+        """Write all files to a folder of arbitre and return their names."""
+
+    def complete(self, evaluation: Evaluation) -> bool:
+        """Return whether the folder of the evaluation is all there is, or has all files."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """Results of a corpus, with their tables, files and report.
+
+    A failed prediction counts as an empty prediction in pooled scores and as 0 in means.
+
+    The figures of single entries (the table of matches, the report) come from a folder of results. If the evaluation
+    was not written to one, the documents are compared again when these figures are first used. Do not modify the
+    documents until then.
+
+    An evaluation can be pickled, with the documents if they are in memory. Documents that are read from files are not
+    pickled: the figures of single entries are then only available if `folder` contains them.
+    """
+
+    signature: Signature
+    """Every option that can change a score."""
+    entries: str
+    """Wildcard path of the list of entries; "" is the root."""
+    document_table: DocumentTable
+    """Results of the documents, in input order."""
+    leaves: Scores
+    """Scores over all leaves of all documents."""
+    curve: Curve
+    """Survival curve of the qualities of matched entries."""
+    failures: tuple[Failure, ...] = ()
+    """Predictions and gold documents that could not be used."""
+    without_gold: tuple[str, ...] = ()
+    """Names of predictions without a gold document."""
+    clusters: tuple[str, ...] | None = None
+    """Cluster of every document; None for the default clusters."""
+    declared: tuple[str, ...] = ()
+    """Paths that the schema declares."""
+    repaired: tuple[RepairedPrediction, ...] = ()
+    """Predictions that were not valid JSON and were repaired."""
+    violations: tuple[Mapping[str, Any], ...] | None = None
+    """Schema violations of the predictions; None if they were not computed."""
+    flat_comparison: FlatComparison | None = None
+    """The best flat matching of the leaves, and the solidarity of the values; None if it was not computed."""
+    diagnosis: CorpusDiagnosis | None = None
+    """Faults by path and class, with their costs; None if they were not computed."""
+    notes: tuple[str, ...] = ()
+    """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
+    provenance: GoldProvenance = UNKNOWN_GOLD
+    """Who annotated the gold, and how far the annotators agree."""
+    chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
+    """Computes the chance scores on first access."""
+    files: tuple[str, ...] = ()
+    """Names of the files written to `folder`."""
+    folder: Path | None = field(default=None, repr=False)
+    """Folder of the results, if they were written."""
+    reader: DetailReader | None = field(default=None, repr=False)
+    """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
+
+    @cached_property
+    def chance(self) -> Chance | None:
+        """Chance scores of the corpus; None if they were not wanted, or the documents are no longer available."""
+        return None if self.chance_factory is None else self.chance_factory()
+
+    @cached_property
+    def trust(self) -> dict[str, Any]:
+        """Intervals, chance scores and coverage, as JSON-serialisable values."""
+        return uncertainty_to_json(self.sample(), self.chance, self.coverage)
+
+    @property
+    def chance_floor(self) -> Scores | None:
+        """Scores of predictions compared with the gold of other documents; None if there is only one document."""
+        return None if self.chance is None else self.chance.chance_score
+
+    @property
+    def gold_self_agreement(self) -> float | None:
+        """Mean quality of two different entries of one gold document, in [0, 1]; None if no document has two."""
+        return None if self.chance is None else self.chance.self_agreement
+
+    @property
+    def unscored(self) -> int:
+        """Number of failures that affect no scored document: unreadable gold documents and duplicates."""
+        return len(self.failures) - int(self.document_table.failed.sum())
+
+    @property
+    def not_scored(self) -> dict[str, int]:
+        """Number of documents that are not scored, by reason."""
+        gold = Counter(failure.reason.partition(":")[0] for failure in self.failures if failure.side == "gold")
+        reasons = {f"gold document, {reason}": number for reason, number in gold.items()}
+        reasons["duplicate prediction"] = self.unscored - gold.total()
+        reasons["prediction without gold"] = len(self.without_gold)
+        return {reason: number for reason, number in reasons.items() if number}
+
+    @property
+    def documents(self) -> Sequence[DocumentResult]:
+        """Results of the documents, in input order."""
+        return self.document_table
+
+    @cached_property
+    def micro(self) -> Scores:
+        """Pooled scores of the entries of all documents."""
+        return Scores(self.document_table.tally)
+
+    @cached_property
+    def macro(self) -> MacroScores:
+        """Means of the documents' scores of their entries. A failed document counts as 0 in every mean."""
+        return means(self.document_table.tallies, self.document_table.failed)
+
+    @cached_property
+    def by_path(self) -> ScoresByPath:
+        """Pooled scores and outcomes of every path with leaves and of the items of every list.
+
+        `by_path()` is the same, as in `Comparison`.
+        """
+        return self.document_table.by_path()
+
+    @cached_property
+    def outside(self) -> dict[str, PathScores]:
+        """Pooled scores of the paths outside the entries, which `micro` and `macro` do not include.
+
+        Empty if the entries are the root.
+        """
+        return {path: self.by_path[path] for path in outside(self.by_path, self.entries)}
+
+    @property
+    def document_quality(self) -> DocumentQuality:
+        """Quality of whole documents: `.mean`, `.median`, and `.at_least(q)`, the share of documents with quality >= q.
+
+        A failed document counts as 0.
+        """
+        return DocumentQuality(self.document_table.qualities)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Paths of the schema that occur in gold, and paths that never do and are therefore not evaluated."""
+        present = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
+        never = [
+            path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in present)
+        ]
+        return Coverage(tuple(path for path in self.declared if path not in never), tuple(never))
+
+    @property
+    def by_document(self) -> dict[str, Scores]:
+        """Scores of each document's entries, by name (its id, followed by the run if there is one)."""
+        return {document.key: document.scores for document in self.document_table}
+
+    def interval(
+        self,
+        score: str,
+        *,
+        level: float = LEVEL,
+        method: Method = METHOD,
+        cluster: Cluster = None,
+        aggregate: Average = "macro",
+        seed: int = 0,
+        path: str | None = None,
+    ) -> Interval:
+        """Compute the confidence interval of a score, for corpora of similar documents.
+
+        Args:
+            score: The score, one of `arbitre.tally.NAMES`.
+            level: Confidence level.
+            method: `clopper-pearson`, `t`, `percentile` or `bca` (see `arbitre.statistics.Method`).
+            cluster: Documents to resample together: a regular expression searched in their ids (the label is its first
+                group or, without groups, the match), a label for every id, or a label for every document in order. By
+                default `clusters`; if that is None, the runs of one document form a cluster.
+            aggregate: macro or micro.
+            seed: Random seed of the bootstrap.
+            path: Path of the score; by default, the entries.
+
+        Raises:
+            OptionError: An option has an invalid value.
+            DataError: The path is unknown, or a document has no cluster.
+        """
+        sample = self.sample(cluster=cluster, path=path)
+        return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
+
+    def sample(self, *, cluster: Cluster = None, path: str | None = None) -> Sample:
+        """Return the documents as input for the statistics; see `interval` for the arguments. Raises DataError."""
+        columns = self.document_table
+        if path is not None and path not in columns.paths:
+            raise DataError.of(
+                f"Expected a path of this evaluation, got {path!r}", hint=did_you_mean(path, columns.paths)
+            )
+        tallies = columns.tallies if path is None else columns.path_tallies(path)
+        clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
+        return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
+
+    def worst(self, number: int = 10) -> tuple[DocumentResult, ...]:
+        """Return the documents with the lowest quality, worst first. Failed documents come last: see `failures`."""
+        return tuple(self.document_table.at(self.document_table.worst_first[:number]))
+
+    def table(self, name: str = "documents") -> Table:
+        """Return a table of the results.
+
+        Args:
+            name: "documents" (one row per document), "paths" (one row per path), "matches" (one row per entry, with
+                the values of gold and prediction as in `matches.csv`) or "faults" (see `faults`).
+
+        Raises:
+            DataError: There is no such table, or the documents are no longer available for the table of matches or
+                of faults.
+        """
+        if name == "documents":
+            return Table.of_frame(dataframe.document_frame(self.document_table, self.signature))
+        if name == "paths":
+            return Table.of_frame(dataframe.path_frame(self.by_path, self.signature))
+        if name == "matches":
+            return Table.of_frame(self._reader.matches(self))
+        if name == "faults":
+            return self.faults()
+        raise OptionError.of(f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES))
+
+    def faults(self) -> Table:
+        """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
+
+        If the evaluation did not list them (`diagnose`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return Table.of_frame(self._reader.faults(self))
+
+    @property
+    def solidarity(self) -> float | None:
+        """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
+
+        In [0, 1]; None under transport (see `arbitre.comparison.flat.FlatComparison`). If it was not computed in the
+        evaluation (`diagnose` or `flat`), the documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return self._flat.solidarity
+
+    @property
+    def flat(self) -> Scores:
+        """Pooled scores over all leaves in the best flat matching, which ignores entries; see `solidarity`."""
+        return self._flat.flat
+
+    @property
+    def flat_by_path(self) -> Mapping[str, Scores]:
+        """Pooled scores of the best flat matching by wildcard path; see `solidarity`."""
+        return self._flat.flat_by_path
+
+    @cached_property
+    def _flat(self) -> FlatComparison:
+        return self._reader.flat(self) if self.flat_comparison is None else self.flat_comparison
+
+    def to_arrow(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
+        """Return a table as a `pyarrow.Table`; see `table`. Raises DataError if pyarrow is not installed."""
+        return self.table(table).to_arrow()
+
+    def to_pandas(self, table: str = "documents") -> Any:  # noqa: ANN401  (pandas is optional)
+        """Return a table as a `pandas.DataFrame`; see `table`. Raises DataError if pandas is not installed."""
+        return self.table(table).to_pandas()
+
+    def to_polars(self, table: str = "documents") -> Any:  # noqa: ANN401  (polars is optional)
+        """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
+        return self.table(table).to_polars()
+
+    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+
+        The documents are compared again. See `Comparison.classification`.
+
+        Args:
+            path: Wildcard path of single values, such as "/people/*/role".
+            labels: The labels to report, in order; by default, all that occur, sorted.
+
+        Raises:
+            DataError: No single value was compared at the path, or the documents are no longer available.
+        """
+        from arbitre.comparison.value_classes import classify  # noqa: PLC0415  (most evaluations do not need it)
+
+        rows, matched_by = self._reader.values(path)
+        return classify(rows, path, self.by_path, labels, matched_by)
+
+    def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
+        """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
+
+        BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
+        text. If gold has a list of accepted readings in place of a text, all of them are references.
+
+        Args:
+            path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
+            kinds: Kinds of ROUGE, as for `arbitre.text.rouge`.
+
+        Raises:
+            DataError: There are no gold texts at the path, the documents are no longer available, or rouge-score is
+                not installed.
+            SchemaError: sacrebleu is not installed.
+        """
+        return score_texts(self._value_pairs(path), kinds)
+
+    def segmentation(self, path: str, k: int | None = None) -> SegmentationScores:
+        """Return WindowDiff, Pk and the generalised Hamming distance of all segmentations at a path.
+
+        The documents are compared again.
+
+        Args:
+            path: Wildcard path of segmentations, which must be compared as single values: give them a distance such as
+                `window-diff`.
+            k: Number of positions of a window; by default half of the mean segment of each gold segmentation.
+
+        Raises:
+            DataError: There are no gold segmentations at the path, or the documents are no longer available.
+        """
+        return score_segmentations(self._value_pairs(path), k)
+
+    def leaf_pairs(self, path: str) -> list[LeafPair]:
+        """Return the pairs of gold and predicted leaves at a wildcard path. The documents are compared again.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return self._reader.leaf_pairs(path)
+
+    def _value_pairs(self, path: str) -> list[ValuePair]:
+        return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
+
+    @property
+    def _reader(self) -> DetailReader:
+        if self.reader is None:
+            raise unavailable()
+        return self.reader
+
+    def report(self, path: str | Path, *, language: str = "en") -> None:
+        """Write the report as one HTML page.
+
+        Args:
+            path: File of the page. An existing file is replaced only if arbitre wrote it.
+            language: "en" or "fr".
+
+        Raises:
+            OptionError: The language is unknown.
+            DataError: The documents are no longer available, or the file cannot be written.
+        """
+        self._reader.report(self, Path(path), language)
+
+    def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
+        """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
+
+        Args:
+            folder: Folder of the results: new, empty, or with earlier results.
+            force: Whether to write to a folder that contains other files, beside them.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            DataError: The documents are no longer available, a file cannot be written, or the folder contains files
+                that arbitre did not write.
+        """
+        return self._reader.save(self, Path(folder), force=force)
+
+    @property
+    def details(self) -> Path:
+        """Folder with all files of these results; written to a temporary folder now if there is none."""
+        if self.folder is not None and self._reader.complete(self):
+            return self.folder
+        return self._written.path
+
+    @cached_property
+    def _written(self) -> TemporaryFolder:
+        """Temporary folder with all files of these results, deleted with this object."""
+        folder = TemporaryFolder()
+        self._reader.write(self, folder.path)
+        return folder
+
+    def assert_at_least(
+        self, *, paths: Mapping[str, float | Mapping[str, float]] | None = None, **scores: float
+    ) -> None:
+        """Raise an error if a score is below its minimum; for tests.
+
+        Args:
+            paths: Minimum f1q by path, or minimum scores by path: `{"/people/*/name": {"irq": 0.8}}`.
+            **scores: Minimum of each measure, as in `gate`: `f1q=0.9`, `document_quality=0.9`, `**{"macro.f1q": 0.9}`.
+
+        Raises:
+            QualityGateError: A score is below its minimum. The error is also an AssertionError and names each one.
+            OptionError: A score is unknown, or a bound is out of range.
+            DataError: A path is unknown.
+
+        >>> import arbitre
+        >>> evaluation = arbitre.Comparator({"type": "string"}).evaluate([("a", "yes", "yes"), ("b", "yes", "no")])
+        >>> evaluation.assert_at_least(f1q=0.2)
+        >>> evaluation.assert_at_least(f1q=0.9, document_quality=0.5)
+        Traceback (most recent call last):
+        arbitre.errors.QualityGateError: micro f1q is 0.6250, 0.2750 below 0.9
+        """
+        bounds = dict(scores)
+        for path, least in (paths or {}).items():
+            by_score = least if isinstance(least, Mapping) else {"f1q": least}
+            bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
+        require(gate(self, fail_under=bounds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.
+
+        The same corpus always gives the same bytes.
+        """
+        macro = self.macro
+        plain = {
+            "format": FORMAT,
+            "signature": self.signature.to_dict(),
+            "entries": self.entries,
+            "documents": len(self.document_table),
+            "failed": macro.failed,
+            "vacuous": macro.vacuous,
+            "micro": self.micro.to_dict(),
+            "macro": macro.to_dict(),
+            "macro_documents": dict(macro.documents),
+            "document_quality": self.document_quality.to_dict(),
+            "leaves": self.leaves.to_dict(),
+            "outside": {path: scores.to_dict() for path, scores in self.outside.items()},
+            "by_path": {path: scores.to_dict() for path, scores in self.by_path.items()},
+            "curve": self.curve.to_dict(),
+            "thresholds": [asdict(self.curve.at(threshold)) for threshold in THRESHOLDS],
+            "failures": [asdict(failure) for failure in self.failures],
+            "without_gold": list(self.without_gold),
+            "provenance": self.provenance.to_dict(),
+            "trust": self.trust,
+        }
+        plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
+        return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling. The chance scores are computed first, because they need the documents."""
+        factory = self.chance_factory and partial(_known, self.chance)
+        state = vars(self) | {"chance_factory": factory}
+        state.pop("_written", None)  # belongs to this process
+        return state
+
+    def _repr_html_(self) -> str:
+        scores = {name: self.interval(name) for name in html.SHOWN[:4]}
+        rows = [
+            (name, html.bar(mean.estimate, mean.low, mean.high), html.number(getattr(self.micro, name)))
+            for name, mean in scores.items()
+        ]
+        table = self.document_table
+        worst = table.at(np.lexsort((np.arange(len(table)), table.qualities))[: html.WORST])
+        worst_rows = [(one.key, one.scores.f1q, one.quality, "failed" if one.failed else "") for one in worst]
+        losses = [
+            (path or "(the whole)", share) for path, share in list(loss_shares(self.by_path).items())[: html.WORST]
+        ]
+        failed = f", {self.macro.failed} failed" * bool(self.macro.failed)
+        return html.page(
+            html.line(f"{_documents_text(len(table))}{failed}", strong=True),
+            html.line(self.provenance.headline()),
+            html.table(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
+            html.line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
+            *(html.line(note) for note in scores["f1q"].notes),
+            html.folded("Worst documents", html.table(("document", "f1q", "quality", ""), worst_rows)),
+            html.folded("Where quality is lost", html.table(("path", "share of the loss"), losses)),
+            html.paths_table(self.by_path),
+            signature=self.signature,
+        )
+
+    def __repr__(self) -> str:
+        f1q = self.macro.f1q
+        score = "none" if f1q is None else f"{f1q:.4f}"
+        return f"Evaluation({_documents_text(len(self.document_table))}, macro f1q={score})"
+
+
+_COMPUTED: Final = {
+    name for name, value in vars(Evaluation).items() if isinstance(value, cached_property) and name != "_written"
+}
+"""Names of the attributes that are computed on first access."""
+
+E = TypeVar("E", bound=Evaluation)
+
+
+def extend(kind: type[E], results: Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
+    """Return the results as an object of this class with other values of some fields; what is computed is kept."""
+    made = kind(**{attribute.name: getattr(results, attribute.name) for attribute in fields(results)} | more)
+    vars(made).update({name: value for name, value in vars(results).items() if name in _COMPUTED})
+    return made
+
+
+def unavailable() -> DataError:
+    """Return the error for details of documents that are gone."""
+    return DataError.of(
+        "The documents of this evaluation are no longer available",
+        hint="Pass them as a list instead of an iterator, or write the results with `out`.",
+    )
+
+
+def _known(chance: Chance | None) -> Chance | None:
+    return chance
+
+
+def _documents_text(documents: int) -> str:
+    return f"{documents} document" if documents == 1 else f"{documents} documents"

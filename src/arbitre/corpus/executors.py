@@ -1,0 +1,469 @@
+"""Executors: compare work units in this process or in a pool of processes."""
+
+from __future__ import annotations
+
+import gc
+import io
+import math
+import multiprocessing
+import os
+import pickle
+import threading
+import warnings
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import chain, islice
+from multiprocessing import spawn
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from arbitre.corpus.checkpoints import write_checkpoint
+from arbitre.corpus.fork_server import MAIN, exit_on_interrupt, start_server, worker_context
+from arbitre.errors import ArbitreError, OptionError
+from arbitre.inputs.work_units import WorkUnit
+from arbitre.storage.temporary import TemporaryFolder, remove_stale_folders, temporary_space
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from multiprocessing.context import BaseContext
+
+    from arbitre.corpus.document_results import DocumentResults
+    from arbitre.corpus.worker import Worker
+    from arbitre.options import Engine
+
+
+# Executor that compares work units on a Dask cluster, with the same results as on one machine.
+
+
+PARTS_PER_THREAD: Final = 4
+"""Maximum number of submitted work units per thread of the cluster."""
+
+RETRIES: Final = 3
+"""Maximum number of retries of a work unit whose worker died."""
+
+
+class DaskCluster:
+    """Executor on the workers of a Dask scheduler.
+
+    Workers read the documents themselves, so the files must have the same names on all machines (a shared file
+    system). Documents that are not in a plain file (decompressed, projected, from standard input) are sent to them.
+
+    Calling it raises ArbitreError if Dask is not installed or the scheduler cannot be reached.
+    """
+
+    def __init__(self, scheduler: str) -> None:
+        """Set the address of the scheduler, such as `tcp://10.0.0.1:8786`."""
+        self.scheduler = scheduler
+
+    def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
+        with self._client() as client:
+            shared_worker = client.scatter(worker, broadcast=True)
+            limit = PARTS_PER_THREAD * max(1, sum(client.nthreads().values()))
+            waiting: deque[tuple[WorkUnit, Any]] = deque()
+            for part in parts:
+                part_with_documents = part.with_temporary_documents()
+                future = client.submit(
+                    _work_on_cluster, shared_worker, part_with_documents, pure=False, retries=RETRIES
+                )
+                waiting.append((part, future))
+                if len(waiting) >= limit:
+                    yield self._result(*waiting.popleft())
+            while waiting:
+                yield self._result(*waiting.popleft())
+
+    def _client(self) -> Any:  # noqa: ANN401  (Dask is optional)
+        try:
+            from distributed import Client  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise ArbitreError.of(
+                "Dask is not installed; comparing on a cluster requires it", hint="pip install 'arbitre[dask]'"
+            ) from None
+        try:
+            return Client(self.scheduler, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ArbitreError.of(
+                f"Cannot connect to the Dask scheduler at {self.scheduler!r}: {error}",
+                hint="Start one with `dask scheduler` and pass the address that it prints.",
+            ) from error
+
+    def _result(self, part: WorkUnit, future: Any) -> DocumentResults:  # noqa: ANN401
+        from distributed import KilledWorker  # noqa: PLC0415
+
+        try:
+            outcomes: DocumentResults = future.result()
+        except KilledWorker as error:
+            raise ArbitreError.of(
+                f"Workers of {self.scheduler} were repeatedly killed on the same documents",
+                hint="They may have run out of memory: give the workers more memory and continue with --resume.",
+            ) from error
+        future.release()
+        return write_checkpoint(part, outcomes)
+
+
+def _work_on_cluster(worker: Worker, part: WorkUnit) -> DocumentResults:
+    return worker(part)
+
+
+if TYPE_CHECKING:
+    Executor = Callable[[Worker, Iterable[WorkUnit]], Iterator[DocumentResults]]
+    """Distributes work units and yields their results, in order."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+PARTS_PER_PROCESS: Final = 2
+"""Maximum number of submitted work units per process, which bounds memory."""
+
+
+MIN_PARTS: Final = 2
+"""Maximum number of work units compared in this process, because starting others would take longer."""
+
+
+def run_in_process(worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
+    """Compare work units in this process."""
+    return (write_checkpoint(part, worker(part)) for part in parts)
+
+
+def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) -> Executor:
+    """Return the executor for these options; see `EvaluationOptions`. Raises OptionError if they contradict."""
+    if (engine == "dask") != (scheduler is not None):
+        raise OptionError.of("Expected `engine` dask and `scheduler` together.")
+    if scheduler is not None:
+        return DaskCluster(scheduler)
+    count = workers or os.cpu_count() or 1
+    return ProcessPool(count) if count > 1 else run_in_process
+
+
+def _initialize_worker(collection: tuple[int, int, int], script: dict[str, str]) -> None:
+    """Prepare a worker process. With the garbage collection of the command it takes 8 % less time."""
+    exit_on_interrupt()
+    _SCRIPT.location = script
+    gc.set_threshold(*collection)
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    """Exit when the parent process ends, even if it was killed."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(worker: Worker, part: WorkUnit) -> DocumentResults:
+    return write_checkpoint(part, worker(part))
+
+
+class ProcessPool:
+    """Executor that uses several processes on this machine. They start on first use and run until `close` is called."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: Future[ProcessPoolExecutor] | None = None
+
+    def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
+        """Yield the results of work units, in order. Raises ArbitreError in the same cases as `map`."""
+        first = list(islice(parts := iter(parts), MIN_PARTS + 1))
+        if len(first) <= MIN_PARTS:
+            yield from run_in_process(worker, first)
+        else:
+            yield from self.map(partial(_work, worker), chain(first, parts))
+
+    def prepare(self) -> None:
+        """Start the processes in the background. Does nothing if they are already starting or running."""
+        if self._pool is None and not _is_nested():
+            if _SCRIPT.running:
+                raise ArbitreError.of("it starts worker processes itself")
+            self._pool = Future()
+            settings = gc.get_threshold(), script_location()
+            arguments = self._pool, self.workers, worker_context(), settings
+            threading.Thread(target=_start, args=arguments, daemon=True).start()
+
+    def map(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
+    ) -> Iterator[_Result]:
+        """Yield the results of a function for items, in order.
+
+        Args:
+            function: Function to apply. It must be picklable; it is pickled once. If it contains a function of the
+                user's script, the processes import the script first. If they cannot, or if this process is a worker
+                process itself, it handles all items, with a warning.
+            items: Its arguments. Only a few are submitted at a time, which bounds memory.
+            wait: Whether to wait for the processes. If false, this process handles items until they are ready.
+
+        Raises:
+            ArbitreError: The function cannot be pickled, the processes cannot be started, or one was killed.
+        """
+        try:
+            _check_nested()
+            data = pickled(function)
+        except NotParallelError as error:
+            _warn(error)
+            yield from map(function, items)
+            return
+        waiting: deque[tuple[_Item, Future[_Result]]] = deque()
+        alone = False  # whether this process handles all further items
+
+        def result() -> _Result:
+            nonlocal alone
+            item, future = waiting.popleft()
+            try:
+                return future.result()
+            except NotParallelError as error:
+                alone = alone or _warn(error)
+                return function(item)
+
+        with _stored(data) as file, self._cancelled(waiting):
+            for item in items:
+                if alone or not (wait or waiting or self._has_started):
+                    while waiting:
+                        yield result()
+                    yield function(item)
+                    continue
+                waiting.append((item, self._submit(file, item)))
+                if len(waiting) >= PARTS_PER_PROCESS * self.workers:
+                    yield result()
+            while waiting:
+                yield result()
+
+    @contextmanager
+    def _cancelled(self, waiting: Iterable[tuple[object, Future[Any]]]) -> Iterator[None]:
+        """Cancel waiting items when the block ends. Raises ArbitreError if a process was killed."""
+        try:
+            yield
+        except BrokenProcessPool as error:
+            self._pool = None
+            raise ArbitreError.of(
+                "A worker process was killed",
+                hint="It may have run out of memory: use fewer --workers and continue with --resume.",
+            ) from error
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+    def run(self, function: Callable[[], _Result]) -> _Result:
+        """Call a function in a worker process, or in this process if none is running. Raises the errors of `map`."""
+        return next(self.map(_call, [function])) if self._has_started else function()
+
+    def close(self) -> None:
+        """Stop the processes without waiting for them to exit. The next use starts new ones."""
+        if self._pool is not None:
+            self._pool.add_done_callback(_end)
+            self._pool = None
+
+    @property
+    def _has_started(self) -> bool:
+        return self._pool is not None and self._pool.done() and self._pool.exception() is None
+
+    def _submit(self, file: str, item: _Item) -> Future[Any]:
+        self.prepare()
+        try:
+            pool = cast("Future[ProcessPoolExecutor]", self._pool).result()
+        except Exception as error:
+            self._pool = None
+            raise ArbitreError.of(
+                f"The worker processes could not be started: {error}",
+                hint="Use --workers 1.",
+            ) from error
+        try:
+            return pool.submit(_apply, file, pickled(item))
+        except NotParallelError as error:
+            refused: Future[Any] = Future()
+            refused.set_exception(error)
+            return refused
+
+
+def _start(
+    started: Future[ProcessPoolExecutor],
+    workers: int,
+    context: BaseContext,
+    settings: tuple[tuple[int, int, int], dict[str, str]],
+) -> None:
+    """Start worker processes and store the pool, or the error, in `started`."""
+    try:
+        start_server()
+        with ExitStack() as stack:
+            pool = ProcessPoolExecutor(workers, context, _initialize_worker, settings)
+            stack.callback(pool.shutdown, wait=False)
+            for process in [pool.submit(os.getpid) for _ in range(workers)]:
+                process.result()
+            stack.pop_all()
+    except Exception as error:  # noqa: BLE001  (raised where the processes are used)
+        started.set_exception(error)
+    else:
+        started.set_result(pool)
+
+
+def _end(started: Future[ProcessPoolExecutor]) -> None:
+    """Stop worker processes without waiting for them to exit."""
+    if started.exception() is None:
+        started.result().shutdown(wait=False, cancel_futures=True)
+
+
+def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | None:
+    """Return the worker processes of an executor that compare this number of work units.
+
+    None if it has none on this machine, or if this process compares so few work units.
+    """
+    return executor if isinstance(executor, ProcessPool) and parts > MIN_PARTS else None
+
+
+@contextmanager
+def running(executor: Executor) -> Iterator[Executor]:
+    """Yield the executor, and stop its worker processes when the block ends."""
+    remove_stale_folders()
+    try:
+        yield executor
+    finally:
+        if (processes := processes_of(executor)) is not None:
+            processes.close()
+
+
+@contextmanager
+def _stored(data: bytes) -> Iterator[str]:
+    """Write a pickled function to a temporary file, from which each process reads it once."""
+    with TemporaryFolder() as folder:
+        file = folder.path / "function.pickle"
+        with temporary_space():
+            file.write_bytes(data)
+        yield str(file)
+
+
+def pickled(value: object) -> bytes:
+    """Return the pickle of a value for worker processes.
+
+    Documents whose class the user's script defines, such as a Pydantic model, are converted to JSON.
+
+    Raises:
+        NotParallelError: It contains a function or class that is defined on standard input, in a notebook or at a
+            prompt, where worker processes cannot import it.
+        ArbitreError: It cannot be pickled.
+    """
+    data, scripted = _dumped(value)
+    if scripted is not None and isinstance(value, WorkUnit):
+        data, scripted = _dumped(value.as_json())
+    if scripted is not None and not script_location():
+        raise NotParallelError.of(
+            f"`{scripted}` cannot be sent to worker processes, because it is not defined in a file",
+            hint="One process compares all documents. To use several, define it in a module and import it.",
+        )
+    return data
+
+
+def _dumped(value: object) -> tuple[bytes, str | None]:
+    """Return the pickle of a value, and the name of a function or class of the user's script that it contains."""
+    buffer = io.BytesIO()
+    pickler = _Pickler(buffer, pickle.HIGHEST_PROTOCOL)
+    try:
+        pickler.dump(value)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ArbitreError.of(
+            f"A custom function cannot be sent to worker processes: {error}",
+            hint="Define it with `def` at the top level of a module, or use --workers 1.",
+        ) from error
+    return buffer.getvalue(), pickler.scripted
+
+
+class _Pickler(pickle.Pickler):
+    """Pickler that notes in `scripted` the name of a function or class of the user's script."""
+
+    scripted: str | None = None
+
+    def reducer_override(self, value: object) -> Any:  # noqa: ANN401
+        if getattr(value, "__module__", None) == MAIN and isinstance(value, (type, FunctionType)):
+            self.scripted = value.__qualname__
+        return NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    """Unpickler that imports the user's script when a function or class of it occurs."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401
+        if module_name == MAIN:
+            _SCRIPT.load()
+        return super().find_class(module_name, global_name)
+
+
+def script_location() -> dict[str, str]:
+    """Return how `multiprocessing.spawn.prepare` finds the user's script; empty if it is not in a file."""
+    names = {name: value for name, value in spawn.get_preparation_data("").items() if name.startswith("init_main")}
+    return names if Path(names.get("init_main_from_path", __file__)).is_file() else {}
+
+
+class NotParallelError(ArbitreError):
+    """Worker processes cannot do some work, so this process does it."""
+
+
+def _is_nested() -> bool:
+    """Return whether this is a worker process, such as one of joblib, that cannot start processes."""
+    method = multiprocessing.get_start_method(allow_none=True)
+    known = method is None or method in multiprocessing.get_all_start_methods()
+    return multiprocessing.current_process().daemon or not known
+
+
+def _check_nested() -> None:
+    if _is_nested():
+        raise NotParallelError.of(
+            "A worker process of another program cannot start further worker processes",
+            hint="This process compares all documents: use --workers 1 (`workers=1` in Python).",
+        )
+
+
+def _warn(error: NotParallelError) -> bool:
+    warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+    return True
+
+
+@dataclass(slots=True)
+class _Script:
+    """The user's script as a worker process sees it.
+
+    Attributes:
+        location: Its location, as for `multiprocessing.spawn.prepare`; empty if it is imported or not in a file.
+        running: Whether it is being imported.
+        error: Why it cannot be imported.
+    """
+
+    location: dict[str, str] = field(default_factory=dict)
+    running: bool = False
+    error: NotParallelError | None = None
+
+    def load(self) -> None:
+        """Import the script once. Raises NotParallelError."""
+        if self.error is not None:
+            raise self.error
+        location, self.location, self.running = self.location, {}, True
+        try:
+            spawn.prepare(location)
+        except BaseException as error:
+            self.error = NotParallelError.of(
+                f"Worker processes cannot import this script, which defines a custom function: {error}",
+                file=next(iter(location.values())),
+                hint="One process compares all documents. To use several, call arbitre inside an "
+                "`if __name__ == '__main__':` block.",
+            )
+            raise self.error from error
+        finally:
+            self.running = False
+
+
+_SCRIPT: Final = _Script()
+
+
+def _call(function: Callable[[], _Result]) -> _Result:
+    return function()
+
+
+def _apply(file: str, item: bytes) -> Any:  # noqa: ANN401  (argument and result of any function)
+    function = _unpickled(file)
+    return function(_Unpickler(io.BytesIO(item)).load())
+
+
+@lru_cache(maxsize=2)
+def _unpickled(file: str) -> Any:  # noqa: ANN401
+    return _Unpickler(io.BytesIO(Path(file).read_bytes())).load()

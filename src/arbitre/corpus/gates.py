@@ -1,0 +1,372 @@
+"""Gates: bounds on scores, such as `--fail-under f1q=0.9`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from arbitre.corpus.documents import DocumentQuality
+from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean
+from arbitre.refused_coefficients import check_not_agreement
+from arbitre.statistics.score_selection import HIGHER_IS_BETTER
+from arbitre.tally import COUNTS, Scores, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from arbitre.comparison import Comparison
+    from arbitre.corpus.documents import DocumentResult, DocumentTable
+    from arbitre.tally import PathScores
+
+    Bounds = Iterable[str | "Gate"] | Mapping[str, float]
+    """Bounds on scores: `{"f1q": 0.9}` or `["f1q=0.9"]`."""
+    Column = Scores | Mapping[str, float | None]
+    Measure = Callable[["Gate"], float | None]
+
+SCOPES: Final = ("micro", "macro", "leaves", "document_quality")
+FAILED: Final = "failed"
+QUALITY: Final = "document_quality"
+VARIANCE: Final = "variance"
+EXACT: Final = "exact_match_rate"
+TOLERANCE: Final = 1e-9
+"""Amount by which a score may miss its bound and still pass."""
+
+_CALLED: Final = re.compile(r"(fq|at_least)\((.+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound on one score.
+
+    Attributes:
+        scope: micro (the entries), macro, leaves, document_quality, failed, or a wildcard path.
+        score: Name of the score.
+        argument: Argument of `fq(beta)` or `at_least(q)`; None for other scores.
+        bound: Minimum or, if `over`, maximum value of the score.
+        over: Whether the bound is a maximum.
+
+    >>> Gate.parse("/entries/*/name:irq=0.8")
+    Gate(scope='/entries/*/name', score='irq', argument=None, bound=0.8, over=False)
+    """
+
+    scope: str
+    score: str
+    argument: float | None
+    bound: float
+    over: bool = False
+
+    @classmethod
+    def parse(cls, text: str, *, over: bool = False) -> Self:
+        """Parse a gate written as `MEASURE=VALUE`. Raises OptionError."""
+        measure, equals, value = text.rpartition("=")
+        if not equals:
+            raise OptionError.of(f"Expected SCORE=VALUE, as in f1q=0.9, got {text!r}")
+        return cls.of(measure, value, over=over)
+
+    @classmethod
+    def of(cls, measure: str, value: float | str, *, over: bool = False) -> Self:
+        """Create a gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises OptionError."""
+        text = f"{measure}={value}"
+        if measure == FAILED:
+            return cls._of_failed(value, text, over=over)
+        scope, score = _scope(measure, text)
+        argument = None
+        if (called := _CALLED.fullmatch(score)) and called[1] == ("at_least" if scope == QUALITY else "fq"):
+            argument = _argument(called[1], called[2], text)
+        elif scope == QUALITY:
+            _known("measure", score, ("mean", "median", EXACT, "at_least(0.9)"))
+        elif score == EXACT and not scope.startswith("/"):
+            raise OptionError.of(
+                f"Expected {EXACT} of a path or of whole documents, got {text!r}",
+                hint=f"Write /PATH:{EXACT}={value} or {QUALITY}.{EXACT}={value}.",
+            )
+        elif not (over and score == VARIANCE) and score != EXACT:
+            if ":" in score:
+                raise OptionError.of(
+                    f"Expected a path to start with a slash, got {text!r}", hint=f'Did you mean "/{measure}={value}"?'
+                )
+            _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
+        bound = _number(value)
+        if not 0.0 <= bound <= 1.0:
+            raise OptionError.of(f"Expected the value to be a number from 0 to 1, got {value!r} in {text!r}")
+        return cls(scope, score, argument, bound, over)
+
+    @classmethod
+    def _of_failed(cls, value: float | str, text: str, *, over: bool) -> Self:
+        bound = _number(value)
+        if not over:
+            raise OptionError.of(
+                f"Expected a score, got {text!r}",
+                hint=f"The number of failed documents has an upper bound: {FAILED}=0.",
+            )
+        if not (bound >= 0.0 and bound.is_integer()):
+            raise OptionError.of(f"Expected a number of documents, got {value!r} in {text!r}")
+        return cls(FAILED, FAILED, None, bound, over)
+
+    def __str__(self) -> str:
+        if self.scope == FAILED:
+            return FAILED
+        if self.scope == QUALITY:
+            return QUALITY if self.score == "mean" else f"{QUALITY}.{self.score}"
+        return f"{self.scope}{':' if self.scope.startswith('/') else ' '}{self.score}"
+
+    @property
+    def option(self) -> str:
+        """The command-line option of this kind of gate."""
+        return "--fail-over" if self.over else "--fail-under"
+
+
+@runtime_checkable
+class CorpusScores(Protocol):
+    """The scores of a corpus that gates can bound: an `Evaluation`."""
+
+    @property
+    def document_table(self) -> DocumentTable: ...
+    @property
+    def micro(self) -> Scores: ...
+    @property
+    def leaves(self) -> Scores: ...
+    @property
+    def by_path(self) -> Mapping[str, PathScores]: ...
+    @property
+    def document_quality(self) -> DocumentQuality: ...
+    @property
+    def declared(self) -> Collection[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A gate that a result does not pass, with the measured value; None if there is nothing to count."""
+
+    gate: Gate
+    value: float | None
+    system: str | None = None
+    """Name of the system that does not pass; None if there is only one."""
+
+    def __str__(self) -> str:
+        gate, value = self.gate, self.value
+        name = f"{self.system}: {gate}" if self.system is not None else str(gate)
+        if value is None:
+            return f"{name} has no value (nothing to count), not {gate.bound:g}"
+        if gate.scope == FAILED:
+            return f"{name} is {value:g}, {value - gate.bound:g} above {gate.bound:g}"
+        side = "above" if gate.over else "below"
+        return f"{name} is {value:.4f}, {abs(value - gate.bound):.4f} {side} {gate.bound:g}"
+
+
+def gate(
+    result: Comparison | CorpusScores | Mapping[str, CorpusScores],
+    *,
+    fail_under: Bounds = (),
+    fail_over: Bounds = (),
+    declared: Collection[str] = (),
+) -> tuple[Missed, ...]:
+    """Check results against bounds on their scores, as `--fail-under` and `--fail-over` do.
+
+    Args:
+        result: A comparison, an evaluation, or several evaluations by the names of their systems.
+        fail_under: Lower bounds: `{"document_quality": 0.9}` or `["document_quality=0.9"]`.
+        fail_over: Upper bounds, such as `{"failed": 0}`.
+        declared: Paths that the schema declares. If no document has such a path, a gate on it is missed instead of
+            raising an error. Evaluations already contain these paths.
+
+    Returns:
+        The gates that are missed, in order; `str()` of each says by how much. A score without a value (nothing to
+        count) passes no gate.
+
+    Raises:
+        OptionError: A gate names an unknown score, or its bound is out of range.
+        DataError: A gate names a path that is neither in the results nor in the schema.
+
+    >>> import arbitre
+    >>> comparator = arbitre.Comparator({"type": "string"})
+    >>> evaluation = comparator.evaluate([("a", "yes", "yes"), ("b", "yes", arbitre.ABSENT)])
+    >>> [str(missed) for missed in gate(evaluation, fail_under={"document_quality": 0.9}, fail_over=["failed=0"])]
+    ['document_quality is 0.5000, 0.4000 below 0.9', 'failed is 1, 1 above 0']
+    """
+    gates = parse_gates(fail_under, fail_over)
+    if not gates:
+        return ()
+    if isinstance(result, Mapping):
+        return tuple(
+            missed
+            for name, evaluation in result.items()
+            for missed in _missed_gates(gates, Gated.of(evaluation, declared), name)
+        )
+    return tuple(_missed_gates(gates, Gated.of(result, declared)))
+
+
+def parse_gates(fail_under: Bounds = (), fail_over: Bounds = ()) -> tuple[Gate, ...]:
+    """Return the gates of lower and upper bounds. Raises DataError if one is invalid."""
+    return (*_gates(fail_under, over=False), *_gates(fail_over, over=True))
+
+
+def require(missed: Iterable[Missed]) -> None:
+    """Raise QualityGateError with one problem for each gate that is missed, if there are any."""
+    if problems := [Problem(str(gate)) for gate in missed]:
+        raise QualityGateError(*problems)
+
+
+def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
+    """Check the contents of `evaluation.json` against gates. Raises DataError."""
+    return tuple(_missed_gates(gates, Gated.read(plain)))
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """The values of a result that gates can bound.
+
+    Attributes:
+        measures: For every scope and path, a function that returns the value that a gate bounds; None if there is
+            nothing to count.
+        declared: Paths that the schema declares.
+    """
+
+    measures: Mapping[str, Measure]
+    declared: Collection[str]
+
+    @classmethod
+    def of(cls, result: Comparison | CorpusScores, declared: Collection[str]) -> Self:
+        """Collect the values from a comparison or an evaluation."""
+        if isinstance(result, CorpusScores):
+            scores = {"micro": result.micro, "leaves": result.leaves, **result.by_path}
+            failed, macro = float(result.document_table.failed.sum()), partial(_mean, result.document_table)
+            quality = partial(_summary, result.document_quality)
+            return cls(_measures(lambda _: failed, macro, quality, scores), (*declared, *result.declared))
+        scores = {"micro": result.scores, "leaves": result.leaves, **result.by_path}
+        quality = partial(_summary, DocumentQuality(np.array([result.quality])))
+        return cls(_measures(_refuse_single, _refuse_single, quality, scores), declared)
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Self:
+        """Collect the values from `evaluation.json`. Gates on measures that need the documents raise DataError."""
+        quality = plain[QUALITY] | {each["quality"]: each["share"] for each in plain[QUALITY]["at_least"]}
+        scores = {"micro": plain["micro"], "leaves": plain["leaves"], **plain["by_path"]}
+        failed, macro = float(plain["failed"]), partial(_in_file, plain["macro"])
+        measures = _measures(lambda _: failed, macro, partial(_in_file, quality), scores)
+        return cls(measures, plain["trust"]["coverage"]["never"])
+
+    def value(self, gate: Gate) -> float | None:
+        """Return the value that a gate bounds; None if there is nothing to count. Raises DataError."""
+        if gate.scope in self.measures:
+            return self.measures[gate.scope](gate)
+        if gate.scope in self.declared:
+            return None
+        paths = [scope for scope in self.measures if scope not in {*SCOPES, FAILED}]
+        raise DataError.of(
+            f"Expected {gate.option} to name a path with scores, got {gate.scope!r}",
+            hint=did_you_mean(gate.scope, paths),
+        )
+
+
+def _gates(given: Bounds, *, over: bool) -> Iterator[Gate]:
+    if isinstance(given, str):
+        given = (given,)
+    if isinstance(given, Mapping):
+        yield from (Gate.of(measure, value, over=over) for measure, value in given.items())
+    else:
+        yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
+
+
+def _missed_gates(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
+    for gate in gates:
+        value = result.value(gate)
+        beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
+        if beyond:
+            yield Missed(gate, value, system)
+
+
+def _measures(failed: Measure, macro: Measure, quality: Measure, scores: Mapping[str, Column]) -> dict[str, Measure]:
+    by_scope = {scope: partial(_score, column) for scope, column in scores.items()}
+    return {FAILED: failed, "macro": macro, QUALITY: quality, **by_scope}
+
+
+def _score(scores: Column, gate: Gate) -> float | None:
+    """Return the bounded score of one tally; None if it is undefined."""
+    if isinstance(scores, Mapping):
+        if gate.argument is None:
+            return scores[gate.score]
+        masses = (scores[name] or 0.0 for name in COUNTS)
+        return Scores(Tally(*masses)).fq(gate.argument)
+    bounded: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
+    return bounded
+
+
+def _mean(documents: Iterable[DocumentResult], gate: Gate) -> float | None:
+    """Return the mean of the bounded score over documents."""
+    scored = (each for each in documents if each.failed or not each.scores.vacuous)
+    values = (0.0 if each.failed else _score(each.scores, gate) for each in scored)
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _summary(quality: DocumentQuality, gate: Gate) -> float | None:
+    """Return the bounded summary of document qualities."""
+    if gate.argument is not None:
+        return quality.at_least(gate.argument)
+    value: float | None = getattr(quality, gate.score)
+    return value
+
+
+def _refuse_single(gate: Gate) -> float | None:
+    raise DataError.of(
+        f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
+        hint="Use `arbitre evaluate` for several documents.",
+    )
+
+
+def _in_file(values: Mapping[Any, float | None], gate: Gate) -> float | None:
+    """Return the bounded value of `evaluation.json`; values are by name, or by the quality of `at_least`."""
+    key = gate.score if gate.argument is None else gate.argument
+    if key not in values:
+        raise DataError.of(
+            f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
+            hint="Pass this option to `arbitre evaluate` instead.",
+        )
+    return values[key]
+
+
+def _scope(measure: str, text: str) -> tuple[str, str]:
+    """Split a measure into scope and score. Raises OptionError."""
+    if measure.startswith("/"):
+        scope, _, score = measure.rpartition(":")
+        if not scope:
+            raise OptionError.of(f"Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got {text!r}")
+        return scope, score
+    if measure == QUALITY:
+        return QUALITY, "mean"
+    scope, dot, score = measure.partition(".")
+    if not dot or scope.startswith("fq("):
+        return "micro", measure
+    _known("scope", scope, SCOPES)
+    return scope, score
+
+
+def _argument(name: str, value: str, text: str) -> float:
+    number = _number(value)
+    if name == "fq" and not 0.0 < number < math.inf:
+        raise OptionError.of(f"Expected the beta of fq to be a positive number, got {value!r} in {text!r}")
+    if name == "at_least" and not 0.0 <= number <= 1.0:
+        raise OptionError.of(f"Expected the quality of at_least to be a number from 0 to 1, got {value!r} in {text!r}")
+    return number
+
+
+def _number(value: float | str) -> float:
+    """Convert a value to a number; NaN if it is not one."""
+    try:
+        return float(value)
+    except ValueError:
+        return math.nan
+
+
+def _known(what: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        check_not_agreement(word, OptionError)
+        raise OptionError.of(f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known))

@@ -1,1 +1,0 @@
-"""Joins each prediction with the gold document of the same id."""

@@ -1,1 +1,0 @@
-"""Results of an evaluation: documents, scores, intervals, data frames, gates."""

@@ -1,1 +1,0 @@
-"""Runs the evaluation of a corpus: workers, executors, checkpoints and the accumulation of results."""

@@ -1,1 +1,0 @@
-"""Compares systems, factor levels and runs on the same documents."""

@@ -1,0 +1,263 @@
+"""Tables of a corpus, for papers and terminals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias, get_args
+
+import numpy as np
+
+from arbitre import statistics
+from arbitre.comparison.tables import faults as fault_table
+from arbitre.comparison.tables import gains
+from arbitre.corpus import dataframe
+from arbitre.inputs.records import key
+from arbitre.statistics.sample import cluster_labels
+from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown
+from arbitre.tally import COUNTS, NAMES, OUTCOMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
+    from arbitre.diagnosis.evidence import Gathering, SourceEvidence
+    from arbitre.inputs.records import Failure
+    from arbitre.signature import Signature
+    from arbitre.statistics.sample import Cluster
+    from arbitre.tables.arrow import Frame
+    from arbitre.tables.table import TableFormat
+
+Rows: TypeAlias = Literal["documents", "paths", "scores"]
+
+ROWS: Final = ("documents", "paths", "scores", "groups", "faults")
+SHOWN: Final = ("f1q", "imq", "irq", "amq")
+PATHS_SHOWN: Final = (*SHOWN, "exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious")
+QUALITY: Final = "document_quality"
+DOCUMENT_QUALITY: Final = ("document quality", SCORE, QUALITY)
+"""Header, format and key of the column of document quality."""
+AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
+"""Labels of the two averages of a corpus."""
+
+
+class ExportTable(NamedTuple):
+    """Rows of a result as a formatted table, and as columns with all figures, both built on demand."""
+
+    table: Callable[[], Table]
+    frame: Callable[[], Frame]
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """Wrap a table that already shows all figures."""
+        return cls(lambda: table, lambda: table)
+
+
+def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", scores: Sequence[str] = ()) -> str:
+    """Format the results of a corpus as Markdown, LaTeX or CSV.
+
+    Args:
+        evaluation: Evaluation of the corpus.
+        kind: Output format.
+        rows: Unit of a row: documents, paths or scores.
+        scores: Score columns, besides the counts of entries.
+
+    Raises:
+        OptionError: The format, the rows or a score is unknown.
+    """
+    if rows not in get_args(Rows):
+        raise unknown("row", rows, get_args(Rows))
+    if rows == "scores":
+        return means(evaluation).text(kind)
+    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or PATHS_SHOWN)
+    return made.text(kind)
+
+
+def export_tables(
+    evaluation: Evaluation, scores: Sequence[str] = (), every_fault: Callable[[], Frame] | None = None
+) -> dict[str, ExportTable]:
+    """Return the tables of a corpus by name.
+
+    Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters,
+    and a table `faults` if it has a diagnosis: formatted, the faults by path and class; as a frame, `every_fault`.
+    """
+    found = {
+        "documents": ExportTable(
+            lambda: documents(evaluation, scores),
+            lambda: dataframe.document_frame(evaluation.document_table, evaluation.signature),
+        ),
+        "paths": ExportTable(
+            lambda: paths(evaluation, scores or PATHS_SHOWN),
+            lambda: dataframe.path_frame(evaluation.by_path, evaluation.signature),
+        ),
+        "scores": ExportTable.of(means(evaluation)),
+    }
+    if (by := evaluation.clusters) is not None:
+        found["groups"] = ExportTable(
+            lambda: by_cluster(evaluation, by, scores or SHOWN), lambda: by_cluster(evaluation, by, NAMES)
+        )
+    if (diagnosis := evaluation.diagnosis) is not None and every_fault is not None:
+        found["faults"] = ExportTable(lambda: faults(diagnosis, evaluation.signature), every_fault)
+    return found
+
+
+def faults(diagnosis: CorpusDiagnosis, signature: Signature) -> Table:
+    """Return the faults by path and class, the most costly first, and what their repair would gain."""
+    rows = [(group.path, group.fault, group.count, group.cost, group.share) for group in diagnosis.faults]
+    note = "Cost: decrease in pooled f1q; all costs add up to 1 - f1q."
+    gained = gains(diagnosis.repair_gain, diagnosis.repair_gain_by_path)
+    return fault_table(rows, (note, *gained), signature.short)
+
+
+def in_source(evidence: SourceEvidence) -> Table:
+    """Return the number of missing and spurious values that occur in the source texts."""
+    head = (
+        *(TableColumn("path", kind="path"), TableColumn("fault")),
+        *columns("number", "in source", "not in source", written=count),
+    )
+    rows = [
+        (row.path, row.fault, row.in_source + row.not_in_source, row.in_source, row.not_in_source)
+        for row in evidence.counts
+    ]
+    notes = [
+        "Missing: the model left out what is in the source; the rest was not in its text.",
+        "Spurious: what is in the source was misplaced; the rest has no basis in it.",
+    ]
+    if evidence.without_text:
+        documents = "1 document" if evidence.without_text == 1 else f"{evidence.without_text} documents"
+        notes.append(f"{documents} without a source text, not counted.")
+    return Table.of("Missing and spurious values in the source texts", head, rows, notes=tuple(notes))
+
+
+def missing_groups(rows: Iterable[Gathering]) -> Table:
+    """Return the tested groups of values, first those whose share of missing values differs most from the others'."""
+    tested = sorted((row for row in rows if row.p is not None), key=lambda row: row.p or 0.0)
+    head = (
+        *(TableColumn("path", kind="path"), TableColumn("values")),
+        *columns("gold", "missing", written=count),
+        *columns("of gold", "of missing", written=SHARE),
+        *columns("p", "adjusted", written=probability),
+    )
+    cells = [
+        (
+            *(row.path, f"{row.property} {row.group}", row.gold, row.missing),
+            *(row.gold_share, row.missing_share, row.p, row.p_adjusted),
+        )
+        for row in tested
+    ]
+    note = "p: Fisher's exact test against the other values of the path; adjusted: for the number of tests."
+    return Table.of("Where values are missing", head, cells, notes=(note,))
+
+
+def intervals(trust: Mapping[str, Any]) -> Table:
+    """Return the intervals and the chance scores of `Evaluation.trust`, without columns of missing values."""
+    drawn, floor = trust["intervals"], (trust["chance"] or {}).get("floor") or {}
+    level = f"{drawn['level']:.0%}"
+    found = {
+        f"Per-document mean\n(macro), {level}": [_bounds(drawn["macro"][name]) for name in TRUSTED],
+        f"Pooled\n(micro), {level}": [_bounds(drawn["micro"][name]) for name in TRUSTED],
+        "chance score,\npooled": [None if floor.get(name) is None else SCORE(floor[name]) for name in TRUSTED],
+    }
+    kept = {name: cells for name, cells in found.items() if set(cells) != {None}}
+    head = (TableColumn("score"), *(TableColumn(name, str, drop=name.startswith("chance")) for name in kept))
+    rows = zip(TRUSTED, *kept.values(), strict=True)
+    return Table.of("Confidence intervals", head, rows, emphasis={TRUSTED.index("f1q"): "strong"})
+
+
+TRUSTED: Final = ("f1q", "imq", "irq", "amq", "quality")
+"""Scores that have an interval."""
+
+
+def _bounds(one: Mapping[str, float | None]) -> str | None:
+    return None if one["low"] is None or one["high"] is None else f"{SCORE(one['low'])} to {SCORE(one['high'])}"
+
+
+def documents(evaluation: Evaluation, scores: Sequence[str] = ()) -> Table:
+    """Return the entry scores of every document; by default document quality and the usual scores."""
+    rows: dict[str, dict[str, float | None]] = {
+        one.key: {QUALITY: one.quality, **one.scores.to_dict()} for one in evaluation.documents
+    }
+    made = figures(rows, scores or (QUALITY, *SHOWN), name="document", counts=COUNTS[:3])
+    head = tuple(TableColumn(*DOCUMENT_QUALITY) if one.name == QUALITY else one for one in made.columns)
+    return replace(made, columns=head, signature=evaluation.signature.short)
+
+
+def paths(evaluation: Evaluation, scores: Sequence[str] = PATHS_SHOWN) -> Table:
+    """Return the pooled scores and outcomes of every wildcard path."""
+    rows = {path or WHOLE: one.to_dict() for path, one in evaluation.by_path.items()}
+    made = figures(rows, scores, name="path", counts=COUNTS[:3])
+    return replace(made, title=f"By path: {AVERAGES['micro']}", signature=evaluation.signature.short)
+
+
+def means(evaluation: Evaluation) -> Table:
+    """Return every score, pooled and averaged over documents, with the number of documents in the mean."""
+    micro, macro = evaluation.micro, evaluation.macro
+    head = (
+        TableColumn("score"),
+        TableColumn(AVERAGES["micro"], SCORE, "micro"),
+        TableColumn(AVERAGES["macro"], SCORE, "macro"),
+        TableColumn("documents", count),
+    )
+    rows = [(name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES]
+    quality = evaluation.document_quality
+    rows.append(("document_quality", None, quality.mean, quality.documents))
+    return Table.of("Scores", head, rows, evaluation.signature.short)
+
+
+def by_cluster(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOWN, *, name: str = "group") -> Table:
+    """Return mean scores of clusters of documents; `by` is the same as `cluster` of `Evaluation.interval`."""
+    found = evaluation.document_table
+    marks = cluster_labels(found.ids, by) or ["all"] * len(found)
+    of = np.array(marks, dtype=np.object_)
+    rows = {}
+    for mark in sorted(set(marks)):
+        here = of == mark
+        averages = statistics.means(found.tallies[here], found.failed[here])
+        rows[mark] = averages.to_dict() | {"documents": int(here.sum())}
+    made = figures(rows, scores, name=name, counts=("documents",))
+    return replace(made, title=f"By {name}: {AVERAGES['macro']}", signature=evaluation.signature.short)
+
+
+def figures(
+    rows: Mapping[str, Mapping[str, float | None]],
+    scores: Sequence[str],
+    *,
+    name: str = "document",
+    counts: Sequence[str] = (),
+) -> Table:
+    """Return a table of named rows of scores. Raises OptionError if a row lacks a score."""
+    names = (*counts, *scores)
+    for one in rows.values():
+        for missing in (each for each in names if each not in one):
+            raise unknown("column", missing, tuple(one))
+    cells = (TableColumn(one, count if one in OUTCOMES else SCORE) for one in scores)
+    head = (TableColumn(name), *columns(*counts, written=count), *cells)
+    return Table.of(f"By {name}", head, ((key, *(one[each] for each in names)) for key, one in rows.items()))
+
+
+def failures(found: Sequence[Failure], unscored: int) -> Table:
+    """Return the failed documents with place and reason; `unscored` of them were not scored."""
+    empty, treatment = len(found) - unscored, "counted as empty predictions"
+    if unscored:
+        treatment = f"{empty} {treatment}, {unscored} not scored" if empty else "not scored"
+    rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]
+    head = columns("document", "side", "place", "reason")
+    return Table.of(f"Failures ({len(found)}), {treatment}", head, rows)
+
+
+def _place(failure: Failure) -> str:
+    line = f":{failure.line}" if failure.line is not None else ""
+    pointer = f" {failure.pointer}" if failure.pointer else ""
+    return f"{failure.file or ''}{line}{pointer}".strip()
+
+
+def violations(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the schema violations, each with the name of its document if it has an id."""
+    named = [[key(one["id"], one["run"])] if "id" in one else [] for one in found]
+    head = (*columns(*["document"] * any(named)), TableColumn("pointer", kind="path"), TableColumn("message"))
+    rows = [[*name, one["pointer"] or "(the root)", one["message"]] for name, one in zip(named, found, strict=True)]
+    return Table.of(f"Schema violations ({len(rows)}); the values are compared unchanged", head, rows)
+
+
+def names(found: Sequence[str], title: str) -> Table:
+    """Return a table of names without a header; `title` has a place for their number."""
+    return Table.of(title.format(len(found)), (TableColumn(""),), [(name,) for name in found])

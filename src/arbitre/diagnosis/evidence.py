@@ -1,0 +1,481 @@
+"""Where faults come from: whether a value occurs in the source text, and which values are missing most often."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.arrays import exact_parts
+from arbitre.comparison.levels import NONE
+from arbitre.comparison.node_tree import Verdict
+from arbitre.distances.edit import contains_nearly
+from arbitre.engine.columns.column import Column, below_transport
+from arbitre.paths import STAR, escape, order
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.arrays import Indices, Mask
+    from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.faults import FaultResults, FaultRows
+    from arbitre.diagnosis.taxonomy import Taxonomy
+    from arbitre.inputs.join import JoinedCorpus
+    from arbitre.inputs.records import Pair
+    from arbitre.inputs.source_texts import SourceTexts
+    from arbitre.values import Json
+
+
+# Search for values in the text that was given to the model.
+
+
+SIMILARITY: Final = 0.9
+"""Minimum Indel similarity of a long text and a part of the source."""
+LONG: Final = 10
+"""Minimum number of characters of a text that may differ from the source."""
+
+_BROKEN_WORD: Final = re.compile(r"(?<=\w)[-\u00ad\u2010\u2011]\s*(?=\w)")
+_NOT_WORD: Final = re.compile(r"[\W_]+")
+_NUMBER: Final = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
+_DECIMAL: Final = re.compile(r"(?<![^\W_]|[.,])\d+[.,]\d+(?![^\W_]|[.,]\d)")
+_GROUPED: Final = re.compile(r"(?<![^\W_]|[.,])\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3})+(?![^\W_]|[.,]\d)")
+
+
+class SourceText:
+    r"""The text that was given to the model.
+
+    Texts are compared as words, without regard to case, punctuation, white space and hyphens; a word that is divided
+    between two lines is one word. A text of 10 characters or more also matches a part of the source with an Indel
+    similarity of at least 0.9, to allow for OCR errors. A number must occur as a separate number, without tolerance: 39
+    is not in "394".
+
+    >>> page = SourceText("BARTHOU (Louis). - Discuss. de l'ex-\nploitation des lignes de l'aéropostale, p. 1 211.")
+    >>> "Barthou, Louis" in page, "exploitation des lignes de l'aeropostale" in page, 1211 in page, 39 in page
+    (True, True, True, False)
+    """
+
+    def __init__(self, text: str) -> None:
+        """Normalise a text for the search."""
+        self._words = f" {_normalized(text)} "
+        text = unicodedata.normalize("NFKC", text)
+        numbers = {Decimal(number) for number in _NUMBER.findall(text)}
+        numbers |= {Decimal(number.replace(",", ".")) for number in _DECIMAL.findall(text)}
+        numbers |= {Decimal(re.sub(r"\D", "", number)) for number in _GROUPED.findall(text)}
+        self._numbers = numbers
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, value: str | float) -> bool:
+        """Return whether a text or a number occurs in the source."""
+        if not isinstance(value, str):
+            return Decimal(str(value)).copy_abs() in self._numbers
+        text = _normalized(value)
+        if text not in self._known:
+            self._known[text] = self._has(text)
+        return self._known[text]
+
+    def _has(self, text: str) -> bool:
+        if f" {text} " in self._words:
+            return True
+        return LONG <= len(text) <= len(self._words) and contains_nearly(text, self._words, SIMILARITY)
+
+
+def _normalized(text: str) -> str:
+    text = _BROKEN_WORD.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return _NOT_WORD.sub(" ", text).strip()
+
+
+def search_key(value: str | float) -> str:
+    """Return a text that is equal for values that the search does not distinguish.
+
+    >>> search_key("Barthou  (Louis)") == search_key("barthou, louis"), search_key(2), search_key(2.0)
+    (True, '#2', '#2')
+    """
+    return _normalized(value) if isinstance(value, str) else f"#{int(value) if value == int(value) else value}"
+
+
+def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float]]:
+    """Yield the texts and numbers in a value with their wildcard paths.
+
+    Booleans, null, texts without letters and digits, and empty objects and lists cannot be searched.
+
+    Args:
+        path: Wildcard path of the value.
+        value: The value.
+
+    >>> list(searchable_values("/people/*", {"name": "Barthe", "pages": [2, None]}))
+    [('/people/*/name', 'Barthe'), ('/people/*/pages/*', 2)]
+    """
+    stack: list[tuple[str, Json]] = [(path, value)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, dict):
+            stack += [(f"{path}/{escape(key)}", child) for key, child in reversed(value.items())]
+        elif isinstance(value, list):
+            stack += [(f"{path}/{escape(STAR)}", child) for child in reversed(value)]
+        elif _normalized(value) if isinstance(value, str) else type(value) in {int, float}:
+            yield path, value
+
+
+# Counts missing values by kind of value and by position in the list, and tests where they are frequent.
+
+
+if TYPE_CHECKING:
+    Cell = tuple[str, str, str]
+    """Path, property and group of some values."""
+
+DIGITS: Final = "digits"
+LENGTH: Final = "length"
+POSITION: Final = "position"
+PROPERTIES: Final = (DIGITS, LENGTH, POSITION)
+LENGTHS: Final = ("0", "1-9", "10-19", "20-49", "50-99", "100+")
+_STARTS: Final = np.array([1, 10, 20, 50, 100])
+POSITIONS: Final = ("only", "first", "middle", "last")
+MAX_DIGITS: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """The gold values of one group at a path, and how many of them are missing.
+
+    Attributes:
+        path: Wildcard path.
+        property: What the values are grouped by: "digits" (of the integer part of numbers), "length" (of texts, in
+            characters) or "position" (of items in their list).
+        group: The group: a number of digits, a range of lengths, or "only", "first", "middle" or "last".
+        gold: Number of gold values.
+        gold_share: Share of the gold values of all groups.
+        missing: Number of missing values.
+        missing_share: Share of the missing values of all groups; None if none is missing.
+        quality: Mean quality of the gold values; a missing value counts 0.
+        p: Fisher's exact test: whether the values of this group are missing as often as those of the other groups. None
+            if there is no other group, or if none or all of the values of all groups are missing.
+        p_adjusted: `p`, adjusted for the number of tests in the corpus (Benjamini and Hochberg, 1995).
+    """
+
+    path: str
+    property: str
+    group: str
+    gold: int
+    gold_share: float
+    missing: int
+    missing_share: float | None
+    quality: float
+    p: float | None
+    p_adjusted: float | None
+
+
+def count_groups(taxonomy: Taxonomy, documents: int) -> list[dict[Cell, tuple[int, int, float]]]:
+    """Count the gold values of each group, the missing ones, and the sum of their qualities, for each document.
+
+    Values inside missing, split or merged items, and inside values of the wrong type, are left out: they are missing
+    with what contains them. Lists that are matched by transport are left out, too.
+    """
+    counted: list[defaultdict[Cell, list[tuple[bool, float]]]] = [defaultdict(list) for _ in range(documents)]
+    longest = _longest(taxonomy)
+    for level in taxonomy.levels:
+        gold = _gold_values(taxonomy, level)
+        at = gold.nonzero()[0]
+        if not len(at):
+            continue
+        missing = taxonomy.verdict[level.first + at] == Verdict.MISSING
+        texts = level.texts()
+        groups: list[tuple[str, list[str | None]]] = []
+        if level.leaf:
+            kinds = [_kind_of(value) for value in level.source.values_of(level.left[at])]
+            groups += [
+                (name, [kind[1] if kind is not None and kind[0] == name else None for kind in kinds])
+                for name in (DIGITS, LENGTH)
+            ]
+        if level.item:
+            groups.append((POSITION, _positions(level, at, longest)))
+        columns = level.document[at].tolist(), missing.tolist(), level.quality[at].tolist(), at.tolist()
+        for name, names in groups:
+            for group, document, absent, quality, node in zip(names, *columns, strict=True):
+                if group is not None:
+                    counted[document][texts[node], name, group].append((absent, quality))
+    return [
+        {
+            cell: (len(values), sum(absent for absent, _ in values), math.fsum(quality for _, quality in values))
+            for cell, values in cells.items()
+        }
+        for cells in counted
+    ]
+
+
+def gatherings(counts: Mapping[Cell, tuple[int, int, float]]) -> tuple[Gathering, ...]:
+    """Compare each group with the other groups of the same path and property.
+
+    Args:
+        counts: Numbers of gold values and of missing values, and sums of qualities, over all documents.
+    """
+    from scipy.stats import false_discovery_control, fisher_exact  # noqa: PLC0415  (takes 0.4 s to import)
+
+    totals: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for (path, name, _), (gold, missing, _) in counts.items():
+        totals[path, name][0] += gold
+        totals[path, name][1] += missing
+    cells = sorted(counts, key=lambda cell: (order(cell[0]), PROPERTIES.index(cell[1]), _rank(cell[2])))
+    tests: dict[Cell, float] = {}
+    for cell in cells:
+        (gold, missing, _), (all_gold, all_missing) = counts[cell], totals[cell[:2]]
+        if gold < all_gold and 0 < all_missing < all_gold:
+            others = all_missing - missing, all_gold - gold - all_missing + missing
+            tests[cell] = min(float(fisher_exact(np.array([[missing, gold - missing], others]))[1]), 1.0)
+    adjusted = dict(zip(tests, false_discovery_control([*tests.values()]).tolist(), strict=True)) if tests else {}
+    rows = []
+    for cell in cells:
+        (gold, missing, quality), (all_gold, all_missing) = counts[cell], totals[cell[:2]]
+        share = missing / all_missing if all_missing else None
+        p_values = tests.get(cell), adjusted.get(cell)
+        rows.append(Gathering(*cell, gold, gold / all_gold, missing, share, quality / gold, *p_values))
+    return tuple(rows)
+
+
+def _gold_values(taxonomy: Taxonomy, level: Level) -> Mask:
+    """Return which nodes are gold values that count: items and leaves that are not inside a fault."""
+    column = level.source
+    if level.inner or not (level.leaf or level.item) or (isinstance(column, Column) and below_transport(column)):
+        return np.zeros(len(level), dtype=np.bool_)
+    ids = np.arange(level.first, level.first + len(level))
+    owner = taxonomy.owner[ids]
+    counting: Mask = (level.left >= 0) & ((owner == NONE) | (owner == ids))
+    return counting
+
+
+def _longest(taxonomy: Taxonomy) -> Indices:
+    """Return the number of gold items below each node; shape (nodes,)."""
+    sizes = np.zeros(sum(map(len, taxonomy.levels)), dtype=np.intp)
+    for level in taxonomy.levels:
+        if level.item and not level.inner:
+            at = (level.left >= 0).nonzero()[0]
+            positions = np.array(level.source.tokens_of(level.left[at]), dtype=np.intp)
+            np.maximum.at(sizes, level.parent[at], positions + 1)
+    return sizes
+
+
+def _positions(level: Level, at: Indices, longest: Indices) -> list[str | None]:
+    positions = np.array(level.source.tokens_of(level.left[at]), dtype=np.intp)
+    sizes = longest[level.parent[at]]
+    codes = np.where(sizes == 1, 0, np.where(positions == 0, 1, np.where(positions == sizes - 1, 3, 2)))
+    return [POSITIONS[code] for code in codes.tolist()]
+
+
+def _kind_of(value: Json) -> tuple[str, str] | None:
+    """Return the property and the group of a single value; None for Booleans, null and containers."""
+    if isinstance(value, str):
+        return LENGTH, LENGTHS[int(_STARTS.searchsorted(len(value), side="right"))]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        digits = len(str(abs(int(value))))
+        return DIGITS, str(digits) if digits <= MAX_DIGITS else f"{MAX_DIGITS + 1}+"
+    return None
+
+
+def _rank(group: str) -> int:
+    if group in POSITIONS:
+        return POSITIONS.index(group)
+    return int(group.rstrip("+").partition("-")[0])
+
+
+# Where the faults of a corpus come from: the source texts, the neighbouring documents, and the values themselves.
+
+
+MISSING: Final = "missing"
+SPURIOUS: Final = "spurious"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCounts:
+    """Missing and spurious values at a path, by whether they occur in the source text.
+
+    Attributes:
+        path: Wildcard path of the values.
+        fault: "missing" or "spurious".
+        in_source: Number of values that occur in the text: missing values that the model left out, spurious values that
+            it put in the wrong place.
+        not_in_source: Number of values that do not: missing values that the OCR lost, spurious values that the model
+            generated without a basis in the text.
+    """
+
+    path: str
+    fault: str
+    in_source: int
+    not_in_source: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEvidence:
+    """Whether missing and spurious values occur in the texts that were given to the model.
+
+    Attributes:
+        with_text: Number of documents that have a text.
+        without_text: Number of documents without a text; their values are not counted.
+        counts: The values by path and fault.
+    """
+
+    with_text: int
+    without_text: int
+    counts: tuple[SourceCounts, ...]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SourceEvidence:
+        """Create the result from plain JSON."""
+        return cls(**{**data, "counts": tuple(SourceCounts(**row) for row in data["counts"])})
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourCounts:
+    """Spurious values at a path, by whether the gold of a neighbouring document has them at this path.
+
+    Attributes:
+        path: Wildcard path of the values.
+        spurious: Number of spurious values.
+        in_neighbours: Number of those that occur in the gold of the previous or next document, in the order of the ids.
+    """
+
+    path: str
+    spurious: int
+    in_neighbours: int
+
+
+def shares_in_source(
+    pairs: Sequence[Pair], rows: FaultRows, texts: SourceTexts | None
+) -> tuple[list[float | None], list[Any]]:
+    """Search for missing and spurious values in the source texts.
+
+    Args:
+        pairs: The documents.
+        rows: Their faults.
+        texts: The texts; None if there are none.
+
+    Returns:
+        The share of the values of each fault that occur in the text, None if it was not searched; and a note for each
+        document: None without text, otherwise rows of path, fault, and numbers of values in the text and not in it.
+    """
+    shares: list[float | None] = [None] * len(rows)
+    sources = [None if texts is None else texts.read(pair.id, pair.run) for pair in pairs]
+    searched = [None if source is None else SourceText(source) for source in sources]
+    counts: list[Counter[tuple[str, str, bool]]] = [Counter() for _ in pairs]
+    for at, (document, path, fault, value) in enumerate(_values(rows)):
+        text = searched[document]
+        if text is None:
+            continue
+        outcomes = [(inner, leaf in text) for inner, leaf in searchable_values(path, value)]
+        if outcomes and fault in {MISSING, SPURIOUS}:
+            shares[at] = sum(present for _, present in outcomes) / len(outcomes)
+            counts[document].update((inner, fault, present) for inner, present in outcomes)
+    return shares, [
+        None if text is None else [[*key, number] for key, number in sorted(counted.items())]
+        for text, counted in zip(searched, counts, strict=True)
+    ]
+
+
+def evidence_of(pairs: Sequence[Pair], results: FaultResults, sources: Sequence[Any]) -> list[dict[str, Json]]:
+    """Return the summands of each document for `EvidenceTotals`, as JSON."""
+    spurious: list[list[Json]] = [[] for _ in pairs]
+    for document, path, fault, value in _values(results.rows):
+        if fault == SPURIOUS:
+            spurious[document] += [[inner, search_key(leaf)] for inner, leaf in searchable_values(path, value)]
+    groups = count_groups(results.taxonomy, len(pairs))
+    return [
+        {
+            "id": pair.id,
+            "doubtful": [alignment.to_dict() | {"id": pair.id, "run": pair.run} for alignment in doubtful],
+            "source": source,
+            "spurious": values,
+            "groups": [[*cell, *numbers] for cell, numbers in sorted(cells.items())],
+        }
+        for pair, source, values, cells, doubtful in zip(
+            pairs, sources, spurious, groups, results.doubtful, strict=True
+        )
+    ]
+
+
+def _values(rows: FaultRows) -> Iterable[tuple[int, str, str, Json]]:
+    """Yield document, path, class and value of each fault: the gold value, or the predicted one if gold has none."""
+    for row in zip(rows.documents, rows.paths, rows.faults, rows.gold, rows.predicted, strict=True):
+        yield *row[:3], row[4] if row[3] is ABSENT else row[3]
+
+
+@dataclass(slots=True)
+class EvidenceTotals:
+    """Sums over documents, from which the evidence of a corpus follows. Their order does not matter."""
+
+    _texts: Counter[bool] = field(default_factory=Counter)
+    _sources: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
+    _counts: defaultdict[tuple[str, str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+    _qualities: defaultdict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    _ids: set[str] = field(default_factory=set)
+    _spurious: defaultdict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, documents: Iterable[Any]) -> None:
+        """Add the notes of documents (see `evidence_of`)."""
+        for document in documents:
+            self._texts[document["source"] is not None] += 1
+            for path, fault, present, number in document["source"] or ():
+                self._sources[path, fault, present] += number
+            for path, name, group, gold, missing, quality in document["groups"]:
+                cell = path, name, group
+                self._counts[cell][0] += gold
+                self._counts[cell][1] += missing
+                self._qualities[cell] = exact_parts([*self._qualities[cell], quality])
+            self._ids.add(document["id"])
+            if document["spurious"]:
+                self._spurious[document["id"]].update((path, value) for path, value in document["spurious"])
+
+    def source(self) -> SourceEvidence:
+        """Return whether the values occur in the source texts."""
+        keys = sorted({key[:2] for key in self._sources}, key=lambda key: (order(key[0]), key[1]))
+        counts = (SourceCounts(*key, self._sources[*key, True], self._sources[*key, False]) for key in keys)
+        return SourceEvidence(self._texts[True], self._texts[False], tuple(counts))
+
+    def gathering(self) -> tuple[Gathering, ...]:
+        """Return the groups of values that are tested for missing values."""
+        return gatherings(
+            {cell: (gold, missing, math.fsum(self._qualities[cell])) for cell, (gold, missing) in self._counts.items()}
+        )
+
+    def neighbours(self, documents: JoinedCorpus) -> tuple[NeighbourCounts, ...]:
+        """Search for the spurious values in the gold of neighbouring documents.
+
+        Args:
+            documents: All documents of the corpus. Only those beside a document with spurious values are read.
+        """
+        wanted: defaultdict[str, list[str]] = defaultdict(list)
+        for earlier, later in pairwise(sorted(self._ids, key=_natural)):
+            if earlier in self._spurious:
+                wanted[later].append(earlier)
+            if later in self._spurious:
+                wanted[earlier].append(later)
+        places: dict[str, int] = {}
+        for place, (identity, _) in enumerate(documents.labels if wanted else ()):
+            if identity in wanted:
+                places.setdefault(identity, place)
+        present: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        for pair in documents.at([*places.values()]):
+            values = {(path, search_key(leaf)) for path, leaf in searchable_values("", pair.gold)}
+            for identity in wanted[pair.id]:
+                present[identity] |= values & self._spurious[identity].keys()
+        totals: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for identity, values_of in self._spurious.items() if len(self._ids) > 1 else ():
+            for value, number in values_of.items():
+                totals[value[0]][0] += number
+                totals[value[0]][1] += number * (value in present[identity])
+        return tuple(NeighbourCounts(path, *totals[path]) for path in sorted(totals, key=order))
+
+
+def _natural(identity: str) -> tuple[list[tuple[str, int]], str]:
+    """Return a sort key that compares numbers in ids by value.
+
+    >>> sorted(["page_10", "page_2", "page_1b"], key=_natural)
+    ['page_1b', 'page_2', 'page_10']
+    """
+    parts = re.split(r"(\d+)", identity)
+    return [(text, int(number or 0)) for text, number in zip(parts[::2], [*parts[1::2], ""], strict=True)], identity

@@ -1,0 +1,365 @@
+"""The faults of a batch of documents, and what their repair would gain."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arbitre.comparison.diagnosis import Diagnosis, Fault
+from arbitre.comparison.levels import NONE
+from arbitre.diagnosis.joins import JoinResults
+from arbitre.diagnosis.list_pairs import orders
+from arbitre.diagnosis.moved import MovedResults
+from arbitre.diagnosis.repair_gain import RepairChanges, f1q_gain, rematched_gains, repair_changes
+from arbitre.diagnosis.solidarity import LeafSums, solidarity_by_chance
+from arbitre.diagnosis.taxonomy import FAULTS, MERGED, MOVED, SPLIT, VERDICTS, Links, Taxonomy, classify, verdict_counts
+from arbitre.paths import escape, order, wildcard
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.diagnosis import DoubtfulAlignment
+    from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.joins import JoinedItems
+    from arbitre.diagnosis.moved import MovedNodes
+    from arbitre.diagnosis.moved_chance import UsualValues
+    from arbitre.diagnosis.taxonomy import Codes
+    from arbitre.schema.plan import Plan
+
+
+# List the faults of compared documents as rows, with pointers, values and costs.
+
+
+if TYPE_CHECKING:
+    _Key = tuple[int, int, str]
+    """Sort key of a key or a position."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FaultNodes:
+    """The faults of documents that were compared together, one row each. All arrays have shape (faults,).
+
+    Attributes:
+        verdict: Code of the class of each fault.
+        gold: Gold node, or NONE.
+        predicted: Predicted node, or NONE.
+        node: The node from which the path and the entry follow.
+        lost: Contribution to the denominator of f1q minus twice the quality mass; divided by the denominator, the cost.
+    """
+
+    verdict: Codes
+    gold: Indices
+    predicted: Indices
+    node: Indices
+    lost: Floats
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy) -> FaultNodes:
+        """Return the faults, in no particular order. The loss of a node in several links is divided among them."""
+        links, nodes = taxonomy.links, len(taxonomy.fault)
+        linked = np.zeros(nodes, dtype=np.intp)
+        shown = np.zeros(len(links.verdict), dtype=np.bool_)
+        for end in (links.gold, links.predicted):
+            linked += np.bincount(end, minlength=nodes)
+            shown |= taxonomy.fault[end]
+        share = taxonomy.lost / np.maximum(linked, 1)
+        alone = (taxonomy.fault & (linked == 0)).nonzero()[0]
+        gold, predicted = (np.full(nodes, NONE, dtype=np.intp) for _ in range(2))
+        for level in taxonomy.levels:
+            ids = np.arange(level.first, level.first + len(level))
+            for side, rows in ((gold, level.left), (predicted, level.right)):
+                side[ids] = np.where(rows >= 0, ids, NONE)
+        ends = links.gold[shown], links.predicted[shown]
+        anchor = np.where(links.verdict[shown] == SPLIT, ends[1], ends[0])
+        return cls(
+            np.concatenate([taxonomy.verdict[alone], links.verdict[shown]]),
+            np.concatenate([gold[alone], ends[0]]),
+            np.concatenate([predicted[alone], ends[1]]),
+            np.concatenate([alone, anchor]),
+            np.concatenate([share[alone], share[ends[0]] + share[ends[1]]]),
+        )
+
+
+class FaultRows:
+    """Faults as columns, by document: in gold order, then those that gold does not have.
+
+    Attributes:
+        documents: Document of each fault.
+        entries: JSON Pointer of the entry; in the prediction if gold has no such entry. None outside the entries.
+        gold_pointers: JSON Pointers in gold, or None.
+        predicted_pointers: JSON Pointers in the prediction, or None.
+        paths: Wildcard paths.
+        faults: Classes.
+        gold: Values in gold, or ABSENT.
+        predicted: Predicted values, or ABSENT.
+        lost: Losses (see `FaultNodes`).
+        costs: Costs in f1q of the document; 0 for faults outside the entries.
+    """
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        faults = FaultNodes.of(taxonomy)
+        entry = taxonomy.entry[faults.node]
+        names = [
+            Pointers(taxonomy.levels, np.concatenate([nodes, entry]), gold=gold)
+            for nodes, gold in ((faults.gold, True), (faults.predicted, False))
+        ]
+        pointers = [side.of(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)]
+        around = [side.of(entry) for side in names]
+        documents = taxonomy.document[faults.node]
+        keys = list(
+            zip(
+                documents.tolist(),
+                (pointer is None for pointer in pointers[0]),
+                *(side.keys(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)),
+                faults.verdict.tolist(),
+                strict=True,
+            )
+        )
+        ranked = sorted(range(len(keys)), key=keys.__getitem__)
+        at = np.array(ranked, dtype=np.intp)
+        size = taxonomy.size[documents]
+        self.documents: list[int] = documents[at].tolist()
+        self.entries = [around[1][row] if around[0][row] is None else around[0][row] for row in ranked]
+        self.gold_pointers, self.predicted_pointers = ([side[row] for row in ranked] for side in pointers)
+        self.paths = [taxonomy.paths[path] for path in taxonomy.path[faults.node[at]].tolist()]
+        self.faults = [VERDICTS[code] for code in faults.verdict[at].tolist()]
+        self.gold = _values(taxonomy.levels, faults.gold[at], gold=True)
+        self.predicted = _values(taxonomy.levels, faults.predicted[at], gold=False)
+        self.lost: list[float] = faults.lost[at].tolist()
+        self.costs: list[float] = (faults.lost / np.where(size > 0.0, size, 1.0))[at].tolist()
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+class Pointers:
+    """JSON Pointers of some nodes on one side."""
+
+    def __init__(self, levels: Sequence[Level], nodes: Indices, *, gold: bool) -> None:
+        """Compute the pointers of the nodes, and of those above them."""
+        wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
+        wanted[nodes] = True
+        for level in reversed(levels):
+            here = wanted[level.first : level.first + len(level)]
+            wanted[level.parent[here]] = True
+        self._texts: dict[int, str] = {}
+        self._keys: dict[int, tuple[_Key, ...]] = {}
+        for level in levels:
+            rows = level.left if gold else level.right
+            at = (wanted[level.first : level.first + len(level)] & (rows >= 0)).nonzero()[0]
+            tokens = level.source.tokens_of(rows[at])
+            for node, token, parent in zip((level.first + at).tolist(), tokens, level.parent[at].tolist(), strict=True):
+                text, key = self._texts.get(parent, ""), self._keys.get(parent, ())
+                if parent != NONE and not level.inner:
+                    text += f"/{token if type(token) is int else escape(token)}"
+                    key = (*key, (1, token, "") if type(token) is int else (2, 0, str(token)))
+                self._texts[node], self._keys[node] = text, key
+
+    def of(self, nodes: Indices) -> list[str | None]:
+        """Return the pointers of some of the nodes; None where the side has none."""
+        return [self._texts.get(node) for node in nodes.tolist()]
+
+    def keys(self, nodes: Indices) -> list[tuple[_Key, ...]]:
+        """Return the sort keys of nodes in document order: positions by number, then names."""
+        return [self._keys.get(node, ()) for node in nodes.tolist()]
+
+
+def _values(levels: Sequence[Level], nodes: Indices, *, gold: bool) -> list[Json]:
+    """Return the values of nodes on one side; ABSENT for NONE."""
+    values: list[Json] = [ABSENT] * len(nodes)
+    firsts = np.array([level.first for level in levels], dtype=np.intp)
+    numbers = np.where(nodes == NONE, NONE, firsts.searchsorted(nodes, side="right") - 1)
+    for number in np.unique(numbers[numbers != NONE]).tolist():
+        level, at = levels[number], (numbers == number).nonzero()[0]
+        rows = (level.left if gold else level.right)[nodes[at] - level.first]
+        for place, value in zip(at.tolist(), level.source.values_of(rows), strict=True):
+            values[place] = value
+    return values
+
+
+# Find the nodes of moved values, splits and merges among the nodes of compared documents.
+
+
+def find_links(
+    levels: Sequence[Level], joins: Sequence[Sequence[JoinedItems]], moved: Sequence[Sequence[MovedNodes]]
+) -> Links:
+    """Return the links of documents that were compared together.
+
+    Args:
+        levels: The compared nodes.
+        joins: Splits and merges of each document.
+        moved: Nodes of the moved values of each document.
+    """
+    links = [(MOVED, *nodes) for several in moved for nodes in several]
+    links += _of_joins(levels, joins)
+    verdicts, gold, predicted = zip(*links, strict=True) if links else ((), (), ())
+    return Links(np.array(verdicts, dtype=np.int8), np.array(gold, dtype=np.intp), np.array(predicted, dtype=np.intp))
+
+
+def _of_joins(levels: Sequence[Level], joins: Sequence[Sequence[JoinedItems]]) -> Iterator[tuple[int, int, int]]:
+    every = [join for several in joins for join in several]
+    if not every:
+        return
+    gold_items, predicted_items = _items(levels, {join.node for join in every})
+    for join in every:
+        gold = [gold_items[join.node, position] for position in join.gold]
+        predicted = [predicted_items[join.node, position] for position in join.predicted]
+        if join.merge:
+            whole = predicted[0]
+            yield from ((MERGED, part, whole) for part in gold if part != whole)
+        else:
+            whole = gold[0]
+            yield from ((SPLIT, whole, part) for part in predicted if part != whole)
+
+
+def _items(levels: Sequence[Level], lists: set[int]) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+    """Return the nodes of the items of lists, by the node of the list and the position, for gold and predicted."""
+    parents = np.array(sorted(lists), dtype=np.intp)
+    sides: tuple[dict[tuple[int, int], int], ...] = {}, {}
+    for level in levels:
+        if not level.item or level.inner:
+            continue
+        at = np.isin(level.parent, parents).nonzero()[0]
+        for items, rows in zip(sides, (level.left[at], level.right[at]), strict=True):
+            present = at[rows >= 0]
+            tokens = level.source.tokens_of(rows[rows >= 0])
+            for place, parent, token in zip(present.tolist(), level.parent[present].tolist(), tokens, strict=True):
+                items.setdefault((parent, int(token)), level.first + place)
+    return sides[0], sides[1]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FaultResults:
+    """The faults of documents that were compared together.
+
+    Attributes:
+        taxonomy: The verdicts of all nodes.
+        rows: The faults.
+        changes: Changes of the tallies if faults were repaired.
+        gains: Increases in f1q for each class, shape (documents, classes), and for each path, (documents, paths).
+        counts: Numbers of values (see `Taxonomy.counts`).
+        doubtful: The doubtful alignments of each document, if they are recorded.
+    """
+
+    taxonomy: Taxonomy
+    rows: FaultRows
+    changes: RepairChanges
+    gains: tuple[Floats, Floats]
+    counts: Floats
+    doubtful: Sequence[Sequence[DoubtfulAlignment]] = ()
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        gold: Sequence[Json],
+        levels: Sequence[Level],
+        joins: Sequence[Sequence[JoinedItems]] = (),
+        moved: Sequence[Sequence[MovedNodes]] = (),
+        *,
+        rematch: bool = False,
+    ) -> FaultResults:
+        """Return the faults of documents.
+
+        Args:
+            plan: The compiled schema.
+            gold: The gold documents; ABSENT for a missing document.
+            levels: The levels of the documents, compared together.
+            joins: Splits and merges of each document.
+            moved: Nodes of the moved values of each document.
+            rematch: Whether to compute the gains by comparing repaired documents again.
+
+        Raises:
+            DataError: `rematch` is set, and items are matched by transport.
+        """
+        links = find_links(levels, joins, moved)
+        taxonomy = classify(levels, len(gold), wildcard(plan.entries), plan.close, links)
+        changes = repair_changes(taxonomy)
+        if rematch:
+            gains = rematched_gains(plan, gold, taxonomy)
+        else:
+            gains = f1q_gain(taxonomy.tallies, changes.classes), f1q_gain(taxonomy.tallies, changes.paths)
+        return cls(taxonomy, FaultRows(taxonomy), changes, gains, taxonomy.counts())
+
+    def parts_of(self, document: int) -> dict[str, Any]:
+        """Return the fields of `Diagnosis` on faults and repairs, for one document."""
+        rows = self.rows
+        here = range(bisect_left(rows.documents, document), bisect_left(rows.documents, document + 1))
+        faulty = sorted({rows.paths[at] for at in here}, key=order)
+        classes, paths = (gains[document].tolist() for gains in self.gains)
+        by_path = dict(zip(self.taxonomy.paths, paths, strict=True))
+        return {
+            "verdicts": verdict_counts(self.taxonomy.paths, self.counts[document]),
+            "repair_gain": dict(zip(FAULTS, classes, strict=True)),
+            "repair_gain_by_path": {path: by_path[path] for path in faulty},
+            "faults": tuple(
+                Fault(
+                    rows.entries[at],
+                    rows.gold_pointers[at],
+                    rows.predicted_pointers[at],
+                    rows.paths[at],
+                    rows.faults[at],
+                    rows.gold[at],
+                    rows.predicted[at],
+                    rows.costs[at],
+                )
+                for at in here
+            ),
+        }
+
+
+# Diagnose the comparisons of a batch of documents.
+
+
+def diagnose(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    levels: Sequence[Level],
+    *,
+    rematch: bool = False,
+) -> list[Diagnosis]:
+    """Return the diagnosis of each pair of documents.
+
+    Args:
+        plan: The compiled schema.
+        gold: The gold documents; ABSENT for a missing document.
+        predicted: The predicted documents, as many as `gold`; ABSENT for a missing document.
+        levels: The levels of the documents, compared together.
+        rematch: Whether to compute repair gains by comparing repaired documents again.
+
+    Raises:
+        DataError: `rematch` is set, and items are matched by transport.
+    """
+    sums = LeafSums.of(levels, len(gold), plan.close)
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    moved = MovedResults.of(plan, levels, len(gold))
+    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, rematch=rematch)
+    parts = (sums, joins, moved, faults)
+    order = orders(levels, plan.entries, len(gold))
+    return [
+        Diagnosis(
+            **{name: value for part in parts for name, value in part.parts_of(document).items()}
+            | solidarity_by_chance(plan, [gold[document]], [predicted[document]]),
+            order=order[document],
+        )
+        for document in range(len(gold))
+    ]
+
+
+def find_faults(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    levels: Sequence[Level],
+    usual: UsualValues | None = None,
+) -> FaultResults:
+    """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
+    joins = JoinResults.of(plan, gold, predicted, levels)
+    moved = MovedResults.of(plan, levels, len(gold), usual)
+    return replace(FaultResults.of(plan, gold, levels, joins.joins, moved.nodes), doubtful=moved.doubtful)

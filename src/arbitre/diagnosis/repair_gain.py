@@ -1,0 +1,339 @@
+"""Compute the scores that predictions would reach if faults were repaired, on the matching that was made.
+
+A repaired node equals gold: a pair has quality 1, a missing value is added, a spurious value is dropped. The qualities
+of the nodes above follow. A missing object or list around an added value is added with it; a spurious one is dropped
+with its last value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from arbitre.comparison.levels import NONE, of_nodes, sum_by_index
+from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree
+from arbitre.diagnosis.taxonomy import FAULTS
+from arbitre.engine import compare_batch
+from arbitre.engine.columns.column import Column
+from arbitre.engine.columns.fields import apply_aliases
+from arbitre.errors import DataError
+from arbitre.paths import wildcard
+from arbitre.values import ABSENT, Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.taxonomy import Taxonomy
+    from arbitre.schema.plan import Plan
+
+
+PREDICTED: Final = 0
+QUALITY: Final = 1
+"""Positions in the last axis of the changes of tallies."""
+
+
+class RepairChanges(NamedTuple):
+    """Changes of the entry tallies if faults are repaired: of `predicted` and of the quality mass.
+
+    Attributes:
+        classes: If all faults of a class are repaired; shape (documents, fault classes, 2).
+        paths: If all faults at a path are repaired; shape (documents, paths, 2).
+    """
+
+    classes: Floats
+    paths: Floats
+
+
+def f1q_gain(tallies: Floats, changes: Floats) -> Floats:
+    """Return the increase in f1q; 1 is reached if nothing is left to compare.
+
+    Args:
+        tallies: Tallies of the entries; shape (..., 5).
+        changes: Changes of these tallies; shape (..., repairs, 2).
+
+    Returns:
+        Shape (..., repairs); 0 without entries.
+    """
+    size = (tallies[..., 0] + tallies[..., 1])[..., None]
+    quality = tallies[..., 3][..., None]
+    repaired = size + changes[..., PREDICTED]
+    empty = repaired <= MASS_TOLERANCE
+    after = np.where(empty, 1.0, 2.0 * (quality + changes[..., QUALITY]) / np.where(empty, 1.0, repaired))
+    gain: Floats = np.where(size > 0.0, after - 2.0 * quality / np.where(size > 0.0, size, 1.0), 0.0)
+    return gain
+
+
+def repair_changes(taxonomy: Taxonomy) -> RepairChanges:
+    """Return the changes of the tallies for the repair of each class of faults and of each path."""
+    walk = _Repairs(taxonomy)
+    totals = walk.totals()
+    return RepairChanges(totals[:, : len(FAULTS)], totals[:, len(FAULTS) :])
+
+
+class _Changes(NamedTuple):
+    """Changes of the tallies of nodes. All arrays have shape (changes,)."""
+
+    node: Indices
+    repair: Indices
+    predicted: Floats
+    matched: Floats
+    quality: Floats
+
+    @classmethod
+    def joined(cls, parts: list[_Changes]) -> _Changes:
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            np.concatenate([part.node for part in parts]),
+            np.concatenate([part.repair for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
+            np.concatenate([part.matched for part in parts]),
+            np.concatenate([part.quality for part in parts]),
+        )
+
+    def taken(self, at: Indices) -> _Changes:
+        return _Changes(self.node[at], self.repair[at], self.predicted[at], self.matched[at], self.quality[at])
+
+    def summed(self, first: int, repairs: int) -> _Changes:
+        """Return the sums for each node and repair; nodes count from `first`."""
+        keys, inverse = np.unique((self.node - first) * repairs + self.repair, return_inverse=True)
+        predicted, matched, quality = (
+            sum_by_index(inverse, column, len(keys)) for column in (self.predicted, self.matched, self.quality)
+        )
+        return _Changes(keys // repairs, keys % repairs, predicted, matched, quality)
+
+
+@dataclass(slots=True)
+class _Repairs:
+    """Passes the levels once, children before parents. A repair is a class or, numbered after the classes, a path."""
+
+    taxonomy: Taxonomy
+    _waiting: dict[int, list[_Changes]] = field(default_factory=dict)
+    """Changes of nodes, by the position of their level."""
+
+    def totals(self) -> Floats:
+        """Return the changes of the tallies; shape (documents, repairs, 2)."""
+        taxonomy = self.taxonomy
+        repairs = len(FAULTS) + len(taxonomy.paths)
+        totals = np.zeros((len(taxonomy.tallies), repairs, 2))
+        levels = taxonomy.levels
+        entries = self._entries_levels()
+        depth = max((len(levels[at].path) for at in entries), default=0)
+        firsts = np.array([level.first for level in levels], dtype=np.intp)
+        for number in reversed(range(len(levels))):
+            level = levels[number]
+            if number in entries:
+                self._count(level, self._waiting.pop(number, []), totals)
+            elif len(level.path) > depth:
+                changes = [*self._faults(level), *self._above(level, self._waiting.pop(number, []), repairs)]
+                for change in changes:
+                    self._wait(firsts, change)
+        return totals
+
+    def _entries_levels(self) -> set[int]:
+        path = self.taxonomy.entries
+        return {number for number, level in enumerate(self.taxonomy.levels) if not level.named and level.text == path}
+
+    def _wait(self, firsts: Indices, changes: _Changes) -> None:
+        below = changes.node != NONE
+        if not below.all():
+            changes = changes.taken(below.nonzero()[0])
+        if not len(changes.node):
+            return
+        numbers = firsts.searchsorted(changes.node, side="right") - 1
+        if numbers.min() == numbers.max():
+            self._waiting.setdefault(int(numbers[0]), []).append(changes)
+            return
+        for number in np.unique(numbers).tolist():
+            self._waiting.setdefault(number, []).append(changes.taken((numbers == number).nonzero()[0]))
+
+    def _of_class_and_path(self, nodes: Indices) -> tuple[Indices, Indices]:
+        """Return the faults twice, with the number of their class and of their path as repairs."""
+        classes = self.taxonomy.verdict[nodes].astype(np.intp) - 1
+        return np.tile(nodes, 2), np.concatenate([classes, len(FAULTS) + self.taxonomy.path[nodes]])
+
+    def _faults(self, level: Level) -> list[_Changes]:
+        """Return the changes of the parents of the repaired faults of a level."""
+        here = slice(level.first, level.first + len(level))
+        at = (self.taxonomy.fault[here] & (self.taxonomy.entry[here] != NONE)).nonzero()[0]
+        if not len(at):
+            return []
+        nodes, repairs = self._of_class_and_path(level.first + at)
+        at = nodes - level.first
+        gold, predicted, both = (mask[at] for mask in level.node_masks())
+        weight = _weights(level, at)
+        added, dropped = gold & ~both, predicted & ~both
+        change = weight * np.where(both, 1.0 - level.quality[at], added)
+        return [_Changes(level.parent[at], repairs, weight * (added * 1.0 - dropped), weight * added, change)]
+
+    def _above(self, level: Level, waiting: list[_Changes], repairs: int) -> list[_Changes]:
+        """Return the changes of the parents of the nodes whose children change."""
+        if not waiting:
+            return []
+        changes = _Changes.joined(waiting).summed(level.first, repairs)
+        at = changes.node
+        weight = _weights(level, at)
+        gold, predicted, both = (mask[at] for mask in level.node_masks())
+        held = level.predicted[at] + changes.predicted
+        union = level.gold[at] + held - level.matched[at] - changes.matched
+        full = union > MASS_TOLERANCE
+        quality = np.where(full, (level.mass[at] + changes.quality) / np.where(full, union, 1.0), 1.0)
+        added = gold & ~both
+        emptied = predicted & ~both & (held <= MASS_TOLERANCE)
+        change = weight * np.where(both, quality - level.quality[at], np.where(added, quality, 0.0))
+        return [_Changes(level.parent[at], changes.repair, weight * (added * 1.0 - emptied), weight * added, change)]
+
+    def _count(self, level: Level, waiting: list[_Changes], totals: Floats) -> None:
+        """Add the changes of the entries at a level to the totals."""
+        taxonomy = self.taxonomy
+        scale = np.ones(len(level)) if level.scale is None else level.scale
+        if waiting:
+            changes = _Changes.joined(waiting)
+            at = changes.node - level.first
+            cells = (level.document[at], changes.repair)
+            np.add.at(totals[..., PREDICTED], cells, changes.predicted * scale[at])
+            np.add.at(totals[..., QUALITY], cells, changes.quality * scale[at])
+        owner = taxonomy.owner[level.first : level.first + len(level)]
+        at = (owner != NONE).nonzero()[0]
+        if len(at):
+            _, repairs = self._of_class_and_path(owner[at])
+            gold, predicted, mass = _tallies(level)
+            at = np.tile(at, 2)
+            cells = (level.document[at], repairs)
+            np.add.at(totals[..., PREDICTED], cells, ((gold - predicted) * scale)[at])
+            np.add.at(totals[..., QUALITY], cells, ((gold - mass) * scale)[at])
+
+
+def _tallies(level: Level) -> tuple[Floats, Floats, Floats]:
+    """Return `gold`, `predicted` and the quality mass of the nodes of a level; a leaf counts itself."""
+    if not level.leaf:
+        return level.gold, level.predicted, level.mass
+    gold, predicted, matched = (mask.astype(np.float64) for mask in level.leaf_masks())
+    return gold, predicted, matched * level.quality
+
+
+def _weights(level: Level, at: Indices) -> Floats:
+    """Return the weights of nodes in their parents."""
+    share = 1.0 if level.share is None else level.share[at]
+    weights: Floats = np.full(len(at), level.weight) * share
+    return weights
+
+
+# Repair the faults of predictions in the documents, and compare the repaired documents again.
+
+
+_CONTAINERS: Final = {Kind.OBJECT: dict[str, Any], Kind.ARRAY: list[Any]}
+
+
+def rematched_gains(plan: Plan, gold: Sequence[Json], taxonomy: Taxonomy) -> tuple[Floats, Floats]:
+    """Return the increases in f1q of the entries if predictions are repaired and compared again.
+
+    Args:
+        plan: The compiled schema.
+        gold: The gold documents; ABSENT for a missing document.
+        taxonomy: The faults of the predictions.
+
+    Returns:
+        The gains for each class of faults, shape (documents, classes), and for each path, shape (documents, paths).
+
+    Raises:
+        DataError: Items are matched by transport, so that no single repaired document exists.
+    """
+    if any(level.share is not None for level in taxonomy.levels):
+        raise DataError.of(
+            "Repaired documents cannot be compared again: items are matched by transport",
+            hint="Omit `rematch`, or choose a one-to-one matching.",
+        )
+    document = taxonomy.document
+    faults = taxonomy.fault.nonzero()[0]
+    sets: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for node, number, verdict, path in zip(
+        faults.tolist(),
+        document[faults].tolist(),
+        taxonomy.verdict[faults].tolist(),
+        taxonomy.path[faults].tolist(),
+        strict=True,
+    ):
+        sets[number, verdict - 1].append(node)
+        sets[number, len(FAULTS) + path].append(node)
+    node_tree = NodeTree.of(taxonomy.levels)
+    repaired = [repaired_prediction(node_tree, nodes) for nodes in sets.values()]
+    levels = compare_batch(plan, [gold[number] for number, _ in sets], repaired).levels(plan.entries)
+    changes = np.zeros((len(taxonomy.tallies), len(FAULTS) + len(taxonomy.paths), 2))
+    tallies = of_nodes(levels, wildcard(plan.entries), len(repaired))
+    for (number, repair), tally in zip(sets, tallies, strict=True):
+        changed = tally - taxonomy.tallies[number]
+        changes[number, repair] = changed[0] + changed[1], changed[3]
+    gains = f1q_gain(taxonomy.tallies, changes)
+    return gains[:, : len(FAULTS)], gains[:, len(FAULTS) :]
+
+
+def repaired_prediction(node_tree: NodeTree, faults: Sequence[int]) -> Json:
+    """Return the prediction of one document with some of its faults repaired; ABSENT if nothing is left of it."""
+    return _Repair(node_tree, faults).document()
+
+
+class _Repair:
+    """A prediction in which some nodes are replaced by their gold values, added or dropped."""
+
+    def __init__(self, node_tree: NodeTree, nodes: Sequence[int]) -> None:
+        self._tree, self._repaired = node_tree, frozenset(nodes)
+        self._children: defaultdict[int, list[int]] = defaultdict(list)
+        pending, known = [*nodes], {*nodes}
+        while pending:
+            node = pending.pop()
+            parent = self._parent(node)
+            self._children[parent].append(node)
+            if parent not in known and parent != NONE:
+                known.add(parent)
+                pending.append(parent)
+
+    def _parent(self, node: int) -> int:
+        level, at = self._tree.place(node)
+        return int(level.parent[at])
+
+    def document(self) -> Json:
+        """Return the repaired prediction; ABSENT if nothing is left of it."""
+        return self._value(self._children[NONE][0])
+
+    def _value(self, node: int) -> Json:
+        level, at = self._tree.place(node)
+        if node in self._repaired:
+            return self._tree.value(node, gold=True)
+        if level.right[at] < 0:
+            container = _CONTAINERS[Kind(int(level.gold_kind[at]))]()
+            return self._edited(container, node)
+        value = self._tree.value(node, gold=False)
+        if isinstance(value, dict) and isinstance(level.source, Column) and level.source.site is not None:
+            value = apply_aliases(value, level.source.site.object.aliases)
+        if level.left[at] < 0 and self._dropped_weight(node) >= level.predicted[at] - MASS_TOLERANCE:
+            return ABSENT
+        return self._edited(value.copy(), node)
+
+    def _dropped_weight(self, node: int) -> float:
+        """Return the weight of the children of a spurious node that are dropped."""
+        children = (child for child in self._children[node] if self._value(child) is ABSENT)
+        return sum(self._tree.place(child)[0].weight for child in children)
+
+    def _edited(self, value: dict[str, Json] | list[Json], node: int) -> Json:
+        """Replace, drop and add the children of a node that change."""
+        replaced: dict[int | str, Json] = {}
+        added: dict[int | str, Json] = {}
+        for child in self._children[node]:
+            level, at = self._tree.place(child)
+            rows = level.right if level.right[at] >= 0 else level.left
+            token = level.source.tokens_of(rows[at : at + 1])[0]
+            (replaced if rows is level.right else added)[token] = self._value(child)
+        if isinstance(value, dict):
+            changed = cast("dict[str, Json]", replaced | added)
+            return {key: new for key, new in (value | changed).items() if new is not ABSENT}
+        items = [replaced.get(position, item) for position, item in enumerate(value)]
+        items = [item for item in items if item is not ABSENT]
+        for position in sorted(map(int, added)):
+            items.insert(position, added[position])
+        return items

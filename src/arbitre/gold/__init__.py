@@ -1,0 +1,1 @@
+"""Checks of gold documents, aliases and gates suggested from them, and planted faults."""

@@ -1,0 +1,345 @@
+"""Checks of a single gold document for errors that make scores unreliable.
+
+To add a check, write a function that yields the findings of one document and add it to `CHECKS`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import regex
+
+from arbitre.engine.columns.fields import aliased
+from arbitre.errors import ArbitreError, DataError, Problem
+from arbitre.metricity.entry_pool import build_entry_pool
+from arbitre.paths import STAR, order, pointer
+from arbitre.schema.validate import find_violations
+from arbitre.values import PATTERN_SECONDS, canonical, check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.schema.nodes import ObjectNode, Site
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+
+if TYPE_CHECKING:
+    Tokens = tuple[str | int, ...]
+
+UNREADABLE: Final = "unreadable"
+"""Name of the check that fails for a document that is not JSON; no other checks run in this case."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFinding:
+    """One problem in a gold document.
+
+    Attributes:
+        check: Name of the check that found it: a key of `CHECKS` or of `gold_warnings.WARNINGS`, "unreadable", "unused"
+            or "few".
+        id: Id of the document; None if it could not be read.
+        file: File of the document; None for documents that were passed as values.
+        line: Line in that file, from 1, if each line contains a document.
+        pointer: JSON Pointer of the value in the document, or a wildcard path of the schema for "unused" and "few";
+            None if unknown.
+        message: Description of the problem.
+        hint: How to fix it, if known.
+    """
+
+    check: str
+    pointer: str | None
+    message: str
+    hint: str | None = None
+    id: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.file is not None else self.id
+        text = self.message if self.file is None or self.id is None else f"{self.message} in document {self.id!r}"
+        return str(Problem(text, place, self.line, self.pointer, self.hint))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
+
+
+def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
+    """Run every check on one gold document.
+
+    Args:
+        plan: The compiled schema.
+        document: The gold document.
+
+    Returns:
+        The findings, grouped by check, in document order.
+
+    Raises:
+        SchemaError: Schema validation takes too many steps.
+    """
+    try:
+        check(document, "gold document")
+    except DataError as error:
+        return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
+    return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
+
+
+def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the values that violate the schema.
+
+    A list of accepted readings is valid if the schema accepts the list, or each of its readings in its place.
+    """
+    violations = find_violations(plan.root, document, format_assertion=plan.format_assertion)
+    lists = dict(_lists_of_readings(plan, document)) if violations else {}
+    if lists:
+        violations = tuple(
+            dict.fromkeys(
+                replace(violation, pointer=_of_reading(violation.pointer, lists, position))
+                for position in range(max(map(len, lists.values())))
+                for violation in find_violations(
+                    plan.root, _with_reading(document, lists, position), format_assertion=plan.format_assertion
+                )
+            )
+        )
+    for violation in violations:
+        yield GoldFinding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
+
+
+def _lists_of_readings(plan: Plan, document: Json) -> Iterator[tuple[Tokens, list[Json]]]:
+    """Yield the place and the readings of each value of which gold lists several."""
+    for site, value, tokens in positions(plan, document, _reaching(plan.sites, lambda site: site.alternatives is True)):
+        if site.alternatives is True and isinstance(value, list) and value:
+            yield tokens, value
+
+
+def _with_reading(document: Json, lists: Mapping[Tokens, list[Json]], position: int) -> Json:
+    """Return a copy in which each list of readings is replaced by one of them: the last if it has too few."""
+    holder = [document]
+    copied: set[Tokens] = set()
+    for tokens, readings in lists.items():
+        above: Any = holder
+        key: int | str = 0
+        for depth, token in enumerate(tokens):
+            if tokens[:depth] not in copied:
+                copied.add(tokens[:depth])
+                above[key] = copy(above[key])
+            above, key = above[key], token
+        above[key] = readings[min(position, len(readings) - 1)]
+    return holder[0]
+
+
+def _of_reading(place: str, lists: Mapping[Tokens, list[Json]], position: int) -> str:
+    """Return the pointer of a violation in the document as it is."""
+    for tokens, readings in lists.items():
+        above = pointer(tokens)
+        if place == above or place.startswith(f"{above}/"):
+            return f"{above}/{min(position, len(readings) - 1)}{place.removeprefix(above)}"
+    return place
+
+
+def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the sibling fields with accepted readings of a field that gold does not have."""
+    reaching = _reaching(plan.sites, lambda site: bool(_siblings(plan.sites, site)))
+    for site, value, tokens in positions(plan, document, reaching):
+        for name, sibling in _siblings(plan.sites, site) if isinstance(value, dict) else ():
+            if value.get(name) is None and value.get(sibling) not in (None, []):
+                yield GoldFinding(
+                    "alternatives",
+                    pointer((*tokens, sibling)),
+                    f"Gold has accepted readings for {pointer((*tokens, name))}, but not the field itself",
+                    f"Put one of them into {pointer((*tokens, name))}. Without it, the field is absent.",
+                )
+
+
+def _siblings(sites: Sequence[Site], site: Site) -> list[tuple[str, str]]:
+    """Return the fields of an object whose alternatives are in a sibling field, with the key of that field."""
+    below = ((child.name, sites[child.site].alternatives) for child in site.object.fields)
+    return [(name, sibling) for name, sibling in below if isinstance(sibling, str)]
+
+
+def _aliased(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the values under an alias. Aliases are read in predictions only."""
+    targets: dict[Tokens, Tokens] = {}
+    for site, value, above in positions(plan, document, _reaching(plan.sites, lambda site: bool(site.object.aliases))):
+        if isinstance(value, dict):
+            for field, alias in aliased(value, site.object.aliases):
+                targets.setdefault((*above, *alias), (*above, *field))
+    for source, target in sorted(targets.items(), key=lambda item: order(pointer(item[0]))):
+        yield GoldFinding(
+            "alias",
+            pointer(source),
+            f"Gold has a value under an alias of {pointer(target)}",
+            f"Move it to {pointer(target)}. Aliases are read in predictions only.",
+        )
+
+
+def positions(plan: Plan, document: Json, reaching: set[int] | None = None) -> Iterator[tuple[Site, Json, Tokens]]:
+    """Yield the site, the value and the tokens of every position of a document, or of those at some sites."""
+    pending: deque[tuple[int, Json, Tokens]] = deque([(0, document, ())])
+    while pending:
+        index, value, above = pending.popleft()
+        if reaching is not None and index not in reaching:
+            continue
+        site = plan.sites[index]
+        yield site, value, above
+        if not site.atomic:
+            pending.extend((child, inner, (*above, token)) for child, inner, token in _children(site, value))
+
+
+def _reaching(sites: Sequence[Site], wanted: Callable[[Site], bool]) -> set[int]:
+    """Return the sites that satisfy a condition, or contain such a site."""
+    above: dict[int, list[int]] = {}
+    for index, site in enumerate(sites):
+        node = site.object
+        children = [*(field.site for field in node.fields), *(below for _, below in node.patterns), node.additional]
+        for child in (*children, *site.list.prefix, site.list.items):
+            above.setdefault(child, []).append(index)
+    pending = [index for index, site in enumerate(sites) if wanted(site)]
+    reached = set(pending)
+    while pending:
+        for index in above.get(pending.pop(), ()):
+            if index not in reached:
+                reached.add(index)
+                pending.append(index)
+    return reached
+
+
+def _children(site: Site, value: Json) -> Iterator[tuple[int, Json, str | int]]:
+    """Yield (site, value, token) for each child of an object or list, except ignored fields."""
+    if isinstance(value, list):
+        prefix = site.list.prefix
+        for position, item in enumerate(value):
+            yield prefix[position] if position < len(prefix) else site.list.items, item, position
+    elif isinstance(value, dict):
+        known = {field.name: field.site for field in site.object.fields}
+        for key, inner in value.items():
+            if key not in site.object.ignored:
+                yield known[key] if key in known else _undeclared(site.object, key), inner, key
+
+
+def _undeclared(node: ObjectNode, key: str) -> int:
+    """Return the site of a key that is not in `properties`."""
+    for pattern, site in node.patterns:
+        try:
+            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
+                return site
+        except TimeoutError:
+            continue  # a comparison reports this key as an error
+    return node.additional
+
+
+CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
+    "schema": _violating,
+    "alias": _aliased,
+    "alternatives": _without_field,
+}
+"""The checks by name, in the order of execution."""
+
+
+# Checks of a single gold document for values that may be mistakes: duplicate entries, repeated and unsorted values.
+#
+# To add a check, write a function that yields the findings of one document and add it to `WARNINGS`.
+
+
+NEAR: Final = 0.95
+"""Minimum quality of two entries that are nearly identical."""
+
+MAX_ENTRIES: Final = 500
+"""Maximum number of entries of a document that are compared with each other; more are sampled."""
+
+_SORTED: Final = ("date", "time")
+"""Distances of texts that have an order."""
+
+
+def warnings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
+    """Run every check on one gold document.
+
+    Args:
+        plan: The compiled schema.
+        document: The gold document.
+
+    Returns:
+        The findings, grouped by check, in document order.
+    """
+    return tuple(finding for check_function in WARNINGS.values() for finding in check_function(plan, document))
+
+
+def _duplicates(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the entries that are identical or nearly identical to an earlier one."""
+    try:
+        pool = build_entry_pool(plan, [document], [], sample=MAX_ENTRIES)
+    except ArbitreError:  # no entries, or values that cannot be compared
+        return
+    alike = np.triu(pool.distances <= 1.0 - NEAR, 1)
+    for later in np.flatnonzero(alike.any(axis=0)).tolist():
+        earlier = int(np.argmax(alike[:, later]))
+        degree = "Identical" if pool.distances[earlier, later] == 0.0 else "Nearly identical"
+        yield GoldFinding(
+            "duplicate",
+            pool.pointers[later],
+            f"{degree} to the entry at {pool.pointers[earlier]}",
+            "Remove it if it is not in the source twice.",
+        )
+
+
+def _repeated(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the values that occur earlier in the same list, except for entries."""
+    for _, value, tokens in positions(plan, document):
+        if not isinstance(value, list) or _wildcard(tokens) == plan.entries:
+            continue
+        first: dict[Hashable, int] = {}
+        for place, item in enumerate(value):
+            earlier = first.setdefault(canonical(item), place)
+            if earlier != place:
+                yield GoldFinding(
+                    "repeated",
+                    pointer((*tokens, place)),
+                    f"The same value as at {pointer((*tokens, earlier))}",
+                    "Remove it if it is not in the source twice.",
+                )
+
+
+def _unsorted(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the lists of numbers, dates or times that are compared in order, but neither ascending nor descending."""
+    for site, value, tokens in positions(plan, document):
+        if not isinstance(value, list) or not site.list.matcher.in_order:
+            continue
+        if _numbers(value) or _dates(plan.sites[site.list.items], value):
+            steps = list(pairwise(value))
+            if any(before > after for before, after in steps) and any(before < after for before, after in steps):
+                yield GoldFinding(
+                    "unsorted",
+                    pointer(tokens),
+                    f"The list is compared in order ({site.list.matcher.name}), but it is not sorted",
+                    "Sort it, or match it by hungarian if its order has no meaning.",
+                )
+
+
+def _numbers(items: list[Json]) -> bool:
+    return all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in items)
+
+
+def _dates(site: Site, items: list[Json]) -> bool:
+    leaves = (
+        [branch.leaf for branches in site.scalars.values() for branch in branches] if site.leaf is None else [site.leaf]
+    )
+    ordered = any(leaf.distance.name in _SORTED for leaf in leaves)
+    return ordered and all(isinstance(item, str) for item in items)
+
+
+def _wildcard(tokens: tuple[str | int, ...]) -> tuple[object, ...]:
+    return tuple(STAR if isinstance(token, int) else token for token in tokens)
+
+
+WARNINGS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
+    "duplicate": _duplicates,
+    "repeated": _repeated,
+    "unsorted": _unsorted,
+}
+"""The checks by name, in the order of execution."""

@@ -1,0 +1,306 @@
+"""The sources of the documents of a corpus, and how they are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+
+from arbitre.errors import DataError, OptionError
+from arbitre.inputs.csv_table import WORKBOOK, CsvTable, sheet_note
+from arbitre.inputs.data_frames import DataFrame
+from arbitre.inputs.document_ids import RUN, label
+from arbitre.inputs.join import join, paired, swapped_names
+from arbitre.inputs.open_files import STDIN, expand_globs, split_name
+from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair
+from arbitre.inputs.provenance import GoldProvenance
+from arbitre.inputs.records import Failure, Record
+from arbitre.inputs.strict_json import check_value
+from arbitre.parsing.json_form import json_form
+from arbitre.values import check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from arbitre.inputs.join import JoinedCorpus
+    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.reader import Reader
+    from arbitre.inputs.records import Side
+    from arbitre.values import Json
+
+
+# Manifests: CSV files that list the gold file, the predicted file and the factors of every pair.
+
+
+class Manifest:
+    """A CSV file with the columns id, gold and predicted, and optionally run. All other columns are factors.
+
+    The column names are set by the read options. The gold and predicted columns contain paths relative to the folder
+    of the manifest. Each path is a JSON file with one document; the file may be compressed and have any suffix. An
+    empty `predicted` cell means that there is no prediction.
+
+    Raises:
+        DataError: The file cannot be read or lacks a column.
+    """
+
+    def __init__(self, path: str | Path, reading: ReadOptions) -> None:
+        self.path = Path(path)
+        self._reading = reading
+        self._known = (reading.id_key, reading.gold_key, reading.predicted_key)
+        self._table = CsvTable(self.path, self._known, "Set the columns with --id-key, --gold-key and --predicted-key.")
+        self.factors = tuple(name for name in self._table.columns if name not in {*self._known, RUN})
+
+    def rows(self) -> Iterator[RecordPair]:
+        """Yield the pairs in the order of the lines. An invalid document is a Failure. Raises DataError."""
+        readers = [self._reading.reader("gold"), self._reading.reader("predicted")]
+        for line, row in self._table.rows():
+            if isinstance(row, str):
+                yield self._broken(line, row)
+                continue
+            identity, *files = (row[name] for name in self._known)
+            if not identity:
+                yield self._broken(line, "Expected an id, got an empty cell")
+                continue
+            labels = identity, row.get(RUN) or None
+            gold, predicted = (
+                self._missing(reader.side, labels, line)
+                if not file
+                else reader.file(self.path.parent / file, split_name(Path(file))[0], labels)
+                for reader, file in zip(readers, files, strict=True)
+            )
+            yield RecordPair(gold, predicted, tuple(row[name] for name in self.factors))
+
+    def files(self) -> Iterator[Path]:
+        """Yield the manifest and the files that it names."""
+        yield self.path
+        for _, row in self._table.rows():
+            if not isinstance(row, str):
+                yield from (self.path.parent / row[name] for name in self._known[1:] if row[name])
+
+    def _missing(self, side: Side, labels: tuple[str, str | None], line: int) -> Record | Failure:
+        reason = NO_PREDICTION if side == "predicted" else "Expected a file in the gold column, got an empty cell"
+        return Failure(side, *labels, str(self.path), line, reason=reason)
+
+    def _broken(self, line: int, reason: str) -> RecordPair:
+        return RecordPair(
+            Failure("gold", file=str(self.path), line=line, reason=reason), None, ("",) * len(self.factors)
+        )
+
+
+if TYPE_CHECKING:
+    Paths: TypeAlias = str | Path | Sequence[str | Path]
+    Documents: TypeAlias = Mapping[str, Json] | Sequence[Json]
+    """Documents in memory: by id, or records."""
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
+
+    `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `read_records`), or the documents
+    themselves: by id, or a list of records with ids. Documents in two lists may all lack ids: then they are joined by
+    position, and their ids are "0", "1" and so on. `pairs` are sources of records that contain both documents, or a
+    data frame with a column for each.
+
+    Raises:
+        OptionError: None or several of the three are given, or several sources are standard input.
+    """
+
+    # from arbitre.options: Sources
+    gold: Paths | Documents = ()
+    """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
+    predicted: Paths | Documents = ()
+    """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
+    pairs: Paths | DataFrame = ()
+    """Records with id, gold and predicted, instead of `gold` and `predicted`."""
+    manifest: str | Path | None = None
+    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
+    only: Collection[str] = ()
+    """Evaluate only this document."""
+    # end of the options
+
+    def __post_init__(self) -> None:
+        for name in ("gold", "predicted"):
+            object.__setattr__(self, name, _listed(name, getattr(self, name)))
+        in_pairs = isinstance(self.pairs, DataFrame) or bool(self.pairs)
+        given = bool(self.gold and self.predicted), in_pairs, self.manifest is not None
+        if sum(given) != 1 or bool(self.gold) != bool(self.predicted):
+            raise OptionError.of("Expected `gold` and `predicted`, or `pairs` alone, or `manifest` alone.")
+        if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
+            raise OptionError.of("Expected at most one source to be standard input (-), got several.")
+
+    def joined(
+        self,
+        reading: ReadOptions | None = None,
+        on_read: Callable[[int], None] = lambda _: None,
+        processes: Processes | None = None,
+    ) -> JoinedCorpus:
+        """Read the documents and return the joined pairs, with the provenance of the gold.
+
+        The provenance is read from the sidecars of `gold`, `pairs` or `manifest`.
+
+        Args:
+            reading: Options for reading.
+            on_read: Called with the number of records read so far, after each record.
+            processes: Parse large JSON lines files.
+
+        Raises:
+            DataError: A source cannot be read, or a sidecar is invalid.
+        """
+        paths = [str(self.manifest)] if self.manifest is not None else [*_each(self.gold), *_each(self.pairs)]
+        provenance = GoldProvenance.read(expand_globs(paths))
+        joined = self._joined(reading, on_read, processes)
+        notes = (*joined.notes, *self._sheet_notes(reading or ReadOptions()))
+        return replace(joined, notes=notes, provenance=provenance)
+
+    def files(self, reading: ReadOptions | None = None) -> list[str | Path]:
+        """Return the files and folders that the documents are read from. Raises DataError if a glob matches none."""
+        if self.manifest is not None:
+            return [*Manifest(self.manifest, reading or ReadOptions()).files()]
+        return [*expand_globs([*_each(self.gold), *_each(self.predicted), *_each(self.pairs)])]
+
+    def _sheet_notes(self, reading: ReadOptions) -> Iterator[str]:
+        """Yield a note for each workbook of which only the first of several sheets is read."""
+        sides = (
+            (self.gold, reading.gold_sheet, "--gold-sheet"),
+            (self.predicted, reading.predicted_sheet, "--predicted-sheet"),
+        )
+        for sources, sheet, option in sides:
+            for name in expand_globs(_each(sources) if sheet is None else []):
+                if Path(name).suffix.lower() == WORKBOOK and (
+                    note := sheet_note(Path(name), f"Set another with {option}.")
+                ):
+                    yield note
+        if self.manifest is not None and Path(self.manifest).suffix.lower() == WORKBOOK:
+            remedy = "Save another sheet as a file of its own."
+            yield from filter(None, [sheet_note(Path(self.manifest), remedy)])
+
+    def _joined(
+        self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None
+    ) -> JoinedCorpus:
+        reading, numbers = reading or ReadOptions(), count(1)
+
+        def counted(records: Iterable[_Read]) -> Iterator[_Read]:
+            for record in records:
+                on_read(next(numbers))
+                yield record
+
+        if self.manifest is not None:
+            table = Manifest(self.manifest, reading)
+            return paired(counted(table.rows()), factors=table.factors, only=self.only)
+        if isinstance(self.pairs, DataFrame):
+            return paired(counted(reading.rows(self.pairs)), only=self.only)
+        if self.pairs:
+            try:
+                joined = paired(counted(reading.rows(self.pairs)), only=self.only)
+            except DataError as error:
+                raise error.located(file=", ".join(_each(self.pairs))) from None
+            if joined.failures and not len(joined):
+                first = joined.failures[0]
+                raise DataError.of(
+                    f"No record contains both documents: {first.reason}",
+                    file=first.file,
+                    line=first.line,
+                    hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
+                )
+            return joined
+        gold, predicted = self._records(reading, processes)
+        joined = join(counted(gold), counted(predicted), only=self.only)
+        note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
+        return joined if note is None else replace(joined, notes=(*joined.notes, note))
+
+    def _records(
+        self, reading: ReadOptions, processes: Processes | None
+    ) -> tuple[Iterator[Record | Failure], Iterator[Record | Failure]]:
+        """Return the records of both sides. Raises DataError."""
+        gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
+        if isinstance(gold, list) and isinstance(predicted, list) and not any(_has(reading.id_key, gold + predicted)):
+            if len(gold) != len(predicted):
+                raise DataError.of(
+                    f"Expected as many predictions as gold documents without ids, got {len(predicted)} and {len(gold)}",
+                    hint=f"Give each document its id, under {reading.id_key!r} or as the key of a dictionary.",
+                )
+            gold, predicted = (dict(enumerate(documents)) for documents in (gold, predicted))
+        return (
+            reading.records(self.gold, "gold", processes)
+            if gold is None
+            else _records_of(gold, reading.reader("gold")),
+            reading.records(self.predicted, "predicted", processes)
+            if predicted is None
+            else _records_of(predicted, reading.reader("predicted")),
+        )
+
+
+def _listed(name: str, sources: object) -> object:
+    """Return paths or documents of one side, as a list if they are in another iterable. Raises OptionError."""
+    if isinstance(sources, (str, Path, Mapping, list, tuple)):
+        return sources
+    if isinstance(sources, Iterable) and not hasattr(type(sources), "__pydantic_serializer__"):  # models are iterable
+        return list(sources)
+    raise OptionError.of(
+        f"Expected `{name}` to be paths, a list of documents or a dictionary of documents by id, got "
+        f"{type(sources).__name__}.",
+        hint="Put a single document in a list.",
+    )
+
+
+def _taken_from_memory(sources: Paths | Documents) -> dict[Any, Json | DataError] | list[Json | DataError] | None:
+    """Return documents in memory as JSON, each or the reason why it is none; None for paths."""
+    if not _are_documents(sources):
+        return None
+    if isinstance(sources, Mapping):
+        return {name: _as_json(document) for name, document in sources.items()}
+    return list(map(_as_json, sources))
+
+
+def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
+    try:
+        value = json_form(document)
+        check(value, "document")
+        check_value(value)
+    except DataError as error:
+        return error
+    return value
+
+
+def _has(key: str, documents: Iterable[Json | DataError]) -> Iterator[bool]:
+    return (isinstance(document, dict) and key in document for document in documents)
+
+
+def _are_documents(sources: Paths | Documents | DataFrame) -> TypeGuard[Documents]:
+    """Return whether sources are documents in memory. Texts in a list are paths."""
+    if isinstance(sources, (list, tuple)):
+        return any(not isinstance(item, (str, Path)) for item in sources)
+    return isinstance(sources, Mapping)
+
+
+def _records_of(
+    documents: dict[Any, Json | DataError] | list[Json | DataError], reader: Reader
+) -> Iterator[Record | Failure]:
+    """Yield documents in memory as records: by id, or a list of records with ids."""
+    file = f"<{reader.side}>"
+    if isinstance(documents, list):
+        for line, value in enumerate(documents, 1):
+            refused = isinstance(value, DataError)
+            yield reader.failure(value.located(file=file, line=line)) if refused else reader.record(value, file, line)
+        return
+    for line, (name, value) in enumerate(documents.items(), 1):
+        identity = None
+        try:
+            identity = label(name, (reader.id_key,))
+            if isinstance(value, DataError):
+                raise value
+        except DataError as error:
+            yield reader.failure(error.located(file=file, line=line), identity)
+        else:
+            yield reader.finished(Record(identity, None, value, file, line))
+
+
+def _each(sources: Paths | Documents | DataFrame) -> list[str]:
+    if isinstance(sources, DataFrame) or _are_documents(sources):
+        return []
+    return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))

@@ -1,0 +1,228 @@
+"""Reads CSV files and Excel workbooks: manifests, and tables with a document in each row."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import TYPE_CHECKING, Any, Final, Self
+from zipfile import BadZipFile
+
+from arbitre.errors import DataError, did_you_mean, missing_library
+from arbitre.inputs import strict_json
+from arbitre.inputs.document_ids import quote_names
+from arbitre.inputs.open_files import is_compressed, open_source
+from arbitre.parsing.csv_rows import CsvError, csv_rows
+from arbitre.parsing.dates import is_date
+from arbitre.parsing.json_form import json_form
+from arbitre.values import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from arbitre.values import Json
+
+
+WORKBOOK: Final = ".xlsx"
+
+
+class CsvTable:
+    """A CSV file in UTF-8, with or without a byte-order mark, whose first line contains the names of the columns.
+
+    The delimiter is detected (see `csv_rows`). The file may be compressed. A sheet of an Excel workbook is read like a
+    CSV file.
+
+    Attributes:
+        path: Path of the file.
+        sheet: Name of the sheet of a workbook; None for the first.
+        columns: Names of the columns.
+
+    Raises:
+        DataError: The file cannot be read, a column occurs twice, or a required column is missing.
+    """
+
+    def __init__(self, path: Path, required: Collection[str], hint: str, sheet: str | None = None) -> None:
+        self.path, self.sheet = path, sheet
+        with self._table() as (columns, _):
+            self.columns = columns
+        for name in required:
+            if columns.count(name) != 1:
+                raise self._refused(
+                    f"Expected one column {name!r}, got {columns.count(name) or 'none'}",
+                    did_you_mean(name, columns, hint),
+                )
+        if len(set(columns)) != len(columns):
+            raise self._refused(f"Expected each column once, got {quote_names(columns)}", "Rename one of them.")
+
+    def rows(self) -> Iterator[tuple[int, dict[str, str] | str]]:
+        """Yield the line and the cells by column of each row, or why it cannot be used. Raises DataError."""
+        with self._table() as (_, lines):
+            for line, cells in lines:
+                if len(cells) == len(self.columns):
+                    yield line, dict(zip(self.columns, cells, strict=True))
+                else:
+                    yield line, f"Expected {len(self.columns)} cells, got {len(cells)}"
+
+    @contextmanager
+    def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
+        """Open the file. Yields its first row, and the line and the cells of all others that are not blank."""
+        if self.path.suffix.lower() == WORKBOOK:
+            rows = workbook_rows(self.path, self.sheet)
+            yield next(rows, (1, []))[1], rows
+            return
+        try:
+            with open_source(self.path) as data, io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file:
+                rows = csv_rows(file)
+                yield next(rows, (1, []))[1], rows
+        except CsvError as error:
+            raise DataError.of(
+                f"Cannot read the file as CSV: {error}",
+                file=str(self.path),
+                hint=f"Correct the row after line {error.line}.",
+            ) from error
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error) from error
+
+    def _undecodable(self, error: UnicodeDecodeError) -> DataError:
+        """Return the error for a file that is not UTF-8; spreadsheets write Windows-1252 or UTF-16."""
+        wide = error.start == 0 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        name, code = ("UTF-16", "UTF-16") if wide else ("Windows-1252", "CP1252")
+        command = (
+            "" if is_compressed(self.path) else f", or convert it: iconv -f {code} -t UTF-8 {self.path} > utf8.csv"
+        )
+        return DataError.of(
+            f"Expected CSV in UTF-8, got another encoding, probably {name}",
+            file=str(self.path),
+            hint=f"Save the table as CSV UTF-8{command}",
+        )
+
+    def _refused(self, message: str, hint: str | None) -> DataError:
+        return DataError.of(message, file=str(self.path), line=1, hint=hint)
+
+
+def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row of a sheet that is not blank, as texts.
+
+    Formulas have the value that was saved with them. Dates are written as in ISO 8601, booleans as TRUE and FALSE.
+
+    Args:
+        path: Path of the workbook.
+        sheet: Name of the sheet; None for the first.
+
+    Raises:
+        DataError: openpyxl is not installed, the file cannot be read, or it has no such sheet.
+    """
+    with _workbook(path) as sheets:
+        if sheet is not None and sheet not in sheets:
+            hint = did_you_mean(sheet, sheets)
+            raise DataError.of(f"Expected the name of a sheet, got {sheet!r}", file=str(path), hint=hint)
+        width = None
+        chosen = next(iter(sheets.values())) if sheet is None else sheets[sheet]
+        for number, row in enumerate(chosen.iter_rows(values_only=True), 1):
+            cells = [_cell_text(value) for value in row]
+            while cells and not cells[-1]:
+                cells.pop()
+            if cells:
+                width = len(cells) if width is None else width
+                yield number, cells + [""] * (width - len(cells))
+
+
+def sheet_note(path: Path, remedy: str) -> str | None:
+    """Return a note if a workbook has more sheets than the first, which is read. Raises DataError."""
+    with _workbook(path) as sheets:
+        first, *others = sheets
+    if not others:
+        return None
+    return f"{path} has {len(sheets)} sheets; only the first, {first!r}, is read. {remedy}"
+
+
+@contextmanager
+def _workbook(path: Path) -> Iterator[dict[str, Any]]:
+    """Open a workbook. Yields its sheets by name, in order; those without cells, such as charts, are left out."""
+    try:
+        import openpyxl  # noqa: PLC0415  (an extra)
+    except ImportError as error:
+        raise missing_library("openpyxl", "excel", "An Excel workbook", error) from None
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            sheets = {sheet.title: sheet for sheet in book.worksheets}
+            if not sheets:
+                raise DataError.of("Expected a workbook with a sheet, got none", file=str(path))
+            yield sheets
+        finally:
+            book.close()
+    except (OSError, KeyError, IndexError, ValueError, TypeError, EOFError, BadZipFile, SyntaxError) as error:
+        raise DataError.of(
+            f"Cannot read the file as an Excel workbook: {getattr(error, 'strerror', None) or error}",
+            file=str(path),
+            hint="Check the name, or save the sheet as CSV UTF-8.",
+        ) from error
+
+
+def _cell_text(value: Any) -> str:  # noqa: ANN401  (a value of openpyxl)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime) and value.time() == time.min:
+        value = value.date()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str) else str(json_form(value))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTypes:
+    """What the cells of a CSV file have in common, to infer a schema.
+
+    Attributes:
+        integers: Columns in which all cells are integers, without leading zeros.
+        dates: Columns in which all cells are ISO 8601 dates such as 1931-03-01.
+    """
+
+    integers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: CsvTable, labels: Collection[str]) -> Self:
+        """Read a table. Empty cells are ignored, and the columns of `labels` are left out. Raises DataError."""
+        kinds: dict[str, set[str]] = {name: set() for name in table.columns if name not in labels}
+        for _, row in table.rows():
+            if not isinstance(row, str):
+                for name, found in kinds.items():
+                    if row[name] and "text" not in found:
+                        found.add(_cell_type(row[name]))
+        return cls(*(tuple(name for name, found in kinds.items() if found == {kind}) for kind in ("integer", "date")))
+
+
+def _cell_type(text: str) -> str:
+    if _INTEGER.fullmatch(text):
+        return "integer"
+    return "date" if is_date(text) else "text"
+
+
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+
+
+def cell_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
+    """Return the value of a cell whose field may have these kinds.
+
+    A field without kinds, or that may be a text, is a text. Any other cell is read as JSON; TRUE and FALSE are booleans
+    in any case. A cell that is not JSON of one of the kinds stays a text.
+
+    >>> [cell_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "12,5", "[1]")]
+    [12, 1.5, True, '12,5', '[1]']
+    """
+    if not kinds or Kind.STRING in kinds:
+        return text
+    plain = text.lower() if text.lower() in {"true", "false"} else text
+    try:
+        value = strict_json.parse(plain, max_depth=max_depth)
+    except DataError:
+        return text
+    return value if kind_of(value) in kinds else text

@@ -1,0 +1,198 @@
+"""Reads documents from data frames of pandas, Polars and Arrow."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, runtime_checkable
+
+from arbitre.errors import DataError, did_you_mean
+from arbitre.inputs.document_ids import RUN
+from arbitre.inputs.strict_json import check_value
+from arbitre.parsing.json_form import json_form
+from arbitre.tables.arrow import import_pyarrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.values import Json
+
+
+# Reads Parquet tables in batches.
+
+
+class ParquetRow(NamedTuple):
+    """One row of a table: its number (from 1), id, run, and the JSON texts of the other columns.
+
+    In place of a text, there may be the reason why a value cannot be a document.
+    """
+
+    number: int
+    id: Json
+    run: Json
+    texts: tuple[str | DataError | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """A Parquet file that is decoded in batches and never held in memory as a whole."""
+
+    path: Path
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns. Raises DataError if pyarrow is not installed or the file cannot be read."""
+        pa = import_pyarrow(self.path)
+        try:
+            names: list[str] = pa.parquet.read_schema(self.path).names
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(error) from error
+        return names
+
+    def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
+        """Yield all rows.
+
+        Args:
+            id_key: Column of the ids.
+            columns: Columns of documents. String columns contain JSON texts; other columns contain values, which are
+                converted to JSON texts. Null becomes None.
+
+        Raises:
+            DataError: pyarrow is not installed, the file cannot be read, a column is missing, or a column has a type
+                without JSON equivalent.
+        """
+        pa = import_pyarrow(self.path)
+        try:
+            with pa.parquet.ParquetFile(self.path) as file:
+                schema = file.schema_arrow
+                self._check(pa.types, schema, (id_key, *columns))
+                labels = [id_key, *[RUN] * (RUN in schema.names)]
+                number = 0
+                for batch in file.iter_batches(BATCH_ROWS, columns=[*labels, *columns]):
+                    ids = batch.column(id_key).to_pylist()
+                    runs = batch.column(RUN).to_pylist() if RUN in labels else [None] * len(ids)
+                    texts = [_texts(pa.types, batch.column(name)) for name in columns]
+                    for cells in zip(ids, runs, zip(*texts, strict=True), strict=True):
+                        number += 1
+                        yield ParquetRow(number, *cells)
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> DataError:
+        return DataError.of(
+            f"Cannot read the Parquet file: {error}",
+            file=str(self.path),
+            hint="Check the name, and whether the file is complete.",
+        )
+
+    def _check(self, types: Any, schema: Any, columns: Iterable[str]) -> None:  # noqa: ANN401  (pyarrow has no types)
+        for name in columns:
+            if schema.names.count(name) != 1:
+                raise DataError.of(
+                    f"Expected one column {name!r}, got {schema.names.count(name) or 'none'}",
+                    file=str(self.path),
+                    hint=did_you_mean(
+                        name, schema.names, "Set the columns with --id-key, --gold-key and --predicted-key."
+                    ),
+                )
+            kind = schema.field(name).type
+            if not _plain(types, kind):
+                raise DataError.of(
+                    f"Expected the column {name!r} to contain JSON texts or values, got the type {kind}",
+                    file=str(self.path),
+                    hint="Convert dates and decimals to text, and maps to lists of objects.",
+                )
+
+
+BATCH_ROWS: Final = 1024
+"""Number of rows decoded at once."""
+
+
+def _texts(types: Any, column: Any) -> list[str | None]:  # noqa: ANN401
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    cells: list[Any] = column.to_pylist()
+    return cells if _column_text(types, kind) else [None if cell is None else json.dumps(cell) for cell in cells]
+
+
+def _column_text(types: Any, kind: Any) -> bool:  # noqa: ANN401
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def _plain(types: Any, kind: Any) -> bool:  # noqa: ANN401
+    """Return whether all values of an Arrow type can be represented in JSON."""
+    if types.is_struct(kind):
+        return all(_plain(types, field.type) for field in kind)
+    if any(test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_dictionary)):
+        return _plain(types, kind.value_type)
+    scalars = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
+    return _column_text(types, kind) or any(test(kind) for test in scalars)
+
+
+@runtime_checkable
+class DataFrame(Protocol):
+    """A data frame: a pandas or Polars data frame, or an Arrow table."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows as a stream of Arrow batches."""
+
+    def __getitem__(self, name: str, /) -> Any:  # noqa: ANN401  (a column)
+        """Return a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameTable:
+    """A data frame that is read like a Parquet file."""
+
+    frame: DataFrame
+    path: ClassVar = Path("DataFrame")
+    """Name of the data frame in failures, in place of a file name."""
+
+    def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
+        """Yield all rows.
+
+        Args:
+            id_key: Column of the ids.
+            columns: Columns of documents. Texts are JSON texts; other values are converted to them. Missing values
+                become None.
+
+        Raises:
+            DataError: A column is missing, or a value has no JSON equivalent.
+        """
+        names = list(getattr(self.frame, "column_names", None) or self.frame.columns)  # type: ignore[attr-defined]
+        for name in (id_key, *columns):
+            if names.count(name) != 1:
+                raise DataError.of(
+                    f"Expected one column {name!r}, got {names.count(name) or 'none'}",
+                    hint=did_you_mean(name, names, "Set the columns with `id_key`, `gold_key` and `predicted_key`."),
+                )
+        ids = self._values(id_key)
+        runs = self._values(RUN) if RUN in names else [None] * len(ids)
+        texts = zip(*([_text(name, cell) for cell in self._values(name)] for name in columns), strict=True)
+        for number, row in enumerate(zip(ids, runs, texts, strict=True), 1):
+            yield ParquetRow(number, *row)
+
+    def _values(self, name: str) -> list[Any]:
+        """Return the values of a column as Python objects, with None for missing values."""
+        column = self.frame[name]
+        if hasattr(column, "isna"):  # pandas marks missing values in several ways
+            missing = column.isna().tolist()
+            return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+        values: list[Any] = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
+        return values
+
+
+def _text(name: str, cell: Json) -> str | DataError | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    try:
+        value = json_form(cell)
+        check_value(value)
+        return json.dumps(value)
+    except DataError as error:
+        return error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError.of(
+            f"Expected the column {name!r} to contain JSON texts or values: {error}",
+            hint="Convert the values to JSON types first.",
+        ) from None

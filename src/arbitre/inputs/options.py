@@ -1,0 +1,267 @@
+"""Options for reading documents, and the functions that read them from any source."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from arbitre.errors import DataError, OptionError
+from arbitre.inputs import damaged_json, strict_json
+from arbitre.inputs.data_frames import DataFrame, FrameTable
+from arbitre.inputs.document_ids import FileNamePattern
+from arbitre.inputs.open_files import STDIN, expand_globs, split_name
+from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
+from arbitre.inputs.records import Failure, Record, Side
+from arbitre.signature import Signature
+from arbitre.values import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from arbitre.inputs.data_frames import ParquetTable
+    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.projection import Projection
+    from arbitre.schema import Plan
+    from arbitre.values import Json, Kind
+
+
+NO_PREDICTION: Final = "no prediction"
+"""Reason of the failure if a gold document has no prediction."""
+
+
+class RecordPair(NamedTuple):
+    """Gold and prediction that come from one record of a source.
+
+    Attributes:
+        gold: The gold document, or the failure of the record.
+        predicted: The prediction; None if the record failed.
+        factors: Values of the other columns of a manifest.
+    """
+
+    gold: Record | Failure
+    predicted: Record | Failure | None
+    factors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """Options for reading documents."""
+
+    # from arbitre.options: Reading
+    id_key: str = "id"
+    """Key of a record's id."""
+    id_pattern: str | None = None
+    """Extract the id from the file name: the group named id, else the first group, else the whole match."""
+    normalize_ids: bool = False
+    """Join ids that differ only in case, Unicode form or file extension."""
+    gold_key: str = "gold"
+    """Key or column of the gold document in records that contain both."""
+    predicted_key: str = "predicted"
+    """Key or column of the prediction."""
+    gold_sheet: str | None = None
+    """Sheet with gold in Excel workbooks. None: the first."""
+    predicted_sheet: str | None = None
+    """Sheet with predictions in Excel workbooks. None: the first."""
+    project: Projection | None = None
+    """JMESPath expressions that transform gold and predicted documents before comparison."""
+    lenient: bool = False
+    """Repair predictions that are not valid JSON, and list the repairs."""
+    repair_structure: bool = False
+    """With `lenient`: also accept repairs that move or drop keys."""
+    max_depth: int = 512
+    """Maximum nesting depth of lists and objects in a document."""
+    # end of the options
+    texts: bool = False
+    """Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a prediction
+    that is a text by the JSON in it."""
+    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
+    are texts."""
+
+    def records(
+        self, sources: str | Path | Iterable[str | Path], side: Side, processes: Processes | None = None
+    ) -> Iterator[Record | Failure]:
+        """Yield the documents of one side, source by source; see `read_records`. Raises DataError.
+
+        With `processes`, records that have a place may lack their value; see `Reader.source`.
+        """
+        reader = self.reader(side)
+        given = [sources] if isinstance(sources, (str, Path)) else list(sources)
+        names = [(name, name != str(source)) for source in given for name in expand_globs(source)]
+        for name, matched in names:
+            yield from reader.source(name, alone=len(names) == 1, matched=matched, processes=processes)
+
+    def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
+        """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
+
+        A data frame has a column for each side.
+
+        Raises:
+            DataError: A whole source cannot be read.
+        """
+        whole = replace(self, lenient=False, repair_structure=False, project=None).reader("gold")
+        whole = replace(whole, wrapped=False)
+        gold, predicted = self.reader("gold"), self.reader("predicted")
+        if isinstance(sources, DataFrame):
+            yield from _table_rows(FrameTable(sources), gold, predicted)
+            return
+        names = list(expand_globs(sources))
+        for name in names:
+            if split_name(Path(name))[1] in CELLS:
+                raise DataError.of(
+                    "Expected records that contain both documents, got a CSV file",
+                    file=name,
+                    hint="For a table of file names, use --manifest. For tables of documents, use --gold and "
+                    "--predicted.",
+                )
+            if split_name(Path(name))[1] == TABLE:
+                from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
+
+                yield from _table_rows(ParquetTable(Path(name)), gold, predicted)
+            else:
+                items = whole.source(name, alone=len(names) == 1)
+                yield from (_row(item, gold, predicted) for item in items)
+
+    def reader(self, side: Side) -> Reader:
+        """Return the reader of one side.
+
+        Raises:
+            DataError: An extra is not installed.
+            OptionError: `id_pattern` is invalid, or `repair_structure` is set without `lenient`.
+        """
+        if self.repair_structure and not self.lenient:
+            raise OptionError.of("`repair_structure` requires `lenient`", hint="Set `lenient`, or leave it out.")
+        if self.lenient:
+            damaged_json.version()
+        return Reader(
+            side,
+            self.id_key,
+            column=self.gold_key if side == "gold" else self.predicted_key,
+            names=FileNamePattern.of(self.id_pattern),
+            max_depth=self.max_depth,
+            expression=getattr(self.project, side, None),
+            lenient=self.lenient and side == "predicted",
+            repair_structure=self.repair_structure,
+            texts=self.texts,
+            fields=self.fields,
+            normalize_ids=self.normalize_ids,
+            sheet=self.gold_sheet if side == "gold" else self.predicted_sheet,
+        )
+
+    def for_plan(self, plan: Plan) -> Self:
+        """Return the options for documents of a schema.
+
+        Lenient reading keeps texts if the schema allows them, and the cells of CSV files are read as the kinds that the
+        schema declares.
+        """
+        return replace(self, texts=plan.allows_text, fields=plan.field_kinds)
+
+    def signed(self, plan: Plan) -> Plan:
+        """Return the plan with the reading options that can change scores added to its signature."""
+        entries = dict(plan.signature.entries)
+        if self.lenient:
+            entries["lenient"] = f"json-repair {damaged_json.version()}" + ", structure" * self.repair_structure
+        if self.project is not None:
+            entries |= self.project.signature
+        return replace(plan, signature=Signature.of(entries, plan.signature.version))
+
+
+def read_records(
+    source: str | Path,
+    side: Side,
+    *,
+    id_key: str = "id",
+    id_pattern: str | None = None,
+    max_depth: int = strict_json.MAX_DEPTH,
+) -> Iterator[Record | Failure]:
+    """Yield the documents of a source in a stable order: files by name, lines and items in their order.
+
+    Shorthand for `ReadOptions(...).records([source], side)`.
+
+    The source is one of:
+
+    * a folder: each `<id>.json` file directly in it is one document. `id_pattern` is searched in the file name without
+      `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group `run`, else
+      the whole name if that differs from the id;
+    * `.jsonl`, `.ndjson`: one record per line;
+    * `.json` with an array: one record per item;
+    * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
+    * `.parquet`: one record per row, with the document in the column named after the side;
+    * `.csv`, `.tsv`: one record per row, with a column for each field;
+    * `-`: standard input, as JSON or JSON lines;
+    * a glob: all files that match.
+
+    A record has its id (a string or an integer) under `id_key` and optionally its run under `run`; neither is part of
+    the value. `.gz` and `.zst` files are decompressed. Lines and rows are read one by one; an array is read into
+    memory. An invalid document is yielded as a Failure.
+
+    Args:
+        source: Path, glob or "-".
+        side: "gold" or "predicted".
+        id_key: Key or Parquet column of the id.
+        id_pattern: Regular expression that finds the id in a file name.
+        max_depth: Maximum number of nested containers.
+
+    Raises:
+        DataError: The whole source cannot be read.
+    """
+    yield from ReadOptions(id_key=id_key, id_pattern=id_pattern, max_depth=max_depth).records(source, side)
+
+
+def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
+    """Split a record that contains both sides."""
+    if isinstance(item, Failure):
+        return RecordPair(item, None)
+    sides: list[Record | Failure | None] = []
+    for reader in (gold, predicted):
+        if isinstance(item.value, dict) and reader.column in item.value:
+            place = item.place and item.place._replace(member=reader.column)
+            sides.append(reader.finished(replace(item, value=item.value[reader.column], place=place)))
+        else:
+            sides.append(None)
+    return RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
+
+
+def _table_rows(table: ParquetTable | FrameTable, gold: Reader, predicted: Reader) -> Iterator[RecordPair]:
+    """Yield the rows of a table that has a column for each side."""
+    path = table.path
+    for row in table.rows(gold.id_key, [gold.column, predicted.column]):
+        labels = gold.labels(row.id, row.run, str(path), row.number)
+        if isinstance(labels, Failure):
+            yield RecordPair(labels, None)
+            continue
+        item = Record(*labels, None, str(path), row.number)
+        sides = [
+            reader.cell(text, labels, path, row.number)
+            for reader, text in zip((gold, predicted), row.texts, strict=True)
+        ]
+        yield RecordPair(sides[0] or _no_gold(item, gold, predicted), sides[1] or _no_prediction(item))
+
+
+def _no_gold(item: Record, gold: Reader, predicted: Reader) -> Failure:
+    reason = f"Expected a record to contain {gold.column!r} and {predicted.column!r}, got no {gold.column!r}"
+    return Failure("gold", item.id, item.run, item.file, item.line, reason=reason)
+
+
+def _no_prediction(item: Record) -> Failure:
+    return Failure("predicted", item.id, item.run, item.file, item.line, reason=NO_PREDICTION)
+
+
+# Reads a file that contains one document.
+
+
+def is_corpus(source: str | Path) -> bool:
+    """Return whether a source is a folder, or a file that contains one record per line or row."""
+    path = Path(source)
+    return str(source) != STDIN and (path.is_dir() or split_name(path)[1] in {*LINES, *CELLS, TABLE})
+
+
+def read_document(source: str | Path, max_depth: int = strict_json.MAX_DEPTH) -> Json:
+    """Read a document from a file or from standard input (`-`). Raises DataError if it cannot be read."""
+    if str(source) != STDIN:
+        return strict_json.load(Path(source), max_depth=max_depth, max_bytes=MAX_BYTES)
+    text = sys.stdin.buffer.read(MAX_BYTES + 1)
+    strict_json.check_size(text, file="<stdin>")
+    return strict_json.parse(text, file="<stdin>", max_depth=max_depth)

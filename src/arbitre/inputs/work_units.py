@@ -1,0 +1,156 @@
+"""Work units: consecutive pairs whose documents are read by the process that compares them."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+
+from arbitre.errors import DataError
+from arbitre.inputs.records import ByteRange, Failure, Origin, Pair
+from arbitre.parsing.fast_json import parse_again
+from arbitre.storage.temporary import TemporaryFolder, temporary_space
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.values import Json
+
+
+# Temporary file for documents that are not in a plain file.
+
+
+SPOOL: Final = ".spool"
+"""Suffix of the temporary files."""
+
+
+class Spool:
+    """Temporary file of JSON texts, created with the first text and deleted with this object.
+
+    It stores documents that were decompressed, projected, repaired, or read from a table or standard input, so that
+    any process on this machine can read them.
+    """
+
+    def __init__(self) -> None:
+        self._folder: TemporaryFolder | None = None
+        self._file: BinaryIO | None = None
+        self._name, self._size = "", 0
+
+    def keep(self, value: Json) -> ByteRange:
+        """Write a document and return its place. Raises DataError if the disk is full."""
+        text = json.dumps(value).encode()
+        with temporary_space():
+            if self._file is None:
+                self._folder = TemporaryFolder()
+                self._name = str(self._folder.path / f"documents{SPOOL}")
+                self._file = Path(self._name).open("wb")  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
+            self._file.write(text)
+        self._size += len(text)
+        return ByteRange(self._name, self._size - len(text), len(text))
+
+    def flush(self) -> None:
+        """Flush the file, so that other processes can read it."""
+        if self._file is not None:
+            with temporary_space():
+                self._file.flush()
+
+
+MAX_OPEN_FILES: Final = 8
+"""Approximate maximum number of open files while a work unit is read."""
+
+
+class PairLocation(NamedTuple):
+    """Places of the documents of a pair; `predicted` is a Failure if there is no prediction."""
+
+    id: str
+    run: str | None
+    gold: ByteRange
+    predicted: ByteRange | Failure
+    origins: tuple[Origin, Origin]
+
+
+class Checkpoint(NamedTuple):
+    """File for the results of a work unit, and a digest of everything that affects them."""
+
+    file: Path
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkUnit:
+    """Consecutive pairs of a join, starting at position `start`. Small enough to send to another process.
+
+    Iterating reads the documents, one pair after the other. Raises DataError if a file has changed.
+    """
+
+    start: int
+    items: Sequence[PairLocation | Pair]
+    checkpoint: Checkpoint | None = None
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return read_pairs(self.items)
+
+    def as_json(self) -> WorkUnit:
+        """Return a copy in which the Python objects of documents are converted to JSON, where that is possible."""
+        items = [item.as_json() if isinstance(item, Pair) else item for item in self.items]
+        return WorkUnit(self.start, items, self.checkpoint)
+
+    def with_temporary_documents(self) -> WorkUnit:
+        """Return a copy for other machines: with the documents of temporary files, and without checkpoint."""
+        return WorkUnit(self.start, [next(read_pairs([item])) if _temporary(item) else item for item in self.items])
+
+
+def _temporary(item: PairLocation | Pair) -> bool:
+    places = () if isinstance(item, Pair) else (item.gold, item.predicted)
+    return any(isinstance(place, ByteRange) and place.file.endswith(SPOOL) for place in places)
+
+
+def read_pairs(items: Iterable[PairLocation | Pair]) -> Iterator[Pair]:
+    """Read the documents of pairs. Raises DataError if a file has changed."""
+    with ExitStack() as stack:
+        files: dict[str, BinaryIO] = {}
+        for item in items:
+            if isinstance(item, Pair):
+                yield item
+                continue
+            if len(files) > MAX_OPEN_FILES:
+                stack.close()
+                files.clear()
+            gold = _value(item.gold, item.id, files, stack)
+            if isinstance(item.predicted, Failure):
+                yield Pair(item.id, item.run, gold, ABSENT, item.predicted, item.origins)
+            else:
+                predicted = _value(item.predicted, item.id, files, stack)
+                yield Pair(item.id, item.run, gold, predicted, origins=item.origins)
+
+
+def _value(place: ByteRange, identity: str, files: dict[str, BinaryIO], stack: ExitStack) -> Json:
+    """Read the document at a place. It has already been parsed strictly once."""
+    try:
+        if place.file not in files:
+            files[place.file] = stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
+        files[place.file].seek(place.offset)
+        value = parse_again(files[place.file].read(place.length))
+        if place.without and str(value[place.without[0]]) != identity:
+            raise _changed(place, identity)
+        if place.member is not None:
+            return value[place.member]
+        return {key: item for key, item in value.items() if key not in place.without} if place.without else value
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _changed(place, identity) from error
+
+
+def _changed(place: ByteRange, identity: str) -> DataError:
+    return DataError.of(
+        f"The document {identity!r} changed on disk during the run",
+        file=place.file,
+        hint="Start again, and do not change the files during the run.",
+    )

@@ -1,0 +1,540 @@
+"""Normalisers: functions applied to values before comparison, so that some differences are ignored.
+
+>>> catalogue.build("squash-space")(["  Gérard   Larcher ", 3])
+['Gérard Larcher', 3]
+>>> catalogue.build({"number": {"decimal": ","}})("1 234,5")
+1234.5
+
+>>> own = with_normalizer("initials", lambda text: "".join(word[:1] for word in text.split()))
+>>> own.build("initials")(["Ada Lovelace", 3])
+['AL', 3]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import reprlib
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+from typing import Any, Final
+
+from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
+from arbitre.catalogue import Catalogue, Factory
+from arbitre.errors import DataError, FunctionError, SchemaError, shown
+from arbitre.parsing.dates import FORMAT, check_languages, iso_date
+from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_amount, read_decimal, read_number
+from arbitre.values import MAX_DIGITS, Json, Kind, check, kind_of
+
+# Normalisers: functions applied to values before comparison, so that some differences are ignored.
+#
+# A normaliser never changes its input, and returns equal JSON values for equal JSON values. Unless documented
+# otherwise, it applies to the items of a list, at any depth, and returns objects and values of other kinds unchanged.
+
+
+Apply = Callable[[Json], Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizer:
+    """A normaliser with its options: a function of one value.
+
+    A distance after normalisation is a pull-back: it keeps symmetry and the triangle inequality, but no longer
+    separates the values that the normaliser makes equal.
+
+    Attributes:
+        name: Name in the catalogue.
+        identifies: One-line description of the values that become equal.
+        apply: The function.
+        options: Options by name.
+        of_text: Faster equivalent of `apply` for a text; returns a text.
+        of_lists: Faster equivalent of `apply` for many lists.
+        makes: Possible kinds of the result by kind of the input, for kinds that can change.
+        authority: The names and variants that it maps, if it uses an authority file.
+        after: Returns the normaliser as it applies after others; None if it does not depend on them.
+        implied: Whether it applies without being declared, and is not listed with the declared ones.
+    """
+
+    name: str
+    identifies: str
+    apply: Apply = field(compare=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    of_text: Callable[[str], str] | None = field(default=None, compare=False)
+    of_lists: Callable[[Iterable[list[Json]]], list[Json]] | None = field(default=None, compare=False)
+    makes: Mapping[Kind, frozenset[Kind]] = field(default_factory=dict)
+    authority: Authority | None = field(default=None, compare=False)
+    after: Callable[[Sequence[Normalizer]], Normalizer] | None = field(default=None, compare=False)
+    implied: bool = False
+
+    def kinds_of(self, kind: Kind) -> frozenset[Kind]:
+        """Return the possible kinds of a value of this kind after normalisation."""
+        return self.makes.get(kind, frozenset({kind}))
+
+    def __call__(self, value: Json) -> Json:
+        return self.apply(value)
+
+
+def normalize(normalizers: Iterable[Normalizer], value: Json) -> Json:
+    """Apply normalisers to one value, one after another."""
+    for normalizer in normalizers:
+        value = normalizer.apply(value)
+    return value
+
+
+def normalized(
+    normalizers: Iterable[Normalizer], values: Iterable[Json], types: set[type]
+) -> tuple[Iterable[Json], set[type]]:
+    """Apply normalisers to many values, one after another.
+
+    Args:
+        normalizers: Normalisers, in order.
+        values: Values to normalise.
+        types: Types of the values.
+
+    Returns:
+        The normalised values, which can be iterated once, and their types.
+    """
+    for normalizer in normalizers:
+        if normalizer.of_text is not None and types <= {str}:
+            values = map(normalizer.of_text, values)
+        else:
+            of_all = normalizer.of_lists if types <= {list} else None
+            values = list(map(normalizer.apply, values)) if of_all is None else of_all(values)
+            types = set(map(type, values))
+    return values, types
+
+
+def _itemwise(change: Apply, value: Json) -> Json:
+    if isinstance(value, list):
+        return list(map(partial(_itemwise, change), value))  # one stack frame per level
+    return value if isinstance(value, dict) else change(value)
+
+
+def _textwise(change: Callable[[str], Json], value: Json) -> Json:
+    return change(value) if isinstance(value, str) else value
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def nfc(value: Json) -> Json:
+    """Return a value with all its texts in Unicode normal form NFC; the keys of objects are unchanged."""
+    if isinstance(value, str):
+        return value if value.isascii() else unicodedata.normalize("NFC", value)
+    if isinstance(value, list):
+        return list(map(nfc, value))
+    return {key: nfc(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def is_surely_nfc(values: Sequence[Json], types: set[type]) -> bool:
+    """Return whether the values of a column are known to be in NFC, by a check that is cheaper than `nfc`."""
+    if types <= {str}:
+        return all(map(str.isascii, values))
+    items = set(map(type, chain.from_iterable(values))) if types <= {list} else types
+    return items <= {int, float, bool, type(None)}
+
+
+def _unaccent(text: str) -> str:
+    base_letters = "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", base_letters)
+
+
+def _squash_space(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _strip_punctuation(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PS")
+
+
+def _decimal_text(number: float) -> str:
+    """Return a number as text without exponent; 2 and 2.0 give the same text."""
+    integer = math.trunc(number)
+    return format(Decimal(integer) if integer == number else Decimal(repr(float(number))), "f")
+
+
+def _text(value: Json) -> Json:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _decimal_text(value) if _is_number(value) else value
+
+
+def _digits(value: Json) -> Json:
+    text = _decimal_text(value) if _is_number(value) else value
+    return re.sub("[^0-9]", "", text) if isinstance(text, str) else value
+
+
+# A sign is part of a number only at the start of a word: "12-15" contains 12 and 15.
+_NUMBERS = re.compile(r"(?:(?<![^\s(])[+−-])?[0-9]+(?:\.[0-9]+)?")
+
+
+def _number(form: NumberFormat, text: str) -> Json:
+    number = form.parse(text)
+    return text if number is None else number
+
+
+def _of_decimal(text: str) -> Json:
+    number = read_decimal(text)
+    return text if number is None else number
+
+
+def _numbers(value: Json) -> Json:
+    return list(_numbers_in(value)) if isinstance(value, (str, list)) or _is_number(value) else value
+
+
+def _numbers_in(value: Json) -> Iterator[float]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _numbers_in(item)
+    elif isinstance(value, str):
+        for numeral in _NUMBERS.findall(value):
+            if len(numeral) > MAX_DIGITS:  # the text may contain other numbers, so it cannot stay a text
+                raise DataError.of(
+                    f"Expected numbers of at most {MAX_DIGITS} digits, got one of {len(numeral)} characters",
+                    hint="Remove `numbers` for this field, or shorten the number.",
+                )
+            if (number := read_number(numeral.replace("−", "-"))) is not None:
+                yield number
+    elif _is_number(value):
+        yield value
+
+
+def _concat(separator: str, value: Json) -> Json:
+    if not isinstance(value, list):
+        return value
+    kinds = set(map(type, value))
+    if kinds <= {int}:  # fast path for the common cases
+        return separator.join(map(int.__repr__, value))
+    return separator.join(value if kinds <= {str} else _scalar_texts(value))
+
+
+def _concat_all(separator: str, values: Iterable[list[Json]]) -> list[Json]:
+    values = list(values)
+    if set(map(type, chain.from_iterable(values))) <= {int}:
+        return [separator.join(map(int.__repr__, value)) for value in values]
+    return [_concat(separator, value) for value in values]
+
+
+def _scalar_texts(value: Json) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _scalar_texts(item)
+    elif isinstance(text := _text(value), str):
+        yield text
+
+
+_TEXT, _LIST = frozenset({Kind.STRING}), frozenset({Kind.ARRAY})
+_NUMBER_OR_TEXT = frozenset({Kind.NUMBER, Kind.STRING})
+
+
+def _fixed(
+    name: str, apply: Apply, summary: str, identifies: str, makes: Mapping[Kind, frozenset[Kind]]
+) -> tuple[str, Factory[Normalizer]]:
+    """Return the catalogue entry of a normaliser without options."""
+    normalizer = Normalizer(name, identifies, apply, makes=makes)
+    return name, Factory(lambda _: normalizer, summary)
+
+
+def _of_texts(
+    name: str, change: Callable[[str], str], summary: str, identifies: str
+) -> tuple[str, Factory[Normalizer]]:
+    normalizer = Normalizer(name, identifies, partial(_itemwise, partial(_textwise, change)), of_text=change)
+    return name, Factory(lambda _: normalizer, summary)
+
+
+def _number_with(options: Mapping[str, Any]) -> Normalizer:
+    form = NumberFormat(**{"decimal": ".", **options})
+    if "decimal" not in options and options:
+        raise SchemaError.of(
+            f"`number` requires `decimal` with {' and '.join(f'`{name}`' for name in options)}",
+            pointer="/number",
+            hint='Declare the decimal mark, "." or ",": "1.234" can be 1.234 or 1234.',
+        )
+    if form.decimal in form.group:
+        raise SchemaError.of(
+            f"Expected `group` to differ from `decimal`, got {shown(form.group)}",
+            pointer="/number/group",
+            hint='For "1.234,50", write {"decimal": ",", "group": "."}.',
+        )
+    signs = [words for name, words in _SIGNS.items() if options.get(name)]
+    identifies = "a number and its representations as text" + ", whatever its " * bool(signs) + " or ".join(signs)
+    change = partial(_textwise, partial(_number, form))
+    makes = {Kind.STRING: _NUMBER_OR_TEXT}
+    return Normalizer("number", identifies, partial(_itemwise, change), {"decimal": ".", **options}, makes=makes)
+
+
+def _amount(decimal: str | None, text: str) -> Json:
+    number = read_amount(text, decimal)
+    return text if number is None else number
+
+
+def _amount_with(options: Mapping[str, Any]) -> Normalizer:
+    return Normalizer(
+        "amount",
+        "a number and its notations as an amount, in any currency",
+        partial(_itemwise, partial(_textwise, partial(_amount, options.get("decimal")))),
+        options,
+        makes={Kind.STRING: _NUMBER_OR_TEXT},
+    )
+
+
+_SIGNS: Final = {"currency": "currency", "percent": "percent sign"}
+
+
+def _date_with(options: Mapping[str, Any]) -> Normalizer:
+    languages = tuple(options.get("languages", ()))
+    if languages:  # the version can change what is parsed
+        options = {**options, "dateparser": check_languages(languages)}
+    change = partial(_textwise, partial(iso_date, tuple(options["formats"]), languages))
+    return Normalizer("date", "notations of the same day, with or without a time", partial(_itemwise, change), options)
+
+
+def _concat_with(options: Mapping[str, Any]) -> Normalizer:
+    identifies = "lists whose items concatenate to the same text, such as [1, 23] and [12, 3]"
+    separator = options["separator"]
+    of_lists = partial(_concat_all, separator)
+    makes = {Kind.ARRAY: _TEXT}
+    return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
+
+
+def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = None) -> Normalizer:
+    """Return the normaliser that maps variants to names, as they are after the normalisers `before`, if known.
+
+    Raises:
+        SchemaError: A variant belongs to several names, and this is an error.
+    """
+
+    def normalize(value: Json) -> Json:
+        for normalizer in before or ():
+            value = normalizer.apply(value)
+        return value
+
+    authority = contents.normalized(normalize)
+    if contents.unique and before is not None:
+        authority.check_unique()
+    return Normalizer(
+        "authority",
+        f"a name and its variants in {authority.file}",
+        partial(_itemwise, partial(_textwise, authority.name_of)),
+        contents.options,
+        of_text=authority.name_of,
+        authority=authority,
+        after=partial(_authority, contents),
+    )
+
+
+NFC: Final = Normalizer(
+    "nfc",
+    "texts that differ in how a letter and its marks are encoded",
+    nfc,
+    of_text=partial(unicodedata.normalize, "NFC"),
+    implied=True,
+)
+"""Applies to every value before all others, unless `as-written` is declared."""
+
+AS_WRITTEN: Final = "as-written"
+"""Name of the normaliser that changes nothing, and takes the place of `NFC`."""
+
+
+catalogue: Final = Catalogue(
+    "normalize",
+    dict(
+        (
+            _of_texts(
+                "strip", str.strip, "Removes white space at both ends.", "texts that differ in white space at the ends"
+            ),
+            _of_texts(
+                "casefold", str.casefold, "Applies Unicode case folding.", "texts that differ in case (and ß and ss)"
+            ),
+            _of_texts("lower", str.lower, "Converts to lower case.", "texts that differ in case"),
+            _of_texts("upper", str.upper, "Converts to upper case.", "texts that differ in case (and ß and ss)"),
+            _of_texts(
+                "nfc",
+                partial(unicodedata.normalize, "NFC"),
+                "Converts to Unicode normal form NFC. Applies by default, before all other normalisers.",
+                NFC.identifies,
+            ),
+            _fixed(
+                AS_WRITTEN,
+                lambda value: value,
+                "Keeps the Unicode form of texts, which are otherwise converted to NFC.",
+                "nothing",
+                {},
+            ),
+            _of_texts(
+                "nfkc",
+                partial(unicodedata.normalize, "NFKC"),
+                "Converts to Unicode normal form NFKC.",
+                "texts that differ in compatible forms of characters, such as ﬁ and fi, ² and 2",
+            ),
+            _of_texts(
+                "unaccent",
+                _unaccent,
+                "Removes accents and other combining marks.",
+                "texts that differ in accents, such as é and e",
+            ),
+            _of_texts(
+                "squash-space",
+                _squash_space,
+                "Replaces each run of white space with one space; removes it at both ends.",
+                "texts that differ in white space at the ends, or in its kind and length elsewhere",
+            ),
+            _of_texts(
+                "strip-punctuation",
+                _strip_punctuation,
+                "Removes punctuation and symbols (Unicode categories P and S).",
+                "texts that differ in punctuation and symbols",
+            ),
+            _fixed(
+                "digits",
+                partial(_itemwise, _digits),
+                "Keeps only the digits 0-9 of a text or number.",
+                "texts and numbers with the same digits in the same order",
+                {Kind.NUMBER: _TEXT},
+            ),
+            _fixed(
+                "numbers",
+                _numbers,
+                "Extracts the numbers of a text, list or number as a list.",
+                "texts and lists that contain the same numbers in the same order",
+                {Kind.STRING: _LIST, Kind.NUMBER: _LIST},
+            ),
+            _fixed(
+                "text",
+                partial(_itemwise, _text),
+                "Converts a number or boolean to its JSON text.",
+                "a number or boolean and its JSON text",
+                {Kind.BOOLEAN: _TEXT, Kind.NUMBER: _TEXT},
+            ),
+        )
+    )
+    | {
+        "decimal": Factory(
+            lambda _: Normalizer(
+                "decimal",
+                "a number and its decimal notations, to double precision",
+                partial(_itemwise, partial(_textwise, _of_decimal)),
+                makes={Kind.STRING: _NUMBER_OR_TEXT},
+            ),
+            "Parses a text as Python's Decimal does, such as 12.50 or 1E+3; leaves other texts unchanged.",
+        ),
+        "amount": Factory(
+            _amount_with,
+            "Parses an amount in any notation, such as 1.234,50 €, (1,234.50) or EUR 12; leaves other texts unchanged.",
+            {"decimal": {"enum": [".", ","]}},
+        ),
+        "number": Factory(
+            _number_with,
+            "Parses a text as a number; leaves other texts unchanged.",
+            {
+                "decimal": {"enum": [".", ","]},
+                "group": {"type": "string", "pattern": f"^[{SEPARATORS}]*$"},
+                "currency": {"type": "boolean"},
+                "percent": {"type": "boolean"},
+                "accounting": {"type": "boolean"},
+            },
+        ),
+        "date": Factory(
+            _date_with,
+            "Converts a date in ISO 8601, a strptime format or words to YYYY-MM-DD; leaves other texts unchanged.",
+            {
+                "formats": {"type": "array", "items": {"type": "string", "pattern": FORMAT}, "default": []},
+                "languages": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            },
+        ),
+        "authority": Factory(
+            lambda options: _authority(read_authority(options)),
+            "Replaces a variant by its name in an authority file; leaves other texts unchanged.",
+            OPTIONS,
+            required=("file",),
+        ),
+        "concat": Factory(
+            _concat_with,
+            "Joins the scalar items of a list into one text; omits null and objects.",
+            {"separator": {"type": "string", "default": ""}},
+        ),
+    },
+)
+"""Catalogue of all built-in normalisers; `catalogue.with_factory` returns an extended copy."""
+
+
+# Custom normalisers: functions of one value, with checked results.
+
+
+SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
+
+
+@dataclass(frozen=True, slots=True)
+class CustomFunction:
+    """A custom function that is applied to single values of some kinds; `makes` are the kinds of its results."""
+
+    name: str
+    function: Callable[[Any], Any]
+    makes: Mapping[Kind, frozenset[Kind]]
+
+    def __call__(self, value: Json) -> Json:
+        """Return the result for a value, or for each item of a list. Raises FunctionError if the function fails."""
+        if isinstance(value, list):
+            return list(map(self, value))
+        kind = kind_of(value)
+        if kind not in self.makes:
+            return value
+        try:
+            result = self.function(value)
+        except Exception as error:
+            message = f"The normaliser `{self.name}` raised {type(error).__name__}: {error}, for {reprlib.repr(value)}"
+            raise self._error(message, value) from error
+        try:
+            check(result)
+            made = kind_of(result)
+        except DataError as error:
+            message = f"Expected the normaliser `{self.name}` to return JSON for {reprlib.repr(value)}, got"
+            raise self._error(f"{message} {reprlib.repr(result)}", value) from error
+        if made not in self.makes[kind]:
+            kinds = " or ".join(sorted(made_kind.name.lower() for made_kind in self.makes[kind]))
+            message = f"Expected the normaliser `{self.name}` to return a {kinds} for {reprlib.repr(value)}"
+            raise self._error(f"{message}, got {reprlib.repr(result)}", value)
+        return result
+
+    @staticmethod
+    def _error(message: str, value: Json) -> FunctionError:
+        error = FunctionError.of(message, hint="It is called with single values of the kinds that it declares.")
+        error.values = (value,)
+        return error
+
+
+def with_normalizer(
+    name: str,
+    function: Callable[[Any], Any],
+    *,
+    kinds: Iterable[Kind] = (Kind.STRING,),
+    makes: Iterable[Kind] | None = None,
+    identifies: str = "values for which it returns the same",
+    known: Catalogue[Normalizer] = catalogue,
+) -> Catalogue[Normalizer]:
+    """Return a catalogue that also contains a custom normaliser.
+
+    Args:
+        name: Name of the normaliser in schemas.
+        function: `function(value)` returns a JSON value that depends on `value` alone. It is called with single
+            values, also with the items of lists.
+        kinds: Kinds of single values that it is called with; other values are unchanged.
+        makes: Kinds that it returns; by default, the kind of its argument.
+        identifies: Description of the values that become equal, for the certificate.
+        known: The catalogue to extend.
+
+    Raises:
+        SchemaError: The name is already in use, or a kind is not that of a single value.
+    """
+    taken = frozenset(kinds)
+    if not taken <= SCALARS:
+        raise SchemaError.of(f"Expected the kinds of the normaliser `{name}` to be those of single values")
+    table = {kind: frozenset({kind}) if makes is None else frozenset(makes) for kind in taken}
+    apply = CustomFunction(name, function, table)
+    of_kinds = partial(Normalizer, name, identifies, apply, makes=table)
+    return known.with_factory(name, Factory(lambda _: of_kinds(), "A custom normaliser."))

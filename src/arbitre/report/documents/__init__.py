@@ -1,1 +1,0 @@
-"""Document data of the report: entries, trees, quality matrices and worst documents."""

@@ -1,1 +1,0 @@
-"""Figures of results in Vega-Lite, SVG, PDF and PNG."""

@@ -1,0 +1,161 @@
+"""Renders self-contained HTML pages from a template, style sheets, scripts and data.
+
+The template engine escapes all text from data. The content security policy allows only the script and style of the page
+(by their hashes) and no external resources.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from arbitre.errors import HIDDEN, show_hidden
+from arbitre.parsing.fast_json import compact
+from arbitre.report.language import Language, Translator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from arbitre.values import Json
+
+
+if TYPE_CHECKING:
+    _Filters = Callable[[Language], Mapping[str, Callable[..., Any]]]
+
+
+def render(
+    template: str,
+    language: Language,
+    *,
+    style: Sequence[str],
+    script: Sequence[str],
+    data: Json,
+    values: Mapping[str, Any],
+    filters: _Filters = lambda _: {},
+) -> str:
+    """Render a template in the folder `page`.
+
+    Args:
+        template: Name of the template. It inserts `policy`, `style`, `data` and `script`.
+        language: Language of the page.
+        style: Names of the style sheets, without `.css`, in cascade order.
+        script: Names of the script files, without `.js`. They are concatenated into one module; each uses only the
+            ones before it.
+        data: JSON for the script.
+        values: Additional variables for the template.
+        filters: Function that takes a language and returns additional filters for the template.
+    """
+    styles = "".join(_part(f"{name}.css") for name in style)
+    scripts = "".join(_part(f"{name}.js") for name in script)
+    policy = (
+        f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(scripts)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
+    compiled = _environment(language, filters).get_template(template)
+    return compiled.render(
+        values,
+        lang=language.value,
+        t=Translator(language),
+        policy=policy,
+        style=Markup(styles),  # noqa: S704  (files of this package, and escaped JSON)
+        script=Markup(scripts),  # noqa: S704
+        data=Markup(embedded(data)),  # noqa: S704
+    )
+
+
+@cache
+def _environment(language: Language, filters: _Filters) -> Environment:
+    """Return the template environment, which compiles each template on first use.
+
+    Sections that few pages contain are separate templates, so most pages compile in 0.08 s instead of 0.14 s.
+    """
+    environment = Environment(
+        loader=FunctionLoader(_part),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        optimized=False,  # compiles in four fifths of the time, with the same output
+    )
+    environment.filters |= {"visible": show_hidden, "number": language.number, **filters(language)}
+    return environment
+
+
+@cache
+def _part(name: str) -> str:
+    return files("arbitre.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+_UNSAFE: Final = re.compile(f"[<>&]|{HIDDEN.pattern}")
+_SAFE: Final = bytes(code for code in range(0x80) if not _UNSAFE.match(chr(code)))
+
+
+def embedded(value: Json) -> str:
+    r"""Serialise a value as JSON for a script element, with markup and invisible characters escaped.
+
+    >>> embedded("</script>")
+    '"\\u003c/script\\u003e"'
+    """
+    text = compact(value)
+    unusual = text.encode("utf-8", "surrogatepass").translate(None, _SAFE)  # a third of the time of a search
+    for character in {*_UNSAFE.findall(unusual.decode("utf-8", "surrogatepass"))}:
+        text = text.replace(
+            character, json.dumps(character)[1:-1] if character > "\x7f" else f"\\u{ord(character):04x}"
+        )
+    return text
+
+
+# Render the disagreements of annotators as an HTML page on which people decide.
+
+
+STYLE: Final = (
+    *(f"style/{name}" for name in ("palette", "page", "tables", "controls", "difference", "phone")),
+    "queue/queue",
+)
+"""Style sheets in cascade order: those of the report that the page needs, and its own."""
+
+SCRIPT: Final = (
+    *(f"script/{name}" for name in ("page", "theme", "text", "difference")),
+    *(f"queue/{name}" for name in ("decisions", "context", "case", "list", "files")),
+)
+"""Script files; each uses only the ones before it."""
+
+_KEPT: Final = ("queue.", "theme.", "js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field")
+"""Prefixes of the names of the strings that the script uses."""
+
+
+def render_queue(queue: Mapping[str, Any], version: str, language: Language = Language.EN) -> str:
+    """Render a queue as an HTML page; equal queues give identical bytes.
+
+    Args:
+        queue: `key`, `annotators`, `entries`, `disagreements` and `decisions`; see
+            `arbitre.agreement.consensus.queue`.
+        version: Version of arbitre.
+        language: Language of the page.
+    """
+    say = Translator(language)
+    strings = {name: text for name, text in say.catalogue.items() if name.startswith(_KEPT)}
+    return render(
+        "queue.html.j2",
+        language,
+        style=STYLE,
+        script=SCRIPT,
+        data={"language": language.value, "strings": strings, "glyphs": {}, **queue},
+        values={
+            "version": version,
+            "title": say("queue.title", names=", ".join(queue["annotators"])),
+            "size": len(queue["disagreements"]),
+        },
+    )

@@ -1,0 +1,392 @@
+"""Collect the worst documents and pairs of a corpus for the report, within size limits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.comparison.levels import pair_qualities, single_paths
+from arbitre.comparison.node_tree import NodeTree
+from arbitre.errors import DataError
+from arbitre.parsing.fast_json import to_plain
+from arbitre.paths import order, pointer, wildcard
+from arbitre.published_scores import figures, means, quadrature
+from arbitre.report.document_tree import DocumentsToShow, ShownDocument, show_documents, shown
+from arbitre.report.entry_rows import EntryLayout, values_of
+from arbitre.report.quality_matrix import QualityMatrices
+from arbitre.statistics.intervals import LEVEL, document_intervals
+from arbitre.storage.columns import GrowingArray
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.levels import Level
+    from arbitre.corpus.document_results import DocumentResults, Observers
+    from arbitre.corpus.documents import DocumentResult, DocumentTable
+    from arbitre.corpus.evaluation import Evaluation
+    from arbitre.inputs.join import JoinedCorpus
+    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.records import Pair
+    from arbitre.report.view import TrustView
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+
+# Corpus observers that collect data for the report during an evaluation.
+
+
+PAIRS_PER_PATH: Final = 3
+"""Number of worst pairs kept per path."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPairObserver:
+    """Observer that records the worst pairs of every path, by cost: mass * (1 - quality).
+
+    A note is JSON: the number of documents (`size`) and the worst pairs by path (`worst`).
+    """
+
+    plan: Plan
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Return a single note for all pairs."""
+        return [{"size": len(pairs), "worst": dict(_blamed(self.plan, pairs, levels))}]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveAreaObserver:
+    """Observer that records the area under the quality curve of every document, as the published script computes it."""
+
+    plan: Plan
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Return the area for each document."""
+        qualities, weights, documents = pair_qualities(levels, wildcard(self.plan.entries))
+        areas: list[Json] = np.bincount(documents, weights * quadrature(qualities), minlength=len(pairs)).tolist()
+        return areas
+
+
+def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Iterator[tuple[str, list[Json]]]:
+    """Yield the worst matched pairs of every path, without equal ones."""
+    node_tree = NodeTree.of(levels)
+    entries = EntryLayout.of(plan)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for level in single_paths(levels):
+        if level.inner or not (level.leaf or level.item):
+            continue
+        at = _dearest(level)
+        costs = _costs(level, at).tolist()
+        gold, predicted = values_of(level, at)
+        readings = level.source.readings_of(level.left[at], level.right[at])
+        for number, place in enumerate(at.tolist()):
+            tokens = node_tree.tokens(level.first + place, gold=True) or ()
+            document = int(level.document[place])
+            one = {
+                "at": document,
+                "pointer": pointer(tokens),
+                "document": pairs[document].key,
+                "entry": entries.index(level.path, tokens),
+                "gold": shown(gold[number] if readings[number] is ABSENT else readings[number]),
+                "predicted": shown(predicted[number]),
+                "quality": float(level.quality[place]),
+                "cost": costs[number],
+            }
+            found.setdefault(level.text, []).append(one)
+    for path, held in found.items():
+        held.sort(key=rank)
+        yield path, held[:PAIRS_PER_PATH]
+
+
+def rank(one: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the sort key of a recorded pair: worst first, then by document."""
+    return -one["cost"], one["at"], order(one["pointer"])
+
+
+def _costs(level: Level, at: Indices) -> Floats:
+    """Return the costs of pairs, as an array of floats."""
+    lost: Floats = 1.0 - level.quality[at]
+    return lost if level.scale is None else lost * level.scale[at]
+
+
+def _dearest(level: Level) -> Indices:
+    """Return the rows of the worst pairs of a level, by cost, then by document, including ties."""
+    at: Indices = np.flatnonzero(level.paired & (level.quality < 1.0))
+    if len(at) <= PAIRS_PER_PATH:
+        return at
+    costs, document = _costs(level, at), level.document[at]
+    ranked = np.lexsort((document, -costs))
+    third = ranked[PAIRS_PER_PATH - 1]
+    taken: Indices = at[(costs > costs[third]) | ((costs == costs[third]) & (document <= document[third]))]
+    return taken
+
+
+ALIGNMENTS: Final = "alignments.json"
+FORMAT: Final = "arbitre-alignments/1"
+
+MAX_ENTRIES: Final = 2000
+"""Maximum number of entries kept of one document; the worst are kept."""
+
+MAX_BYTES: Final = 3_000_000
+"""Maximum total size of the documents kept, in bytes of JSON. At least one is kept."""
+
+NOTES: Final = "worst"
+AREAS: Final = "published"
+"""Names of the observers."""
+
+READ_AT_ONCE: Final = 32
+"""Number of documents that are compared again at once; halves the time of one by one (lists of 20 entries)."""
+
+READ_IN_PROCESS: Final = 8
+"""Number of documents per task of a worker process. Smaller than `READ_AT_ONCE`, because tasks are submitted before it
+is known whether their documents fit."""
+
+MAX_ROWS: Final = 2000
+"""Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of the text of an evaluation, which identifies the evaluation of the alignments."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def read(path: Path, evaluation: str) -> dict[str, Any] | None:
+    """Read the alignments of an evaluation.
+
+    Args:
+        path: File of the alignments.
+        evaluation: Text of the evaluation.
+
+    Returns:
+        The alignments, or None if there is no such file.
+
+    Raises:
+        DataError: If they have an unknown format or belong to another evaluation.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError.of(f"Expected a readable file, got: {error}", file=str(path), hint="Evaluate again.") from error
+    try:
+        found: dict[str, Any] = json.loads(text)
+        of, made_for = found.get("format"), found.get("evaluation")
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise refused(path, "a file that is not a JSON object") from error
+    if of != FORMAT:
+        raise refused(path, f"the format {of!r}")
+    if made_for != digest(evaluation):
+        raise refused(path, "the alignments of another evaluation")
+    return found
+
+
+def refused(path: Path, found: str) -> DataError:
+    """Return the error for a file that does not hold the alignments of the evaluation."""
+    return DataError.of(
+        f"Expected the alignments of this evaluation, in the format {FORMAT!r}, got {found}",
+        file=str(path),
+        hint="Evaluate again, or remove the file to make the report without documents.",
+    )
+
+
+@dataclass(slots=True)
+class WorstDocuments:
+    """Collects the worst pairs of every path and the documents for the report of a corpus.
+
+    Evaluate with its `observers`, pass the results to `take` in order, then call `fill`. The result depends only on the
+    corpus, not on its division into work units.
+
+    Attributes:
+        plan: The compiled schema.
+        keep: Number of documents to keep; None for as many as fit in `room`.
+        entries: Maximum number of entries kept of one document.
+        room: Maximum total size of the documents, in bytes of JSON.
+    """
+
+    plan: Plan
+    keep: int | None = None
+    entries: int = MAX_ENTRIES
+    room: int = MAX_BYTES
+    seen: int = 0
+    documents: dict[int, ShownDocument] = field(default_factory=dict)
+    """Documents kept, by number, worst first."""
+    matrices: dict[int, dict[str, Any] | None] = field(default_factory=dict)
+    """The quality matrices of these documents."""
+    worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    areas: GrowingArray = field(default_factory=lambda: GrowingArray(np.float64))
+
+    @property
+    def observers(self) -> Observers:
+        """Observers for the evaluation."""
+        return {NOTES: WorstPairObserver(self.plan), AREAS: CurveAreaObserver(self.plan)}
+
+    def take(self, outcomes: DocumentResults) -> None:
+        """Collect the notes of the next documents."""
+        self.areas.extend(outcomes.seen.get(AREAS, ()))
+        notes: Iterable[Any] = outcomes.seen.get(NOTES, ())
+        for note in notes:
+            for path, found in note["worst"].items():
+                held = self.worst.setdefault(path, [])
+                held += [one | {"at": self.seen + one["at"]} for one in found]
+                held.sort(key=rank)
+                del held[PAIRS_PER_PATH:]
+            self.seen += note["size"]
+
+    def fill(
+        self,
+        evaluation: Evaluation,
+        joined: JoinedCorpus,
+        first: Sequence[str] = (),
+        processes: Processes | None = None,
+    ) -> None:
+        """Read and compare the documents of the report again, and keep them.
+
+        The documents that the report links to come first: `first`, then those of the worst pairs. If they exceed the
+        room, each is reduced to its linked and its worst entries. The worst other documents fill the rest.
+
+        Args:
+            evaluation: Evaluation of the corpus.
+            joined: All of its pairs.
+            first: Keys of further documents that the report links to.
+            processes: Worker processes that read and compare the documents; None for this process.
+        """
+        columns = evaluation.document_table
+        most = len(columns) if self.keep is None else self.keep
+        linked = self._linked(columns, first)
+        wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), columns.worst_first.tolist(), self.entries
+        numbers = [*wanted, *(at for at in ranked if at not in wanted)][:most]
+        documents = self._shown(numbers, evaluation, joined, linked, processes)
+        made = dict(islice(documents, len(wanted)))
+        while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
+            entries //= 2
+            made = {number: one.reduced(linked[number], entries) for number, one in made.items()}
+        room = float("inf") if self.keep is not None else self.room
+        kept: dict[int, ShownDocument] = {}
+        for number, document in chain(made.items(), documents):
+            room -= document.size
+            if kept and room < 0:
+                break
+            kept[number] = document
+        del documents  # stops the comparison of further documents
+        self.documents = {number: kept[number] for number in ranked if number in kept}
+        matrices = QualityMatrices(self.plan).of([one.matrix_input for one in self.documents.values()], processes)
+        self.matrices = dict(zip(self.documents, matrices, strict=True))
+
+    def _linked(self, columns: DocumentTable, first: Sequence[str]) -> dict[int, set[str]]:
+        """Return the numbers of the documents that the report links to, with the gold indices of the linked entries."""
+        wanted = set(first)
+        numbers = {key: number for number, key in enumerate(columns.keys) if key in wanted}
+        found: dict[int, set[str]] = {numbers[key]: set() for key in first if key in numbers}
+        for held in self.worst.values():
+            for one in held:
+                found.setdefault(one["at"], set()).update(filter(None, [one["entry"]]))
+        return found
+
+    def _shown(
+        self,
+        numbers: Sequence[int],
+        evaluation: Evaluation,
+        joined: JoinedCorpus,
+        linked: Mapping[int, set[str]],
+        processes: Processes | None,
+    ) -> Iterator[tuple[int, ShownDocument]]:
+        """Read and compare documents, given their numbers, several at a time, and yield each with its number."""
+        columns, areas = evaluation.document_table, self.areas.view()
+        places = np.arange(len(columns), dtype=np.int32)
+        if len(joined) != len(columns):  # pairs whose gold failed are not in the table
+            known = set(columns.keys)
+            places = np.array([place for place, one in enumerate(joined.keys) if one in known], dtype=np.int32)
+        show = partial(show_documents, self.plan, self.entries)
+
+        def head(number: int) -> dict[str, Json]:
+            result = columns[number]
+            return _head(result) | {"published": figures(result.tally, float(areas[number]))}
+
+        size = READ_AT_ONCE if processes is None else READ_IN_PROCESS
+
+        def tasks() -> Iterator[DocumentsToShow]:
+            for begin in range(0, len(numbers), size):
+                chunk = list(numbers[begin : begin + size])
+                unit, entries = joined.unit(places[chunk]), [linked.get(number, ()) for number in chunk]
+                yield DocumentsToShow(unit, list(map(head, chunk)), entries)
+
+        together = map(show, tasks()) if processes is None else processes.map(show, tasks())
+        return zip(numbers, chain.from_iterable(together), strict=True)
+
+    def to_dict(
+        self,
+        evaluation: Evaluation,
+        text: str,
+        trust: TrustView | None = None,
+        noted: Mapping[str, int] | None = None,
+        notes: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """Return the contents of `alignments.json` for an evaluation with the JSON `text`.
+
+        `noted` is the number of `repaired` predictions, of those that are JSON `in_text`, and of schema `violations`,
+        for the warnings; `notes` are those on how the documents were joined.
+        """
+        from arbitre.report.view import TrustView  # noqa: PLC0415  (slow to import, and only the report needs it)
+
+        entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
+        columns = evaluation.document_table
+        rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
+        ends = document_intervals(columns.tallies[rows]).tolist()
+        title = schema.get("title") if isinstance(schema, dict) else None
+        return {
+            "format": FORMAT,
+            "evaluation": digest(text),
+            "title": title if isinstance(title, str) else None,
+            "close": self.plan.close,
+            "listed": entries.listed,
+            "forced": entries.full_matching,
+            "moved": entries.moved,
+            "certificate": {
+                "verdict": certificate.verdict,
+                "breaks": [
+                    {"path": one.path, "reason": one.reason, "remedy": one.remedy} for one in certificate.breaks
+                ],
+            },
+            "trust": asdict(trust or TrustView()),
+            "noted": dict(noted or {}),
+            "notes": list(notes),
+            "published": means(columns.tallies, self.areas.view()),
+            "documents": [
+                _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
+            ],
+            "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
+            "kept": [one.plain | {"matrix": self.matrices[number]} for number, one in self.documents.items()],
+        }
+
+
+_PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
+
+
+def _head(document: DocumentResult) -> dict[str, Json]:
+    return {
+        "key": document.key,
+        "failed": document.failed,
+        "quality": document.quality,
+        "scores": document.scores.to_dict(),
+    }
+
+
+def _row(document: DocumentResult, ends: Sequence[float] | None) -> dict[str, Json]:
+    """Return the row of a document, with the interval of its f1q if known."""
+    from arbitre.report.view import IntervalView  # noqa: PLC0415  (as in `to_dict`)
+
+    interval = None
+    if ends is not None and not document.failed and not any(map(math.isnan, ends)):
+        low, high = ends
+        interval = to_plain(IntervalView(low, high, LEVEL, "ratio"))
+    return _head(document) | {"interval": interval}

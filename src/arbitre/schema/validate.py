@@ -1,0 +1,393 @@
+"""Schema violations of a document. They are computed on request and do not affect the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import regex
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import lookup_recursive_ref
+
+from arbitre import threads
+from arbitre.errors import SchemaError, clipped, did_you_mean, shown
+from arbitre.parsing.numerals import read_decimal
+from arbitre.paths import order, pointer
+from arbitre.values import PATTERN_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from referencing._core import Resolver
+
+    from arbitre.schema.loading.load_schema import Subschema
+    from arbitre.values import Json
+
+
+# The `format` keyword as an assertion: every format is checked or refused, never skipped.
+
+
+DECIMAL: Final = "decimal"
+"""Format of the texts of `Decimal` fields. JSON Schema does not define it; msgspec writes it."""
+
+IN_EXTRA: Final = frozenset(
+    {
+        *("date-time", "duration", "hostname", "idn-hostname", "json-pointer", "relative-json-pointer", "time"),
+        *("uri", "uri-reference", "uri-template"),
+    }
+)
+"""Formats that `jsonschema` checks only with the packages of the extra `formats`."""
+
+_PACKAGES: Final = dict.fromkeys(IN_EXTRA, "'arbitre[formats]'") | dict.fromkeys(
+    ("iri", "iri-reference"), "rfc3987-syntax"
+)
+"""What to install to check a format. rfc3987-syntax is not in the extra: `jsonschema` imports it on start (2 s)."""
+
+
+def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)
+    """Check the `format` keyword; a keyword function of `jsonschema`.
+
+    A format that the draft does not define is checked as in draft 2020-12.
+
+    Raises:
+        SchemaError: The format is unknown, or the package that checks it is not installed.
+    """
+    if name == DECIMAL:
+        if isinstance(instance, str) and read_decimal(instance) is None:
+            yield ValidationError(f"{instance!r} is not a {name!r}")
+        return
+    checkers = validator.FORMAT_CHECKER, Draft202012Validator.FORMAT_CHECKER
+    checker = next((checker for checker in checkers if name in checker.checkers), None)
+    if checker is not None:
+        if not checker.conforms(instance, name):
+            yield ValidationError(f"{instance!r} is not a {name!r}")
+    elif name in _PACKAGES:
+        raise SchemaError.of(
+            f"The format {shown(name)} cannot be checked: its package is not installed",
+            hint=f"Install it with `pip install {_PACKAGES[name]}`, or omit --format-assertion.",
+        )
+    else:
+        known = sorted({DECIMAL, *_PACKAGES, *Draft202012Validator.FORMAT_CHECKER.checkers})
+        raise SchemaError.of(
+            f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
+            hint=did_you_mean(name, known),
+        )
+
+
+# JSON Schema validators with bounded running time.
+#
+# This module adapts `jsonschema` in two ways. Regular expressions have a time limit, as `jsonschema` uses `re`, which
+# has none. The number of followed references is limited, as references can multiply or form a cycle.
+
+
+if TYPE_CHECKING:
+    Validator = Any
+    Errors = Iterator[ValidationError]
+    Keyword = Callable[[Validator, Any, Json, Any], Errors | None]
+    """A keyword function of `jsonschema`: (validator, value of the keyword, instance, schema) -> errors."""
+
+MAX_DEPTH: Final = 10_000
+"""Maximum nesting depth of followed references."""
+
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
+_LONG_PATTERN: Final = 60
+
+
+class TooManyStepsError(Exception):
+    """A document needs more references or errors than `SafeValidator.steps` allows."""
+
+
+class _UndecidedError(Exception):
+    """It cannot be decided whether a pattern matches; the message gives the reason."""
+
+
+@dataclass(slots=True)
+class SafeValidator:
+    """Creates validator classes with bounded running time.
+
+    A pattern that takes too long or is not a regular expression counts as violated. Slow patterns are not tried again.
+
+    Attributes:
+        steps: Remaining number of references to follow and of their errors to report.
+        check: Called as `check(resolver, schema, keyword)` before a reference is followed for the first time; raises
+            SchemaError if the reference cannot be resolved.
+        format_assertion: Whether `format` is checked.
+        slow: Patterns that took too long.
+    """
+
+    steps: int
+    check: Callable[[Resolver[Any], Json, str], object]
+    format_assertion: bool = False
+    slow: set[str] = field(default_factory=set)
+    _depth: int = 0
+    _checked: set[tuple[int, str]] = field(default_factory=set)
+    _classes: dict[Validator, Validator] = field(default_factory=dict)
+
+    def validator(self, base: Validator) -> Validator:
+        """Return the bounded version of a `jsonschema` validator class."""
+        if base not in self._classes:
+            self._classes[base] = self._bounded(base)
+        return self._classes[base]
+
+    def _bounded(self, base: Validator) -> Validator:
+        keywords: dict[str, Keyword] = {
+            "pattern": self._pattern,
+            "patternProperties": self._pattern_properties,
+            "additionalProperties": self._additional_properties,
+            "unevaluatedProperties": self._unevaluated_properties,
+        }
+        if "unevaluatedItems" in base.VALIDATORS:
+            keywords["unevaluatedItems"] = _typed(base.VALIDATORS["unevaluatedItems"])
+        if self.format_assertion:
+            keywords["format"] = assert_format
+        for key in _REFERENCES & base.VALIDATORS.keys():
+            keywords[key] = self._reference(key, base.VALIDATORS[key])
+        create: Validator = extend  # its types are incomplete
+        bounded = create(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
+        evolve, descend = bounded.evolve, bounded.descend
+
+        def evolve_bounded(validator: Validator, **changes: Json) -> Validator:
+            evolved = evolve(validator, **changes)  # has another class if the subschema declares another draft
+            if isinstance(evolved, bounded):
+                return evolved
+            validator_class = self.validator(type(evolved))
+            return validator_class(evolved.schema, format_checker=evolved.format_checker, _resolver=evolved._resolver)  # noqa: SLF001
+
+        def descend_with_path(validator: Validator, instance: Json, schema: Json, **more: Json) -> Errors:
+            path = more.get("path")
+            for error in descend(validator, instance, schema, **more):
+                if schema is False and path is not None:  # jsonschema omits the path here
+                    error.path.appendleft(path)
+                yield error
+
+        bounded.evolve, bounded.descend = evolve_bounded, descend_with_path
+        return bounded
+
+    def _reference(self, keyword: str, check: Keyword) -> Keyword:
+        """Limit a keyword that follows references. The work between two references is bounded by one subschema."""
+
+        def limited(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
+            self._depth += 1
+            try:
+                self._count_reference(keyword, schema, validator)
+                for error in check(validator, value, instance, schema) or ():
+                    self._step()
+                    yield error
+            finally:
+                self._depth -= 1
+
+        return limited
+
+    def _count_reference(self, keyword: str, schema: Json, validator: Validator) -> None:
+        """Count and check a reference before it is followed. Raises SchemaError, TooManyStepsError."""
+        self._step()
+        if (id(schema), keyword) not in self._checked:
+            self.check(validator._resolver, schema, keyword)  # noqa: SLF001  (used by the keywords of jsonschema)
+            self._checked.add((id(schema), keyword))
+
+    def _step(self) -> None:
+        self.steps -= 1
+        if self.steps < 0 or self._depth > MAX_DEPTH:
+            raise TooManyStepsError
+
+    def _matches(self, pattern: str, text: str) -> bool:
+        """Return whether a pattern matches anywhere in a text. Raises _UndecidedError."""
+        if pattern in self.slow:
+            raise _UndecidedError(f"the pattern {pattern!r} takes too long and was not tried here")
+        try:
+            return regex.search(pattern, text, timeout=PATTERN_SECONDS) is not None
+        except TimeoutError as error:
+            self.slow.add(pattern)
+            shown = clipped(text, _LONG_PATTERN)
+            raise _UndecidedError(
+                f"the pattern {pattern!r} takes more than {PATTERN_SECONDS:g} s on {shown!r}"
+            ) from error
+        except regex.error as error:
+            raise _UndecidedError(f"{pattern!r} is not a regular expression: {error}") from error
+
+    def _pattern(self, validator: Validator, pattern: str, instance: Json, _: Json) -> Errors:
+        if validator.is_type(instance, "string"):
+            try:
+                if not self._matches(pattern, instance):
+                    yield ValidationError(f"{instance!r} does not match {pattern!r}")
+            except _UndecidedError as error:
+                yield ValidationError(str(error))
+
+    def _pattern_properties(
+        self, validator: Validator, patterns: Mapping[str, Json], instance: Json, _: Json
+    ) -> Errors:
+        for pattern, subschema in patterns.items() if validator.is_type(instance, "object") else ():
+            try:
+                matched = [key for key in instance if self._matches(pattern, key)]
+            except _UndecidedError as error:
+                yield ValidationError(str(error))
+                continue
+            for key in matched:
+                yield from validator.descend(instance[key], subschema, path=key, schema_path=pattern)
+
+    def _additional_properties(
+        self, validator: Validator, additional: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Errors:
+        return self._others(validator, additional, instance, lambda: self._covered_keys(schema, instance))
+
+    def _unevaluated_properties(
+        self, validator: Validator, unevaluated: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Errors:
+        own = {key: value for key, value in schema.items() if key != "unevaluatedProperties"}
+        return self._others(validator, unevaluated, instance, lambda: self._evaluated(validator, instance, own))
+
+    def _others(self, validator: Validator, subschema: Json, instance: Json, known: Callable[[], set[str]]) -> Errors:
+        """Apply a subschema to the values of all keys that are not in `known()`."""
+        if not validator.is_type(instance, "object"):
+            return
+        try:
+            keys = known()
+        except _UndecidedError:
+            return  # `patternProperties` reports it
+        for key in instance:
+            if key not in keys and subschema is False:
+                yield ValidationError(f"the key {key!r} is not allowed here")
+            elif key not in keys:
+                yield from validator.descend(instance[key], subschema, path=key)
+
+    def _covered_keys(self, schema: Mapping[str, Json], instance: dict[str, Json]) -> set[str]:
+        """Return the keys covered by `properties` and `patternProperties`. Raises _UndecidedError."""
+        properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        return {
+            key for key in instance if key in properties or any(self._matches(pattern, key) for pattern in patterns)
+        }
+
+    def _evaluated(self, validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
+        """Return the keys evaluated by a schema and its in-place applicators. Raises _UndecidedError."""
+        if isinstance(schema, bool):
+            return set()
+        if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+            return set(instance)
+        keys = self._covered_keys(schema, instance)
+        for keyword in sorted(_REFERENCES & schema.keys()):
+            self._count_reference(keyword, schema, validator)
+            resolver = validator._resolver  # noqa: SLF001
+            lookup = lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])
+            target = validator.evolve(schema=lookup.contents, _resolver=lookup.resolver)
+            keys |= self._evaluated(target, instance, lookup.contents)
+        beside = [inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance]
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            beside += [inner for inner in schema.get(keyword, ()) if _valid(validator, instance, inner)]
+        if "if" in schema:
+            holds = _valid(validator, instance, schema["if"])
+            beside += [schema["if"]] if holds else []
+            branch = "then" if holds else "else"
+            beside += [schema[branch]] if branch in schema else []
+        for inner in beside:
+            keys |= self._evaluated(validator, instance, inner)
+        return keys
+
+
+def _typed(check: Keyword) -> Keyword:
+    """Return a keyword that follows references of its own, with SchemaError for a broken one."""
+
+    def checked(validator: Validator, value: Json, instance: Json, schema: Json) -> Errors:
+        try:
+            yield from check(validator, value, instance, schema) or ()
+        except Unresolvable as error:
+            raise SchemaError.of(
+                f'Expected every reference to name a subschema, got "{error.ref}"',
+                hint="It is followed by `unevaluatedItems`. Correct the reference.",
+            ) from error
+
+    return checked
+
+
+def _valid(validator: Validator, instance: Json, schema: Json) -> bool:
+    return next(iter(validator.descend(instance, schema)), None) is None
+
+
+_LONG: Final = 300
+"""Maximum length of a message in characters; longer messages are cut in the middle."""
+
+_STEPS: Final = 1_000
+"""Maximum number of followed references per value of a document, plus 100 times as many per document."""
+CHECKS: Final = 1_000_000
+"""Maximum number of references that one checker follows over all values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
+
+    pointer: str
+    keyword: str
+    message: str
+
+
+def find_violations(root: Subschema, document: Json, *, format_assertion: bool = False) -> tuple[Violation, ...]:
+    """Return all schema violations of a document, in document order.
+
+    References are never fetched over a network. A regular expression that takes longer than a second on one text is
+    reported as violated and not tried again.
+
+    Args:
+        root: The root of the schema.
+        document: The document.
+        format_assertion: Whether a value that does not have its `format` violates the schema.
+
+    Raises:
+        SchemaError: A reference cannot be resolved, validation exceeds its limit because branches multiply or
+            references form a cycle, or a format cannot be checked.
+    """
+
+    def validate_document() -> list[Violation]:
+        validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
+        try:
+            return [
+                Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
+                for error in validator.iter_errors(document)
+            ]
+        except BaseException as error:  # rpds, in Rust, turns a RecursionError into a panic, which is no Exception
+            if type(error).__name__ == "PanicException":
+                raise RecursionError(str(error)) from error
+            raise
+
+    try:
+        violated = threads.call_with_deep_stack(validate_document)
+    except (TooManyStepsError, RecursionError) as error:
+        message = "Schema validation of a document takes too many steps"
+        hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
+        raise SchemaError(root.problem(message, hint=hint)) from error
+    except SchemaError as error:
+        raise error.located(file=root.file) from error
+    return tuple(
+        sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
+    )
+
+
+def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """Return a validator of small values against a subschema, for repeated use; limited to `CHECKS` references."""
+    return _bounded(located, CHECKS)
+
+
+def _bounded(located: Subschema, steps: int, *, format_assertion: bool = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """Return a validator of a subschema that follows at most `steps` references."""
+
+    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
+        document, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
+
+    bounded = SafeValidator(steps, check, format_assertion).validator(located.document.validator)
+    return bounded(located.schema, _resolver=located.resolver)
+
+
+def _size(document: Json) -> int:
+    """Return the number of values in a document."""
+    count, pending = 0, [document]
+    while pending:
+        value = pending.pop()
+        count += 1
+        pending.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+    return count
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= _LONG else f"{message[: _LONG // 2]} … {message[-_LONG // 2 :]}"

@@ -1,1 +1,0 @@
-"""Validation of documents against their schema."""

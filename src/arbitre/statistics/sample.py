@@ -1,0 +1,385 @@
+"""Samples: corpora as columns, with scores as functions of column sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from arbitre.arrays import exact_sum
+from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.options import Average
+from arbitre.storage.columns import StringArray
+from arbitre.tally import COUNTS, NAMES, MacroScores
+from arbitre.values import PATTERN_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from arbitre.arrays import Floats, Indices, Mask
+
+
+CHUNK_ROWS: Final = 1 << 10
+"""Number of documents processed at once, which bounds memory."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sample:
+    """Documents of one system, sorted by cluster and key, so that results do not depend on the input order.
+
+    A *unit* is resampled as a whole: a cluster or, without clusters, a document.
+
+    Attributes:
+        keys: Names of the documents.
+        tallies: Gold, predicted and matched mass, quality mass and sum of squared qualities (NaN if unknown) of each
+            document, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
+        starts: Index of the first document of each unit, shape (units,).
+        clustered: Whether the units are clusters.
+        runs: Whether the clusters are the runs of one document, which share an id.
+    """
+
+    keys: Sequence[str]
+    tallies: Floats
+    failed: Mask
+    starts: Indices
+    clustered: bool
+    runs: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        keys: Iterable[str],
+        tallies: npt.ArrayLike,
+        failed: Sequence[bool] | Mask | None = None,
+        clusters: Sequence[str] | Sequence[int] | None = None,
+        *,
+        runs: bool = False,
+    ) -> Sample:
+        """Create a sample from documents in any order.
+
+        Args:
+            keys: Names of the documents.
+            tallies: Tallies, shape (documents, 5). A row is `dataclasses.astuple` of a Tally.
+            failed: Which documents failed, shape (documents,); by default none.
+            clusters: Cluster label of each document; None if each document is a unit.
+            runs: Whether the clusters are the runs of one document.
+
+        Raises:
+            DataError: A key is repeated, columns have different lengths, a label is missing, or a mass is negative or
+                not finite.
+
+        >>> sample = Sample.of(["b", "a"], [(4, 5, 4, 3.03, 2.4), (1, 0, 0, 0, 0)], clusters=["page 1", "page 1"])
+        >>> list(sample.keys), sample.clusters
+        (['a', 'b'], 1)
+        """
+        names, rows = list(keys), np.asarray(tallies, dtype=np.float64)
+        size = len(names)
+        rows = rows if rows.size or size else rows.reshape(0, 5)
+        flags = np.zeros(size, dtype=np.bool_) if failed is None else np.asarray(failed, dtype=np.bool_)
+        _check(names, rows, flags, clusters)
+        is_sorted = all(key <= following for key, following in pairwise(names))
+        order = np.arange(size) if is_sorted else np.array(sorted(range(size), key=names.__getitem__), dtype=np.intp)
+        _check_keys(names if is_sorted else [names[at] for at in order])
+        starts = np.arange(size, dtype=np.intp)
+        if clusters is not None:
+            codes = np.unique(np.asarray(clusters)[order], return_inverse=True)[1]
+            by_cluster = np.argsort(codes, kind="stable")
+            order, starts = order[by_cluster], np.flatnonzero(np.diff(codes[by_cluster], prepend=-1))
+        clustered = clusters is not None
+        places = slice(None) if is_sorted and not clustered else order  # without a copy of the documents
+        return cls(StringArray.of(names[at] for at in order), rows[places], flags[places], starts, clustered, runs)
+
+    @property
+    def units(self) -> int:
+        """Number of units."""
+        return len(self.starts)
+
+    @property
+    def clusters(self) -> int | None:
+        """Number of clusters; None if each document is a unit."""
+        return self.units if self.clustered else None
+
+
+def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[str] | Sequence[int] | None) -> None:
+    size = len(keys)
+    if rows.shape != (size, 5):
+        raise DataError.of(
+            f"Expected `tallies` to have shape ({size}, 5), one row per key, got {rows.shape}",
+            hint="A row is gold, predicted, matched, quality, quality_sq.",
+        )
+    usable = np.isfinite(rows) & (rows >= 0.0)
+    usable[:, 4] |= np.isnan(rows[:, 4])
+    if not usable.all():
+        document, column = np.argwhere(~usable)[0]
+        raise DataError.of(
+            f"Expected masses to be finite and not negative, got {rows[document, column]} in {keys[document]!r}",
+            hint="Only the sum of squares may be unknown (NaN).",
+        )
+    for name, column in (("failed", flags), ("clusters", clusters)):
+        if column is not None and len(column) != size:
+            raise DataError.of(
+                f"Expected `{name}` to have one value per key ({size}), got {len(column)}",
+                hint="Pass one value per document.",
+            )
+    if clusters is not None and any(label is None for label in clusters):
+        raise DataError.of(
+            "Expected a cluster for every document, got None",
+            hint="Give a document that belongs to no cluster a unique label.",
+        )
+
+
+def _check_keys(ordered: Sequence[str]) -> None:
+    for key, following in pairwise(ordered):
+        if key == following:
+            raise DataError.of(
+                f"Expected keys of documents to be unique, got {key!r} {ordered.count(key)} times",
+                hint="Add the run to the key.",
+            )
+
+
+_USED: Final = {
+    "precision": (1, 2),
+    "recall": (0, 2),
+    "f1": (0, 1, 2),
+    "imq": (1, 3),
+    "irq": (0, 3),
+    "f1q": (0, 1, 3),
+    "amq": (2, 3),
+    "omq": (0, 1, 2, 3),
+    "omq_imq": (0, 1, 2, 3),
+    "quality": (0, 1, 2, 3),
+    "variance": (2, 3, 4),
+}
+"""Columns of a tally on which each score depends."""
+
+_MASS: Final = {
+    "precision": (0, 1, 0),
+    "recall": (1, 0, 0),
+    "imq": (0, 1, 0),
+    "irq": (1, 0, 0),
+    "amq": (0, 0, 1),
+    "quality": (1, 1, -1),
+    "variance": (0, 0, 1),
+}
+"""Weights of gold, predicted and matched in the mass of a unit in each score; (1, 1, 0) for other scores."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Statistic:
+    """Scores as a function of sums over units. The sums of many resamples are one matrix product.
+
+    Attributes:
+        units: Contribution of each unit, shape (units, columns).
+        total: Correctly rounded sum over all documents, shape (columns,).
+        of: Converts sums, shape (..., columns), to scores, shape (..., names); NaN if undefined.
+        masses: Converts units, shape (units, columns), to their masses in each score, shape (units, names).
+        used: Columns on which the scores depend.
+    """
+
+    units: Floats
+    total: Floats
+    of: Callable[[Floats], Floats]
+    masses: Callable[[Floats], Floats]
+    used: Sequence[int]
+
+    @classmethod
+    def scores(cls, sample: Sample, names: Sequence[str], average: Average) -> Statistic:
+        """Create the statistic of the scores in `names`. Raises DataError if a name or `average` is unknown."""
+        for name in names:
+            check_option("score", name, NAMES)
+        check_option("average", average, get_args(Average))
+        picked, width = [NAMES.index(name) for name in names], len(names)
+        columns, used = sample.tallies, sorted({column for name in names for column in _USED[name]})
+        of: Callable[[Floats], Floats] = lambda sums: scored(sums)[..., picked]  # noqa: E731
+        weights = np.array([_MASS.get(name, (1, 1, 0)) for name in names], dtype=np.float64)
+        masses: Callable[[Floats], Floats] = lambda units: (units[:, None, :3] * weights).sum(axis=-1)  # noqa: E731
+        if average == "macro":
+            columns, used = contributions(sample.tallies, sample.failed, picked), list(range(2 * width))
+            of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
+            masses = lambda units: units[:, width:]  # noqa: E731
+        units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
+        return cls(units, np.array([exact_sum(column) for column in columns.T]), of, masses, used)
+
+    def minus(self, other: Statistic) -> Statistic:
+        """Return the difference of two statistics of the same units, which are resampled together."""
+        width = len(self.total)
+        return Statistic(
+            np.hstack([self.units, other.units]),
+            np.hstack([self.total, other.total]),
+            lambda sums: self.of(sums[..., :width]) - other.of(sums[..., width:]),
+            lambda units: self.masses(units[:, :width]) + other.masses(units[:, width:]),
+            [*self.used, *(width + column for column in other.used)],
+        )
+
+
+def check_option(option: str, value: str, known: Sequence[str]) -> None:
+    """Raise OptionError if the value of an option is unknown."""
+    if value not in known:
+        raise OptionError.of(
+            f"Expected `{option}` to be a known name, got {value!r}", hint=did_you_mean(str(value), known)
+        )
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide elementwise, arrays of shape (...,). The result is NaN where the denominator is 0."""
+    quotients: Floats = np.full(denominator.shape, np.nan)
+    np.divide(numerator, denominator, out=quotients, where=denominator > 0.0)
+    return quotients
+
+
+def scored(tallies: Floats) -> Floats:
+    """Compute every score in `arbitre.tally.NAMES` for many tallies.
+
+    Args:
+        tallies: Tallies, shape (..., 5), with the columns of a Sample.
+
+    Returns:
+        Scores, shape (..., 11); NaN if undefined.
+
+    >>> scored(np.array([[4, 5, 4, 3.03, 2.4], [0, 1, 0, 0, 0]]))[:, NAMES.index("irq")].tolist()
+    [0.7575, nan]
+    """
+    gold, predicted, matched, quality, squares = np.moveaxis(tallies, -1, 0)
+    precision, recall, amq = ratio(matched, predicted), ratio(matched, gold), ratio(quality, matched)
+    imq, union = ratio(quality, predicted), gold + predicted - matched
+    by_name = {
+        "precision": precision,
+        "recall": recall,
+        "f1": ratio(2.0 * matched, gold + predicted),
+        "imq": imq,
+        "irq": ratio(quality, gold),
+        "f1q": ratio(2.0 * quality, gold + predicted),
+        "amq": amq,
+        "omq": _harmonic(precision, recall, amq),
+        "omq_imq": _harmonic(imq, recall, amq),
+        "quality": np.where(union > 0.0, ratio(quality, union), 1.0),
+        "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
+    }
+    return np.stack([by_name[name] for name in NAMES], axis=-1)
+
+
+def contributions(tallies: Floats, failed: Mask, picked: Sequence[int]) -> Floats:
+    """Compute the contributions of documents to the macro scores.
+
+    Every score of a failed document is 0. A document that is empty on both sides contributes to no mean.
+
+    Args:
+        tallies: Tallies, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
+        picked: Indices of the scores in `arbitre.tally.NAMES`; w of them.
+
+    Returns:
+        Scores, with 0 for undefined scores, then 1 for each defined score and 0 for the others; shape (documents, 2w).
+    """
+    columns = np.empty((len(tallies), 2 * len(picked)))
+    for chunk in chunks(len(columns)):
+        values = scored(tallies[chunk])[:, picked]
+        values[~tallies[chunk, :2].any(axis=1)] = np.nan
+        values[failed[chunk]] = 0.0
+        known = ~np.isnan(values)
+        columns[chunk] = np.hstack([np.where(known, values, 0.0), known])
+    return columns
+
+
+def chunks(size: int) -> Iterator[slice]:
+    """Yield slices of at most `CHUNK_ROWS` rows, to bound the memory of intermediate arrays."""
+    return (slice(start, start + CHUNK_ROWS) for start in range(0, size, CHUNK_ROWS))
+
+
+def _harmonic(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return the harmonic mean, which is 0 if any term is 0, else NaN if any term is NaN."""
+    with np.errstate(divide="ignore", over="ignore"):
+        mean = 3.0 / (1.0 / a + 1.0 / b + 1.0 / c)
+    return np.where((a == 0.0) | (b == 0.0) | (c == 0.0), 0.0, mean)
+
+
+# Clusters: documents that are resampled together, such as one page read by three OCR engines.
+
+
+Cluster: TypeAlias = str | Mapping[str, str] | Sequence[str] | None
+"""Regular expression searched in ids, label by id, or label for every document in order; None clusters by id."""
+
+
+def cluster_labels(ids: Sequence[str], cluster: Cluster) -> list[str] | None:
+    r"""Return the cluster label of every document; None without clusters. Raises DataError if a document has none.
+
+    >>> cluster_labels(["page_02", "page_03"], r"\d+"), cluster_labels(["a", "b"], {"a": "x", "b": "x"})
+    (['02', '03'], ['x', 'x'])
+    """
+    if cluster is None:
+        return None
+    if isinstance(cluster, str):
+        return list(_matched_labels(ids, cluster))
+    if isinstance(cluster, Mapping):
+        missing = [identity for identity in ids if identity not in cluster]
+        if missing:
+            raise DataError.of(f"Expected a cluster for every id, got no cluster for {missing[0]!r}")
+        return [cluster[identity] for identity in ids]
+    if len(cluster) != len(ids):
+        raise DataError.of(f"Expected one cluster per document ({len(ids)}), got {len(cluster)}")
+    return list(cluster)
+
+
+def assign_clusters(ids: Sequence[str], cluster: Cluster) -> tuple[list[str] | None, bool]:
+    """Return the cluster label of every document, and whether the clusters are the runs of one document.
+
+    Without `cluster`, documents with the same id form a cluster. If all ids are unique, there are no labels (None).
+
+    >>> assign_clusters(["a", "a", "b"], None), assign_clusters(["a", "b"], None)
+    ((['a', 'a', 'b'], True), (None, False))
+    """
+    if cluster is None and len(set(ids)) < len(ids):
+        return list(ids), True
+    return cluster_labels(ids, cluster), False
+
+
+def _matched_labels(ids: Iterable[str], pattern: str) -> Iterable[str]:
+    try:
+        compiled = regex.compile(pattern)
+    except regex.error as error:
+        raise OptionError.of(
+            f"Expected the cluster pattern to be a regular expression, got {pattern!r}: {error}",
+            hint=r"Example: 'page_\d+'.",
+        ) from error
+    for identity in ids:
+        try:
+            match = compiled.search(identity, timeout=PATTERN_SECONDS)
+        except TimeoutError as error:
+            raise DataError.of(
+                f"The cluster pattern {pattern!r} took more than {PATTERN_SECONDS:g} s on the id {identity!r}"
+            ) from error
+        if match is None:
+            raise DataError.of(
+                f"Expected the id to match the cluster pattern {pattern!r}, got {identity!r}",
+                hint="The pattern must match every id.",
+            )
+        yield match[1] if compiled.groups else match[0]
+
+
+# Means of document scores, computed from columns.
+
+
+def means(tallies: Floats, failed: Mask) -> MacroScores:
+    """Compute the mean scores of documents.
+
+    Args:
+        tallies: Tallies, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
+
+    >>> means(np.array([[2, 2, 2, 1, 0.5], [1, 0, 0, 0, 0]]), np.array([False, True])).f1q
+    0.25
+    """
+    present = int(np.count_nonzero(tallies[:, :2].any(axis=1) | failed))
+    columns = contributions(tallies, failed, range(len(NAMES)))
+    sums = [exact_sum(column) for column in (*tallies[:, : len(COUNTS)].T, *columns.T)]
+    numbers = [present] * len(COUNTS) + list(map(int, sums[-len(NAMES) :]))
+    documents = dict(zip((*COUNTS, *NAMES), numbers, strict=True))
+    scores = zip(documents.items(), sums, strict=False)  # without the numbers at the end of `sums`
+    by_name = {name: total / number if number else None for (name, number), total in scores}
+    return MacroScores(by_name, documents, len(tallies) - present, int(np.count_nonzero(failed)))

@@ -1,0 +1,1 @@
+"""Compares systems, factor levels, runs and versions on the same documents."""

@@ -1,0 +1,561 @@
+"""Compares two evaluations of one system, before and after a change: paired tests, tables, and reports for CI."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from arbitre.corpus.archive import RESULTS, read_archive
+from arbitre.corpus.checkpoints import FOLDER, read_checkpoints
+from arbitre.corpus.documents import sum_tallies
+from arbitre.corpus.evaluate import Accumulator
+from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
+from arbitre.corpus.gates import gate, gate_plain, parse_gates, require
+from arbitre.corpus.tables import AVERAGES
+from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean, show_hidden
+from arbitre.inputs import strict_json
+from arbitre.statistics.intervals import LEVEL
+from arbitre.statistics.paired_tests import contrasts, holm, threshold
+from arbitre.statistics.sample import Sample, assign_clusters, means
+from arbitre.statistics.score_selection import HIGHER_IS_BETTER
+from arbitre.tables.table import SCORE, SIGNED, WHOLE, Table, TableColumn, probability
+from arbitre.tally import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.corpus.documents import DocumentTable
+    from arbitre.corpus.gates import Bounds, Gate, Missed
+
+Verdict: TypeAlias = Literal["improved", "worse", "no evidence"]
+"""What the paired test says about a score: significantly higher, significantly lower, or neither."""
+
+HEADLINES: Final = {**AVERAGES, "document_quality": "Document quality (mean)"}
+"""Labels of the tested scores of a whole corpus."""
+
+WHOLES: Final = ("micro", "macro", "leaves", "document_quality")
+"""Names of the scores of a whole corpus."""
+
+SCORE_TOLERANCE: Final = 1e-9
+"""Maximum difference of scores that count as equal."""
+
+UNTESTED: Final = "The change was not tested: an evaluation has no results of single documents"
+TOO_FEW: Final = (
+    "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in one direction; "
+    "set a tolerance to limit the fall"
+)
+SHARED: Final = (
+    "Scores and tests cover the {} documents that both evaluations have; the score of leaves covers all documents"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """A score before and after a change, of a path, a document or the corpus; None if undefined."""
+
+    name: str
+    before: float | None
+    after: float | None
+
+    @property
+    def difference(self) -> float:
+        """`after` minus `before`; an undefined score counts as 0."""
+        return (self.after or 0.0) - (self.before or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TestedChange(ScoreChange):
+    """A change with its paired test.
+
+    Attributes:
+        p: p of the test, adjusted by Holm; None if the change was not tested.
+        verdict: What the test says; None if the change was not tested.
+    """
+
+    __test__ = False  # no class of tests
+
+    p: float | None = None
+    verdict: Verdict | None = None
+
+    def tested(self, p: float | None) -> TestedChange:
+        """Return the change with the verdict for an adjusted p."""
+        significant = p is not None and p <= threshold(LEVEL)
+        found: Verdict = ("improved" if self.difference > 0.0 else "worse") if significant else "no evidence"
+        return replace(self, p=p, verdict=found)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationDiff:
+    """Changes between two evaluations.
+
+    If the results of single documents are known, all scores except `leaves` are of the documents that both evaluations
+    have. Each is tested with the paired test of `arbitre rank`, with p adjusted by Holm: over the three scores `micro`,
+    `macro` and `document_quality`, and over all paths.
+
+    Attributes:
+        score: Name of the compared score.
+        micro: Change of the pooled score.
+        macro: Change of the per-document mean.
+        leaves: Change of the pooled score of all leaves; not tested.
+        document_quality: Change of the mean document quality.
+        paths: Changes of paths that are in both evaluations, largest drop first.
+        documents: Changes of documents that are in both evaluations, largest drop first.
+        only_before: Documents that are only in the first evaluation.
+        only_after: Documents that are only in the second evaluation.
+        failed: Numbers of failed documents, before and after.
+        newly_failed: Shared documents that failed only in the second evaluation.
+        settings: Entries of the signature that differ. If there are any, the scores are not comparable.
+        notes: Limits of the comparison, such as too few documents for a test.
+        tolerance: Largest accepted fall of a score; None to accept any fall for which there is no evidence.
+    """
+
+    score: str
+    micro: TestedChange
+    macro: TestedChange
+    leaves: TestedChange
+    document_quality: TestedChange
+    paths: tuple[TestedChange, ...]
+    documents: tuple[ScoreChange, ...]
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    failed: tuple[int, int]
+    newly_failed: tuple[str, ...]
+    settings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    tolerance: float | None = None
+
+    @property
+    def headlines(self) -> dict[str, TestedChange]:
+        """The tested scores of the whole corpus, by their labels."""
+        return {label: getattr(self, name) for name, label in HEADLINES.items()}
+
+    @property
+    def verdict(self) -> str:
+        """Summary of the tests of the three scores: improved, worse, mixed, no evidence of a change, or not tested."""
+        found = {change.verdict for change in self.headlines.values()}
+        if {"improved", "worse"} <= found:
+            return "mixed"
+        if None in found:
+            return "not tested"
+        return next((name for name in ("worse", "improved") if name in found), "no evidence of a change")
+
+    @property
+    def worse(self) -> bool:
+        """Whether a score of the whole corpus is significantly lower or, with `tolerance`, fell by more than that."""
+        return bool(self.regressions)
+
+    @property
+    def regressions(self) -> tuple[str, ...]:
+        """The scores that make the second evaluation worse: name, difference and p."""
+        return tuple(self._fall(label, change) for label, change in self.headlines.items() if self._fell(change))
+
+    def _fell(self, change: TestedChange) -> bool:
+        if self.tolerance is None:
+            return change.verdict == "worse"
+        return change.difference < -self.tolerance - SCORE_TOLERANCE
+
+    def _fall(self, label: str, change: TestedChange) -> str:
+        measure = label if change is self.document_quality else f"{label} {self.score}"
+        p = "not tested" if change.p is None else f"p = {probability(change.p)}, Holm"
+        numbers = f"{-change.difference:.4f}, from {change.before or 0.0:.4f} to {change.after or 0.0:.4f} ({p})"
+        return f"{measure} fell by {numbers}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        plain = asdict(self)
+        wholes = (plain[name] for name in WHOLES)
+        for change in (*wholes, *plain["paths"], *plain["documents"]):
+            change["difference"] = (change["after"] or 0.0) - (change["before"] or 0.0)
+        return plain | {"verdict": self.verdict, "worse": self.worse}
+
+    def tables(self) -> tuple[Table, Table]:
+        """Return the tables of the scores of the whole corpus and of the changed paths."""
+        wholes = {**self.headlines, "Leaves, pooled (micro)": self.leaves}
+        paths = {change.name or WHOLE: change for change in self.paths}
+        return _table("score", "Scores", wholes), _table("path", "Paths, pooled (micro)", paths)
+
+    def documents_table(self) -> Table:
+        """Return the table of the documents of which the score changed."""
+        lower = sum(change.difference < 0.0 for change in self.documents)
+        rows = [(change.name, change.before, change.after, change.difference) for change in self.documents]
+        title = f"Documents: {lower} lower, {len(rows) - lower} higher"
+        return Table.of(title, (TableColumn("document"), *_CELLS[:3]), rows)
+
+    def to_markdown(self) -> str:
+        """Return the changes as Markdown, for a comment on a pull request."""
+        failed = " -> ".join(map(str, self.failed))
+        lines = [f"**{self.score}: {self.verdict}**", "", f"Failed documents: {failed}"]
+        if self.newly_failed:
+            lines += ["", f"Failed only after: {', '.join(f'`{show_hidden(key)}`' for key in self.newly_failed)}"]
+        lines += [f"\n{show_hidden(note)}." for note in (*self.notes, *_settings_note(self.settings))]
+        scores, paths = self.tables()
+        blocks = ["\n".join(lines) + "\n", scores.markdown()]
+        blocks += [f"{paths.title}\n\n{paths.markdown()}"] if self.paths else []
+        return "\n".join(blocks)
+
+    def to_junit(self) -> str:
+        """Return the changes as JUnit XML: one test case per score and changed path.
+
+        The test cases of the scores that make the second evaluation `worse` are failures. Scores that were not tested
+        are skipped, unless there is a `tolerance`.
+        """
+        suite = ET.Element("testsuite", name=f"arbitre diff {self.score}")
+        for label, change in self.headlines.items():
+            case = _case(suite, self.score, label, change)
+            if self._fell(change):
+                case.insert(0, ET.Element("failure", message=self._fall(label, change)))
+            elif change.verdict is None and self.tolerance is None:
+                case.insert(0, ET.Element("skipped", message="not tested"))
+        for change in self.paths:
+            _case(suite, f"{self.score}.paths", change.name or WHOLE, change)
+        suite.set("tests", str(len(suite)))
+        suite.set("failures", str(len(suite.findall("testcase/failure"))))
+        suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
+        ET.indent(suite)
+        return ET.tostring(suite, "unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: ET.Element, group: str, name: str, change: TestedChange) -> ET.Element:
+    case = ET.SubElement(suite, "testcase", classname=f"arbitre.{group}", name=show_hidden(name))
+    before, after, difference, p, verdict = (cell.text(one) for cell, one in zip(_CELLS, _row(change), strict=True))
+    output = ET.SubElement(case, "system-out")
+    output.text = f"before {before}, after {after}, change {difference}, p {p}: {verdict}"
+    return case
+
+
+_CELLS: Final = (
+    TableColumn("before", SCORE, drop=1),
+    TableColumn("after", SCORE),
+    TableColumn("change", SIGNED, emphasis="strong"),
+    TableColumn("p", probability),
+    TableColumn("verdict"),
+)
+
+
+def _row(change: TestedChange) -> tuple[str | float | None, ...]:
+    return change.before, change.after, change.difference, change.p, change.verdict or "not tested"
+
+
+def _table(kind: str, title: str, changes: Mapping[str, TestedChange]) -> Table:
+    rows = tuple((name, *_row(change)) for name, change in changes.items())
+    return Table.of(title, (TableColumn(kind, kind="path" if kind == "path" else "value"), *_CELLS), rows)
+
+
+def _settings_note(settings: Sequence[str]) -> tuple[str, ...]:
+    names = ", ".join(settings)
+    return (f"The evaluations differ in {names}: their scores may not be comparable",) if settings else ()
+
+
+def diff(
+    before: Evaluation | str | Path,
+    after: Evaluation | str | Path,
+    score: str = "f1q",
+    *,
+    fail_if_worse: bool = False,
+    tolerance: float | None = None,
+    fail_under: Bounds = (),
+    fail_over: Bounds = (),
+) -> EvaluationDiff:
+    """Compare two evaluations of one system, before and after a change, as `arbitre diff` does.
+
+    Args:
+        before: The first evaluation, its `evaluation.json`, or the folder of this file.
+        after: The second evaluation, in the same forms.
+        score: One of `arbitre.statistics.score_selection.HIGHER_IS_BETTER`.
+        fail_if_worse: Whether to raise an error if a score of the whole corpus is significantly lower.
+        tolerance: With `fail_if_worse`, raise the error if such a score fell by more than this instead, whether or not
+            the difference is significant.
+        fail_under: Minimum scores of the second evaluation, as for `arbitre.gate`.
+        fail_over: Maximum scores of the second evaluation.
+
+    Returns:
+        The changes. Its `to_markdown()` is for a comment on a pull request, its `to_junit()` for a CI server.
+
+    Raises:
+        DataError: A file is not an evaluation, or the change cannot be tested and `fail_if_worse` is set without
+            `tolerance`.
+        OptionError: The score is unknown or not one where higher is better, or `tolerance` is negative or is set
+            without `fail_if_worse`.
+        QualityGateError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
+    """
+    check_tolerance(tolerance, fail_if_worse=fail_if_worse)
+    found = compare_evaluations(before, after, score, tolerance)
+    check_regressions(found, fail_if_worse=fail_if_worse)
+    gates = parse_gates(fail_under, fail_over)
+    require(gate(after, fail_under=gates) if isinstance(after, Evaluation) else check_file(after, gates))
+    return found
+
+
+def check_tolerance(tolerance: float | None, *, fail_if_worse: bool) -> None:
+    """Raise OptionError if the tolerance is negative, or is set without `fail_if_worse`."""
+    if tolerance is not None and not fail_if_worse:
+        raise OptionError.of("`tolerance` requires `fail_if_worse`: it is the largest fall that does not fail.")
+    if tolerance is not None and not 0.0 <= tolerance < 1.0:
+        raise OptionError.of(f"Expected `tolerance` to be at least 0 and below 1, got {tolerance}")
+
+
+def check_regressions(found: EvaluationDiff, *, fail_if_worse: bool) -> None:
+    """Raise QualityGateError if the second evaluation is worse, with one problem for each score; see `diff`."""
+    if fail_if_worse and found.tolerance is None and found.micro.verdict is None:
+        raise DataError.of(
+            UNTESTED, hint="Compare the folders that `arbitre evaluate --out` has written, or set --tolerance."
+        )
+    if fail_if_worse and found.worse:
+        raise QualityGateError(*map(Problem, found.regressions))
+
+
+def compare_evaluations(
+    before: Evaluation | str | Path, after: Evaluation | str | Path, score: str, tolerance: float | None = None
+) -> EvaluationDiff:
+    """Return the changes; see `diff` for the arguments and the errors."""
+    if score not in HIGHER_IS_BETTER:
+        raise OptionError.of(
+            f"Expected a score where higher is better, got {score!r}", hint=did_you_mean(score, HIGHER_IS_BETTER)
+        )
+    sides = [
+        _Side.of(side, score) if isinstance(side, Evaluation) else _Side.read(side, score) for side in (before, after)
+    ]
+    first, second = sides
+    shared = _Shared.of(first, second, score)
+    notes: tuple[str, ...] = (UNTESTED,)
+    if shared is None:
+        wholes = {name: TestedChange(name, first.scores[name], second.scores[name]) for name in WHOLES}
+        paths = _changed(first.by_path, second.by_path)
+    else:
+        wholes, notes = shared.wholes()
+        wholes["leaves"] = TestedChange("leaves", first.scores["leaves"], second.scores["leaves"])
+        paths = shared.paths()
+    return EvaluationDiff(
+        score,
+        **wholes,
+        paths=paths,
+        documents=() if shared is None else shared.documents(),
+        only_before=() if shared is None else tuple(sorted(shared.keys[0].keys() - shared.keys[1].keys())),
+        only_after=() if shared is None else tuple(sorted(shared.keys[1].keys() - shared.keys[0].keys())),
+        failed=(first.failed, second.failed),
+        newly_failed=() if shared is None else shared.newly_failed(),
+        settings=tuple(
+            name
+            for name in dict.fromkeys((*first.settings, *second.settings))
+            if first.settings.get(name) != second.settings.get(name)
+        ),
+        notes=notes,
+        tolerance=tolerance,
+    )
+
+
+def check_file(path: str | Path, gates: Sequence[Gate]) -> tuple[Missed, ...]:
+    """Check an `evaluation.json` against gates. Raises DataError."""
+    return gate_plain(read_evaluation(path), gates) if gates else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What is compared of an evaluation.
+
+    Attributes:
+        scores: The scores of the whole corpus, by the names in `WHOLES`.
+        by_path: The score of every path.
+        documents: The results of the documents; None if unknown.
+        failed: Number of failed documents.
+        settings: The entries of the signature and its version.
+        clusters: Cluster of every document, if the evaluation names them.
+    """
+
+    scores: Mapping[str, float | None]
+    by_path: Mapping[str, float | None]
+    documents: DocumentTable | None
+    failed: int
+    settings: Mapping[str, str]
+    clusters: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, score: str) -> Self:
+        """Take the scores of an evaluation."""
+        wholes = (evaluation.micro, evaluation.macro, evaluation.leaves)
+        values = (*(getattr(scores, score) for scores in wholes), evaluation.document_quality.mean)
+        return cls(
+            dict(zip(WHOLES, values, strict=True)),
+            {path: getattr(scores, score) for path, scores in evaluation.by_path.items()},
+            evaluation.document_table,
+            evaluation.macro.failed,
+            dict(evaluation.signature.entries) | {"version": evaluation.signature.version},
+            evaluation.clusters or None,
+        )
+
+    @classmethod
+    def read(cls, path: str | Path, score: str) -> Self:
+        """Read the scores from an `evaluation.json`. Raises DataError if it is not an evaluation."""
+        plain = read_evaluation(path)
+        values = (*(plain[name][score] for name in WHOLES[:3]), plain["document_quality"]["mean"])
+        archive = _file(path).parent / RESULTS
+        known = read_archive(archive) if archive.is_file() else None
+        return cls(
+            dict(zip(WHOLES, values, strict=True)),
+            {path: scores[score] for path, scores in plain["by_path"].items()},
+            _documents(_file(path)) if known is None else known.document_table,
+            plain["failed"],
+            plain["signature"]["entries"] | {"version": plain["signature"]["version"]},
+            None if known is None else known.clusters or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The documents that both evaluations have.
+
+    Attributes:
+        score: Name of the score.
+        tables: The results of all documents, before and after.
+        keys: Row of each document in `tables`, by name.
+        rows: Rows of the shared documents in `tables`, in the same order.
+        clusters: Cluster of each shared document; None if each document is a unit.
+    """
+
+    score: str
+    tables: tuple[DocumentTable, DocumentTable]
+    keys: tuple[dict[str, int], dict[str, int]]
+    rows: tuple[Indices, Indices]
+    clusters: list[str] | None
+
+    @classmethod
+    def of(cls, first: _Side, second: _Side, score: str) -> Self | None:
+        """Find the shared documents; None if the documents of a side are unknown, or if there are none."""
+        if first.documents is None or second.documents is None:
+            return None
+        tables = first.documents, second.documents
+        keys = (
+            {key: row for row, key in enumerate(tables[0].keys)},
+            {key: row for row, key in enumerate(tables[1].keys)},
+        )
+        names = [key for key in keys[0] if key in keys[1]]
+        rows = (
+            np.array([keys[0][key] for key in names], dtype=np.intp),
+            np.array([keys[1][key] for key in names], dtype=np.intp),
+        )
+        if not names:
+            return None
+        ids = [document.id for document in tables[0].at(rows[0])]
+        given = None if first.clusters is None else [first.clusters[row] for row in rows[0].tolist()]
+        return cls(score, tables, keys, rows, assign_clusters(ids, given)[0])
+
+    def _sample(self, side: int, tallies: Floats) -> Sample:
+        """Return these tallies of the shared documents of a side, shape (documents, 5), for a test."""
+        failed = self.tables[side].failed[self.rows[side]]
+        return Sample.of(map(str, range(len(failed))), tallies, failed, self.clusters)
+
+    def wholes(self) -> tuple[dict[str, TestedChange], tuple[str, ...]]:
+        """Return the tested scores of the corpus, and notes."""
+        both = list(zip(self.tables, self.rows, strict=True))
+        tallies = [table.tallies[rows] for table, rows in both]
+        qualities = [table.qualities[rows] for table, rows in both]
+        graded = [
+            np.stack([np.ones_like(one), np.ones_like(one), np.ones_like(one), one, one**2], 1) for one in qualities
+        ]
+        values = {
+            "micro": [getattr(Scores(sum_tallies(one)), self.score) for one in tallies],
+            "macro": [
+                getattr(means(one, table.failed[rows]), self.score)
+                for one, (table, rows) in zip(tallies, both, strict=True)
+            ],
+            "document_quality": [float(one.mean()) for one in qualities],
+        }
+        samples = [[self._sample(side, one[side]) for side in (1, 0)] for one in (tallies, graded)]
+        tests = [
+            *contrasts(samples[:1], [[(0, 1)]], self.score, average="micro"),
+            *contrasts(samples[:1], [[(0, 1)]], self.score, average="macro"),
+            *contrasts(samples[1:], [[(0, 1)]], "irq", average="macro"),
+        ]
+        adjusted = holm([test.p for test in tests])
+        changes = {
+            name: TestedChange(name, *values[name]).tested(p) for name, p in zip(HEADLINES, adjusted, strict=True)
+        }
+        alpha = threshold(LEVEL)
+        few = all(test.smallest_p > alpha / len(tests) for test in tests) and any(test.differing for test in tests)
+        partial = any(len(table) > len(rows) for table, rows in both)
+        notes = [TOO_FEW.format(max(test.differing for test in tests), alpha)] * few + [
+            SHARED.format(len(self.rows[0]))
+        ] * partial
+        return changes, tuple(notes)
+
+    def paths(self) -> tuple[TestedChange, ...]:
+        """Return the changed paths with their tests. Paths without any difference cannot be significant."""
+        samples = {}
+        for path in [path for path in self.tables[0].paths if path in self.tables[1].paths]:
+            tallies = [table.path_tallies(path)[rows] for table, rows in zip(self.tables, self.rows, strict=True)]
+            if not np.array_equal(tallies[0], tallies[1]):
+                samples[path] = tallies
+        families = [[self._sample(side, tallies[side]) for side in (1, 0)] for tallies in samples.values()]
+        tests = contrasts(families, [[(0, 1)]] * len(families), self.score) if families else []
+        values = [
+            {path: getattr(Scores(sum_tallies(tallies[side])), self.score) for path, tallies in samples.items()}
+            for side in (0, 1)
+        ]
+        adjusted = dict(zip(samples, (test.p_holm for test in tests), strict=True))
+        return tuple(change.tested(adjusted[change.name]) for change in _changed(*values))
+
+    def documents(self) -> tuple[ScoreChange, ...]:
+        """Return the changed documents."""
+        scores = [
+            {
+                document.key: 0.0 if document.failed else getattr(document.scores, self.score)
+                for document in table.at(rows)
+            }
+            for table, rows in zip(self.tables, self.rows, strict=True)
+        ]
+        return tuple(ScoreChange(one.name, one.before, one.after) for one in _changed(*scores))
+
+    def newly_failed(self) -> tuple[str, ...]:
+        """Return the names of the documents that failed only after the change."""
+        failed = [table.failed[rows] for table, rows in zip(self.tables, self.rows, strict=True)]
+        names = [document.key for document in self.tables[1].at(self.rows[1][failed[1] & ~failed[0]])]
+        return tuple(sorted(names))
+
+
+def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[TestedChange, ...]:
+    changes = [TestedChange(name, before[name], after[name]) for name in before if name in after]
+    moved = [
+        change
+        for change in changes
+        if (change.before is None) != (change.after is None) or abs(change.difference) > SCORE_TOLERANCE
+    ]
+    return tuple(sorted(moved, key=lambda change: (change.difference, change.name)))
+
+
+def _file(path: str | Path) -> Path:
+    """Return the `evaluation.json` in a folder, or the path itself."""
+    inside = Path(path) / EVALUATION
+    return inside if inside.is_file() else Path(path)
+
+
+def read_evaluation(path: str | Path) -> dict[str, Any]:
+    """Read an `evaluation.json`. Raises DataError if the file is not an evaluation."""
+    path = _file(path)
+    evaluation = strict_json.load(path)
+    earlier = isinstance(evaluation, dict) and evaluation.get("format") == FORMAT
+    if earlier and "exact_match_rate" not in evaluation.get("document_quality", ()):
+        raise DataError.of(
+            "The evaluation is from an earlier version and has no exact-match rates",
+            file=str(path),
+            hint="Run the evaluation again.",
+        )
+    if not isinstance(evaluation, dict) or evaluation.get("format") != FORMAT:
+        raise DataError.of(
+            "The file is not an evaluation",
+            file=str(path),
+            hint="Pass the evaluation.json that `arbitre evaluate --out` writes.",
+        )
+    return evaluation
+
+
+def _documents(path: Path) -> DocumentTable | None:
+    """Return the results of every document, from the files beside an evaluation; None if there are no such files."""
+    totals = Accumulator()
+    for outcomes in read_checkpoints(path.parent / FOLDER):
+        totals.add(outcomes)
+    return totals.document_table() if len(totals) else None

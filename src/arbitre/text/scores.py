@@ -1,0 +1,208 @@
+"""BLEU of one candidate text, with weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from arbitre.distances import segmentations
+from arbitre.distances.rouge import SKIP, RougeScore, RougeScorer
+from arbitre.distances.translation import BleuScore, tokenizer, weighted_bleu, weights_problem
+from arbitre.errors import DataError, OptionError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.distances.segmentations import Segmentation
+    from arbitre.options import Tokenizer
+    from arbitre.values import Json
+
+
+# Checks of a candidate text and its references.
+
+
+def as_references(candidate: str, references: str | Sequence[str]) -> list[str]:
+    """Return the references as a list.
+
+    Args:
+        candidate: The text under evaluation.
+        references: One reference, or several.
+
+    Raises:
+        DataError: There is no reference, or a value is not a text.
+    """
+    texts = [references] if isinstance(references, str) else list(references)
+    if not texts:
+        raise DataError.of("Expected at least one reference, got none")
+    for name, text in (("the candidate", candidate), *((f"reference {at}", text) for at, text in enumerate(texts, 1))):
+        if not isinstance(text, str):
+            raise DataError.of(f"Expected {name} to be a text, got {shown(text)}")
+    return texts
+
+
+WEIGHTS: Final = (0.25, 0.25, 0.25, 0.25)
+
+
+def bleu(
+    candidate: str,
+    references: str | Sequence[str],
+    weights: Sequence[float] = WEIGHTS,
+    *,
+    tokenize: str = "13a",
+) -> float:
+    """Return BLEU, in [0, 1]: the brevity penalty times the weighted geometric mean of the clipped precisions.
+
+    There is no smoothing: BLEU is 0 if a precision with a positive weight is 0. Without weights it equals sacrebleu's
+    sentence BLEU with `smooth_method="none"`. sacrebleu splits the texts, nltk counts the n-grams (extra `text`).
+    Source: Papineni et al., 2002.
+
+    Args:
+        candidate: The text under evaluation.
+        references: One reference, or several. An n-gram counts at most as often as in the reference that contains it
+            most often; the brevity penalty uses the reference whose length is closest.
+        weights: Weight of the n-grams of length 1, 2, ...; not negative, with sum 1.
+        tokenize: sacrebleu's tokenizer: "13a", "intl", "char", "zh", or "none" to split at spaces.
+
+    Raises:
+        OptionError: The weights or the tokenizer are invalid.
+        DataError: There is no reference, or a value is not a text.
+        SchemaError: sacrebleu or nltk is not installed.
+
+    >>> bleu("Hello Hello Hello Hello Hello", "Hello world on this website", weights=[1])
+    0.2
+    """
+    return bleu_details(candidate, references, weights, tokenize=tokenize).bleu
+
+
+def bleu_details(
+    candidate: str,
+    references: str | Sequence[str],
+    weights: Sequence[float] = WEIGHTS,
+    *,
+    tokenize: str = "13a",
+) -> BleuScore:
+    """Return BLEU with its precisions, brevity penalty and lengths; arguments and errors as for `bleu`.
+
+    >>> score = bleu_details("a b c d", "a b c d e", weights=[0.5, 0.5])
+    >>> score.precisions, round(score.brevity_penalty, 4), score.length, score.reference_length
+    ((1.0, 1.0), 0.7788, 4, 5)
+    """
+    texts = as_references(candidate, references)
+    if problem := weights_problem(weights):
+        raise OptionError.of(problem, hint="For equal weights of n-grams up to length n, pass [1 / n] * n.")
+    split = tokenizer(tokenize)
+    return weighted_bleu([split(text) for text in texts], split(candidate), weights)
+
+
+# ROUGE of one candidate text.
+
+
+def rouge(
+    candidate: str,
+    references: str | Sequence[str],
+    kind: str = "rouge1",
+    *,
+    tokenizer: Tokenizer = "words",
+    stem: bool = False,
+    skip: int = SKIP,
+) -> RougeScore:
+    """Return the ROUGE score of a candidate against the best of its references (Lin, 2004).
+
+    rouge-score computes it (extra `text`). A score with a zero denominator is 0, as in rouge-score.
+
+    Args:
+        candidate: The text under evaluation.
+        references: One reference, or several. The one with the greatest F1 counts.
+        kind: "rouge1" to "rouge9" (n-grams of words), "rougeL" (longest common subsequence), "rougeLsum" (the same
+            sentence by sentence, one sentence per line) or "rougeS" (skip-bigrams).
+        tokenizer: "words" (maximal runs of Unicode word characters, case-folded, as for the `rouge-1` distance) or
+            "rouge-score" (ASCII letters and digits in lower case). The results are the same for ASCII texts without
+            underscores.
+        stem: Whether to reduce English words to their stems, with the Porter stemmer. Requires the tokenizer
+            "rouge-score".
+        skip: Maximum number of words between the two words of a skip-bigram; for "rougeS".
+
+    Raises:
+        OptionError: An option is unknown, or options contradict each other.
+        DataError: There is no reference, a value is not a text, or rouge-score is not installed.
+
+    >>> score = rouge("Welcome everyone on Blent website", ["Hello world on this website", "Hello everyone on Blent"])
+    >>> score.precision, score.recall, round(score.f1, 4), score.reference
+    (0.6, 0.75, 0.6667, 1)
+    """
+    texts = as_references(candidate, references)
+    return RougeScorer(kind, tokenizer=tokenizer, stem=stem, skip=skip).score(candidate, texts)
+
+
+# Differences between two segmentations of one text.
+
+
+def window_diff(gold: Json, predicted: Json, k: int | None = None) -> float:
+    """Return WindowDiff: the share of windows in which the two sides have different numbers of boundaries.
+
+    In [0, 1]; 0 for equal segmentations. Source: Pevzner and Hearst, 2002.
+
+    Args:
+        gold: A list of spans, `[start, end]` or `{"start": ..., "end": ...}`; a list of the positions where segments
+            end; or a text of 0 and 1, with 1 for a boundary between two units.
+        predicted: The same for the prediction.
+        k: Number of positions of a window; by default half of the mean length of the gold segments, at least 2.
+
+    Raises:
+        DataError: A value is not a segmentation.
+        OptionError: `k` is less than 1.
+
+    >>> window_diff("000100000010", "000010000100", k=3)
+    0.3
+    """
+    _check(k)
+    return segmentations.share_of_windows(segmentations.counts_differ, k, *_both(gold, predicted))
+
+
+def pk(gold: Json, predicted: Json, k: int | None = None) -> float:
+    """Return Pk: the share of windows with a boundary on one side only. Source: Beeferman et al., 1999.
+
+    Arguments and errors as for `window_diff`.
+    """
+    _check(k)
+    return segmentations.share_of_windows(segmentations.one_side_only, k, *_both(gold, predicted))
+
+
+def generalized_hamming(
+    gold: Json, predicted: Json, insertion: float = 2.0, deletion: float = 2.0, shift: float = 1.0
+) -> float:
+    """Return the least cost of changing the predicted boundaries into those of gold. Source: Bookstein et al., 2002.
+
+    The distance `generalized-hamming` is this cost divided by the cost of deleting and inserting all boundaries.
+
+    Args:
+        gold: As for `window_diff`.
+        predicted: As for `window_diff`.
+        insertion: Cost of a boundary that is inserted.
+        deletion: Cost of a boundary that is deleted.
+        shift: Cost of moving a boundary by one position.
+
+    Raises:
+        DataError: A value is not a segmentation, or there are too many boundaries.
+
+    >>> generalized_hamming("1100100000", "1100010000", insertion=1, deletion=1, shift=0.5)
+    0.5
+    """
+    sides = _both(gold, predicted)
+    return segmentations.costs(insertion, deletion, shift, *sides)[0]
+
+
+def _check(k: int | None) -> None:
+    if k is not None and k < 1:
+        raise OptionError.of(f"Expected `k` to be at least 1, got {k}")
+
+
+def _both(gold: Json, predicted: Json) -> tuple[Segmentation, Segmentation]:
+    return _read("gold", gold), _read("the prediction", predicted)
+
+
+def _read(side: str, value: Json) -> Segmentation:
+    segmentation = segmentations.read_segmentation(value)
+    if segmentation is None:
+        hint = "Pass spans in the order of the text, increasing positions where segments end, or a text of 0 and 1."
+        raise DataError.of(f"Expected {side} to be a segmentation, got {shown(value)}", hint=hint)
+    return segmentation
