@@ -6,17 +6,19 @@ Styles are inline, because notebooks remove style sheets, and colours suit light
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
 from arbitre.errors import clipped, show_hidden
+from arbitre.tables.table import Table, TableColumn
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from arbitre.signature import Signature
+    from arbitre.tables.table import CellValue
     from arbitre.tally import MacroScores, Scores
     from arbitre.values import Json
 
@@ -87,21 +89,12 @@ def composition(counts: Mapping[str, int]) -> Markup:
     ).format(2 * _WIDTH, Markup().join(segments), Markup(" &ensp;").join(words))
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
-    """Return a table; the first cell of a row is its head. Numbers are formatted, texts are escaped."""
-    body = [
-        Markup("<tr><th {}>{}</th>{}</tr>").format(
-            _LEFT, _cell(row[0]), Markup().join(Markup("<td {}>{}</td>").format(_LEFT, _cell(cell)) for cell in row[1:])
-        )
-        for row in rows
-    ]
-    if not body:
-        return Markup()
-    head = Markup().join(Markup("<th {}>{}</th>").format(_LEFT, name) for name in heads)
-    return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, Markup().join(body))
-
-
-_LEFT: Final = Markup('style="text-align:left"')
+def table(heads: Sequence[str], rows: Iterable[Sequence[CellValue]]) -> Markup:
+    """Return a table; numbers have two decimals. Empty without rows."""
+    lines = list(rows)
+    numeric = [any(isinstance(row[at], int | float) for row in lines) for at in range(len(heads))]
+    columns = (TableColumn(head, number if numbers else None) for head, numbers in zip(heads, numeric, strict=True))
+    return Table.of("", tuple(columns), lines).html()
 
 
 def scores_table(corner: str, columns: Iterable[tuple[str, Scores | MacroScores]]) -> Markup:
@@ -183,9 +176,3 @@ def number(value: float | None) -> str:
 def value_text(value: Json) -> str:
     """Return the JSON text of a value, clipped; a dash if it is absent."""
     return "–" if value is ABSENT else clipped(json.dumps(value, ensure_ascii=False), 60)
-
-
-def _cell(cell: float | str | Markup | None) -> str:
-    if isinstance(cell, str):
-        return cell if isinstance(cell, Markup) else show_hidden(cell)
-    return number(cell)
