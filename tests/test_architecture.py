@@ -14,10 +14,11 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
     ("arrays", "errors", "paths", "values", "bundled", "threads", "demo", "options"),
-    ("tally", "curve", "signature", "catalogue", "classification", "refused_coefficients"),
+    ("tally", "curve", "signature", "catalogue", "refused_coefficients"),
     ("parsing",),
     ("storage",),
     ("tables",),
+    ("classification",),
     ("distances", "authority", "normalizers", "matching"),
     ("advice", "statistics"),
     ("schema",),
