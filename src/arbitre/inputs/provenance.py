@@ -76,6 +76,19 @@ class ValueOrigin:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """Estimated errors of an annotator in list items.
+
+    Attributes:
+        omitted: Share of the real items that the annotator omits.
+        spurious: Share of the annotator's items that are spurious.
+    """
+
+    omitted: float
+    spurious: float
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Provenance of the gold documents of one source.
 
@@ -87,6 +100,7 @@ class Provenance:
         documents: Number of gold documents.
         disagreements: Number of disagreements, and how many were flagged and decided.
         values: Origin of the values that not all annotators agree on, by document id and JSON Pointer.
+        errors: Estimated errors of each annotator in list items; empty if they were not estimated.
 
     Raises:
         DataError: `annotators` is empty or a text.
@@ -98,6 +112,7 @@ class Provenance:
     documents: int | None = None
     disagreements: DisagreementCounts | None = None
     values: Mapping[str, Mapping[str, ValueOrigin]] = field(default_factory=dict)
+    errors: Mapping[str, ErrorRates] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names: object = self.annotators
@@ -151,6 +166,7 @@ class Provenance:
                 }
                 for document, values in plain.get("values", {}).items()
             },
+            {name: ErrorRates(**rates) for name, rates in plain.get("errors", {}).items()},
         )
 
     def write(self, source: str | Path) -> Path:
@@ -181,6 +197,7 @@ class Provenance:
             "agreement": self.agreement and asdict(self.agreement),
             "documents": self.documents,
             "disagreements": self.disagreements and asdict(self.disagreements),
+            "errors": {name: asdict(rates) for name, rates in self.errors.items()} or None,
             "values": {
                 document: {
                     place: {"from": list(origin.annotators), "by": origin.by}

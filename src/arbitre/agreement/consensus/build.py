@@ -16,7 +16,7 @@ from arbitre.agreement.consensus.disagreement import Consensus, PartScores, Syst
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
-from arbitre.agreement.consensus.risk import least_risk, standing_of
+from arbitre.agreement.consensus.risk import error_rates, least_risk, standing_of
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
 from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.comparator import take_comparator
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.consensus.assemble import Draft
     from arbitre.agreement.consensus.places import Places
+    from arbitre.agreement.consensus.risk import Presence
     from arbitre.comparator import Comparator
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.inputs.options import ReadOptions
@@ -392,7 +393,7 @@ def build_gold(
     if decisions is not None and strategy != "collegial":
         raise OptionError.of("`decisions` requires `strategy` collegial.")
     places = find_places(comparator.plan, annotations)
-    assembly, estimates = _assembled(comparator.plan, places, strategy, weak_margin)
+    assembly, estimates, presence = _assembled(comparator.plan, places, strategy, weak_margin)
     draft = assembly.draft()
     notes = tuple(notes_of(places, draft, strategy, estimates))
     decided, undecided = 0, tuple[str, ...]()
@@ -409,6 +410,7 @@ def build_gold(
         len(draft.documents),
         DisagreementCounts(len(draft.disagreements), flagged, decided),
         draft.origins,
+        error_rates(places, presence),
     )
     scores: dict[str, SystemScores] = {}
     if predictions:
@@ -439,12 +441,15 @@ def check_options(strategy: Strategy, weak_margin: float) -> None:
         raise OptionError.of(f"Expected `weak_margin` to be a number from 0 to 1, got {weak_margin}.")
 
 
-def _assembled(plan: Plan, places: Places, strategy: Strategy, weak_margin: float) -> tuple[Assembly, Estimates]:
-    """Return the documents of a strategy, and the estimates of `dawid-skene`."""
+def _assembled(
+    plan: Plan, places: Places, strategy: Strategy, weak_margin: float
+) -> tuple[Assembly, Estimates, dict[str, Presence]]:
+    """Return the documents of a strategy, the estimates of `dawid-skene`, and those of `minimum-risk`."""
     if strategy == "minimum-risk":
-        return least_risk(plan, places, weak_margin)[0], Estimates({}, {})
+        assembly, presence = least_risk(plan, places, weak_margin)
+        return assembly, Estimates({}, {}), presence
     estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
     votes = {
         place: vote(place, strategy, weak_margin, estimated=estimates.winners.get(place)) for place in places.every
     }
-    return Assembly.of(places, votes, strategy), estimates
+    return Assembly.of(places, votes, strategy), estimates, {}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from itertools import permutations
-from math import comb
+from math import comb, fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,13 +19,14 @@ from arbitre.agreement.consensus.disagreement import Standing
 from arbitre.agreement.consensus.vote import vote
 from arbitre.comparison.levels import of_nodes, root_qualities
 from arbitre.engine.batch_comparison import compare_batch, release
+from arbitre.inputs.provenance import ErrorRates
 from arbitre.paths import wildcard
 from arbitre.schema.validate import find_violations
 from arbitre.tally import Scores, Tally
-from arbitre.values import ABSENT, Json
+from arbitre.values import ABSENT, Json, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from arbitre.agreement.consensus.places import Place, Places
     from arbitre.agreement.consensus.vote import Vote
@@ -124,6 +127,35 @@ def estimate_presence(places: Iterable[Place]) -> dict[str, Presence]:
         if place.parent is not None and (votes := votes_on(place))[0] > 0:
             counts[place.path][votes] += 1
     return {path: Presence.estimate(own) for path, own in counts.items()}
+
+
+def error_rates(places: Places, presence: Mapping[str, Presence]) -> dict[str, ErrorRates]:
+    """Return how often each annotator omits list items and adds spurious ones, by name.
+
+    Both are means over all items of documents with at least `LEAST_ANNOTATORS` annotators, given the probability that
+    each item is real. Real items that all annotators omit count as well, with their expected number.
+    Annotators without such documents are missing.
+    """
+    if not presence:
+        return {}
+    omitted, spurious, real, own = (defaultdict[int, list[float]](list) for _ in range(4))
+    for place in places.every:
+        votes = votes_on(place)
+        if not (place.item and place.weight and votes[0] and votes[1] >= LEAST_ANNOTATORS):
+            continue
+        probability, expected = presence[place.path].probability(votes), presence[place.path].expected(votes)
+        for at in place.voters():
+            has = place.families[at] is not None
+            real[at].append(expected)
+            omitted[at].append(expected - probability * has)
+            if has:
+                own[at].append(1.0)
+                spurious[at].append(1.0 - probability)
+    return {
+        name: ErrorRates(fsum(omitted[at]) / fsum(real[at]), fsum(spurious[at]) / max(1.0, fsum(own[at])))
+        for name, at in sorted((name, at) for at, name in enumerate(places.annotators))
+        if real[at]
+    }
 
 
 def kept_places(places: Iterable[Place], presence: Mapping[str, Presence]) -> set[Place]:
@@ -229,10 +261,13 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
 
     First, the annotators vote on each document (see `vote`). The document of an annotator replaces the result if its
     expected score is better, or if the schema does not allow the result. The items and fields of this document are then
-    also tried with the values of the vote. No document is compared with the annotator that it comes from. The consensus
-    is therefore never worse than the best document of an annotator, the medoid.
+    also tried with the values of the vote. No document is compared with the annotator that it comes from. By the
+    expected score, the consensus is therefore never worse than the best document of an annotator, the medoid.
 
-    With two annotators, no vote is decisive, and the better of their two documents is kept.
+    If more than half of the annotators have the same document, and the schema allows it, it is the consensus.
+
+    With two annotators, no vote is decisive, and the document of one of them is kept. Both agree equally well with each
+    other; of such documents, a hash decides, which favours neither short documents nor an annotator.
     """
     presence = estimate_presence(places.every)
     cast = partial(vote, strategy="minimum-risk", weak_margin=weak_margin)
@@ -247,10 +282,11 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
     voted = [
         CandidateDocument(root, assembly.values[root]) for root in shared.values() if len(root.voters()) >= LEAST_VOTERS
     ]
+    same = {root.document: at for root in shared.values() if (at := _majority(plan, root)) is not None}
     kept = {
         candidate.root.document
         for candidate, merit in zip(voted, merits(plan, voted), strict=True)
-        if merit >= best[candidate.root.document]
+        if merit >= best[candidate.root.document] and candidate.root.document not in same
     }
     changed = {name: root for name, root in shared.items() if root.document not in kept}
     by_document: dict[int, list[Place]] = {root.document: [] for root in changed.values()}
@@ -261,15 +297,15 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
     for name, root in changed.items():
         part = places._replace(every=by_document[root.document], roots={name: root})
         tried: list[tuple[CandidateDocument, dict[Place, Vote]]] = []
-        for at in root.voters():
+        for at in [same[root.document]] if root.document in same else root.voters():
             trials = [{place: cast(place, pivot=at) for place in part.every}]
-            if len(root.voters()) >= LEAST_VOTERS:
+            if len(root.voters()) >= LEAST_VOTERS and root.document not in same:
                 trials.append({place: cast(place, kept=place.families[at] is not None) for place in part.every})
             for trial in trials:
                 document = Assembly.of(part, trial, "minimum-risk", pivots={root.document: at}).values[root]
                 tried.append((CandidateDocument(root, document, at), trial))
         scores = merits(plan, [candidate for candidate, _ in tried])
-        number = max(range(len(tried)), key=lambda number: (scores[number], -number))
+        number = max(range(len(tried)), key=lambda number: (scores[number], _lot(tried[number][0].document)))
         votes |= tried[number][1]
         pivots[root.document] = tried[number][0].source or 0
     return Assembly.of(places, votes, "minimum-risk", pivots=pivots) if pivots else assembly, presence
@@ -351,6 +387,20 @@ def standing_of(
         medoids.append(f1q(np.sum([tallies[own, name][at] for at, own in enumerate(best)], axis=0)))
         singles.append(fmean(f1q(tallies[name, other].sum(axis=0)) for other in others))
     return Standing(fmean(voted), fmean(medoids), dict(zip(names, singles, strict=True)), len(keys))
+
+
+def _majority(plan: Plan, root: Place) -> int | None:
+    """Return an annotator whose document more than half of the annotators have; None if the schema forbids it."""
+    owners: dict[Hashable, list[int]] = {}
+    for at in root.voters():
+        owners.setdefault(canonical(root.values[at]), []).append(at)
+    most = max(owners.values(), key=len)
+    return most[0] if 2 * len(most) > len(root.voters()) and _is_valid(plan, root.values[most[0]]) else None
+
+
+def _lot(document: Json) -> bytes:
+    """Return a hash of a document, which decides between equally good documents whatever is in them."""
+    return sha256(json.dumps(document, sort_keys=True, default=str).encode()).digest()
 
 
 def _is_valid(plan: Plan, document: Json) -> bool:

@@ -99,6 +99,8 @@ def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
         yield render(table, width, most=MAX_SHOWN, rest=rest) if listed else Text(title, style="bold")
     if built.standing is not None:
         yield render(tables.standing(built.standing), width)
+    if built.provenance.errors:
+        yield render(tables.errors(built), width)
     if built.systems:
         yield render(tables.systems(built), width)
     if built.notes:
