@@ -9,10 +9,10 @@ from tests.worst_documents import keeping
 import arbitre
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Failure, Pair
+from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject
 from arbitre.report.report_files import view_of
 from arbitre.report.view import FactorLevel, FactorPathRow, FactorView, PairwiseTest
-from arbitre.storage.text_files import json_text
 
 TEXTS = [
     "<script>window.pwned = 1</script>",

@@ -17,10 +17,10 @@ from arbitre import bundled
 from arbitre.errors import show_hidden
 from arbitre.inputs.join import join
 from arbitre.inputs.options import read_records
+from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject
 from arbitre.report.language import Language
 from arbitre.report.report_files import view_of, write_page
-from arbitre.storage.text_files import json_text
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 

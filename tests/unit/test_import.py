@@ -94,7 +94,7 @@ def test_the_command_compare_loads_no_library_that_it_does_not_need(tmp_path):
         f"from arbitre.cli import app\napp(['compare', '--schema', {schema!r}, *{documents}], standalone_mode=False)"
     )
     assert "arbitre.cli.commands.compare" in found
-    assert found & (SLOW - {"typer", "rich"}) == set()
+    assert found & (SLOW - {"typer", "rich"} | {"arbitre.report"}) == set()
 
 
 def test_the_solver_finds_the_same_matchings_once_scipy_optimize_is_loaded():

@@ -12,11 +12,11 @@ from tests.worst_documents import keeping
 
 import arbitre
 from arbitre import bundled
+from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject
 from arbitre.report.figures import specifications
 from arbitre.report.render import render_page
 from arbitre.report.report_files import view_of
-from arbitre.storage.text_files import json_text
 
 SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 SPEAKERS = "/listes_des_intervenants"

@@ -12,6 +12,7 @@ from tests.worst_documents import keeping
 import arbitre
 from arbitre import bundled
 from arbitre.errors import DataError
+from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_factors, build_subject, build_systems
 from arbitre.report.report_files import view_of
 from arbitre.report.view import (
@@ -25,7 +26,6 @@ from arbitre.report.view import (
     TrustView,
     View,
 )
-from arbitre.storage.text_files import json_text
 from arbitre.systems.factors import factor
 from arbitre.tally import COUNTS, NAMES
 

@@ -15,12 +15,12 @@ from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair
+from arbitre.parsing.fast_json import json_text
 from arbitre.report import worst_documents
 from arbitre.report.build_view import build_subject
 from arbitre.report.quality_matrix import MAX_CELLS, QualityMatrices
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
 from arbitre.statistics.intervals import document_intervals
-from arbitre.storage.text_files import json_text
 
 WORDS = {"type": "array", "items": {"type": "string"}}
 PERSON = {

@@ -14,12 +14,13 @@ from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
+from arbitre.parsing.fast_json import json_text
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names
 from arbitre.report.ranking_files import check_system_names
 from arbitre.report.ranking_job import EITHER, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
 from arbitre.storage.output_folder import destination, paths_among
-from arbitre.storage.text_files import json_text, output_text_file
+from arbitre.storage.text_files import output_text_file
 from arbitre.systems.ranking import SCORES, StatisticsOptions
 
 if TYPE_CHECKING:

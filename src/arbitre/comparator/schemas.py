@@ -14,11 +14,12 @@ from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
 from arbitre.inputs.reader import DOCUMENT
 from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
+from arbitre.parsing.fast_json import json_text
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.load_schema import is_schema_like
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import destination, paths_among
-from arbitre.storage.text_files import json_text, output_text_file
+from arbitre.storage.text_files import output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

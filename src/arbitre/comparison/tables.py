@@ -55,7 +55,7 @@ _MEANING_WIDTH: Final = 34
 def scores(found: Mapping[str, ScoreColumn], *, forced: bool) -> Table:
     """Return a table of all scores, with one column per tally or per document count of the means.
 
-    `forced` is whether every entry of the shorter list gets a partner (see `EntryLayout.full_matching`).
+    `forced` is whether every entry of the shorter list gets a partner (see `arbitre.schema.describe.forces_pairs`).
     """
     heads = (
         TableColumn(name, count, emphasis="weak") if isinstance(column, Mapping) else TableColumn(name, SCORE)

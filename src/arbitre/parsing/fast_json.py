@@ -107,3 +107,12 @@ def compact(value: Json) -> str:
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
     return _COMPACT.encode(value)
+
+
+def json_text(value: Json) -> str:
+    r"""Serialise a JSON document, indented, with a final line break.
+
+    >>> json_text({"page": "XII, é"})
+    '{\n  "page": "XII, é"\n}\n'
+    """
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

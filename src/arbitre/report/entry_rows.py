@@ -11,9 +11,8 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, single_paths
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.matching import Candidates
 from arbitre.paths import order
-from arbitre.schema.describe import walk
+from arbitre.schema.describe import forces_pairs, walk
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
@@ -88,13 +87,9 @@ class EntryLayout:
         at = next(step.site for step in walk(plan.sites) if step.path == plan.entries)
         site = plan.sites[at]
         listed = Kind.ARRAY in site.declared and not site.atomic
-        forced = moved = False
+        forced, moved = forces_pairs(plan.sites, plan.entries), False
         if listed:
-            matcher = site.list.matcher
-            free = matcher.name == "sequence" or bool(matcher.options.get("gate"))
-            moved = matcher.transport is not None
-            free |= matcher.transport is not None and not matcher.transport.balanced
-            forced = matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
+            moved = site.list.matcher.transport is not None
             site = plan.sites[site.list.items]
         fields = {one.name: plan.sites[one.site] for one in site.object.fields} | {"": site}
         readings = frozenset(name for name, below in fields.items() if below.alternatives is not None)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from arbitre.corpus.tables import ExportTable
 from arbitre.errors import OptionError
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.parsing.fast_json import json_text
 from arbitre.report.exports import CSV, FORMS, Export, write
 from arbitre.report.result_files import REPORT
 from arbitre.signature import Signature
 from arbitre.storage.files import is_file_name
-from arbitre.storage.text_files import atomic_text_file, json_text
+from arbitre.storage.text_files import atomic_text_file
 from arbitre.systems import tables
 from arbitre.tables.csv_text import STANDARD, CsvDialect
 

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from arbitre import bundled
 from arbitre.errors import DataError
 from arbitre.inputs import strict_json
+from arbitre.parsing.fast_json import json_text
 from arbitre.paths import pointer
 from arbitre.report import worst_documents
 from arbitre.report.build_view import (
@@ -33,7 +34,7 @@ from arbitre.report.standalone import embedded
 from arbitre.report.view import Subject, TrustView, View
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.storage.files import unreadable
-from arbitre.storage.text_files import atomic_text_file, json_text, output_text_file
+from arbitre.storage.text_files import atomic_text_file, output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

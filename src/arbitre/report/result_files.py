@@ -19,12 +19,12 @@ from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
 from arbitre.parsing.csv_rows import csv_reader
-from arbitre.parsing.fast_json import compact
+from arbitre.parsing.fast_json import compact, json_text
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.schema.validate import find_violations
 from arbitre.storage.files import atomic_file, unreadable
-from arbitre.storage.text_files import atomic_text_file, json_text
+from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.csv_text import (
     STANDARD,
     CsvDialect,

@@ -215,6 +215,17 @@ def _is_list(site: Site) -> bool:
     return Kind.ARRAY in site.declared and not site.atomic
 
 
+def forces_pairs(sites: Sequence[Site], entries: Path) -> bool:
+    """Return whether every entry of the shorter list gets a partner, however bad, so that counts say little."""
+    site = next(sites[step.site] for step in walk(sites) if step.path == entries)
+    if not _is_list(site):
+        return False
+    matcher = site.list.matcher
+    free = matcher.name == "sequence" or bool(matcher.options.get("gate"))
+    free |= matcher.transport is not None and not matcher.transport.balanced
+    return matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
+
+
 def settings(rows: Sequence[ResolvedPath], entries: str, *, wide: bool = True) -> Table:
     """Return how each path is compared, in schema order; marks the list of entries.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from arbitre.values import Json
 
 _NEAR: Final = 20
 """Number of characters that a message shows on either side of an error."""
@@ -51,12 +49,3 @@ def _unicode_only(path: Path) -> Iterator[None]:
             file=str(path),
             hint="Rename the file, or correct the id or the text.",
         ) from error
-
-
-def json_text(value: Json) -> str:
-    r"""Serialise a JSON document, indented, with a final line break.
-
-    >>> json_text({"page": "XII, é"})
-    '{\n  "page": "XII, é"\n}\n'
-    """
-    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

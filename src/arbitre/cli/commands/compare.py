@@ -23,7 +23,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.join import swapped_names
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import is_corpus, read_document
-from arbitre.report.entry_rows import EntryLayout
+from arbitre.schema.describe import forces_pairs
 from arbitre.schema.loading.infer import infer
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import MAX_SHOWN, render
@@ -99,7 +99,7 @@ def compare(
         return
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     declared = {row.path for row in comparator.explain()}
-    forced = EntryLayout.of(comparator.plan).full_matching
+    forced = forces_pairs(comparator.plan.sites, comparator.plan.entries)
     missed = gate(comparison, fail_under=gates.gates, declared=declared)
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),

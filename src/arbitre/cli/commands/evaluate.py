@@ -19,9 +19,9 @@ from arbitre.inputs.document_ids import MAX_NAMES
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.records import key
 from arbitre.report import result_files
-from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.schema.describe import forces_pairs
 from arbitre.tables.terminal import escape_hidden
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def evaluate(
         diagnosis = evaluation.diagnosis
         faults = () if diagnosis is None else result_tables.faults(diagnosis, evaluation.signature, screen.width)
         violations = job.violations if validate else None
-        forced = EntryLayout.of(plan).full_matching
+        forced = forces_pairs(plan.sites, plan.entries)
         blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults, forced=forced)]
         for path, classification in classes.items():  # before the signature
             blocks[-1:-1] = result_tables.classification(path, classification, evaluation, screen.width)

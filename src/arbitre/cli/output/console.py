@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group
 from rich.text import Text
 
+from arbitre.parsing.fast_json import json_text
 from arbitre.storage.output_folder import output_path, renamed
-from arbitre.storage.text_files import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

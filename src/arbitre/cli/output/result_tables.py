@@ -15,8 +15,6 @@ from arbitre.corpus import tables as corpus_tables
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.tables import AVERAGES
 from arbitre.paths import order
-from arbitre.report.language import Language, Translator
-from arbitre.report.wording import sampled
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count
 from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render, table_width
@@ -55,6 +53,9 @@ def scores(found: Mapping[str, tables.ScoreColumn], width: int, *, forced: bool)
 
 def intervals(found: Mapping[str, Any], width: int) -> RenderableType:
     """Return a table of confidence intervals and chance scores from `Evaluation.trust`, with an explanation."""
+    from arbitre.report.language import Language, Translator  # noqa: PLC0415  (single comparisons do not need it)
+    from arbitre.report.wording import sampled  # noqa: PLC0415
+
     drawn, chance = found["intervals"], found["chance"]
     legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
     legend += drawn["notes"]
