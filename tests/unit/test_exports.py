@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
 from arbitre.corpus.tables import ROWS, ExportTable
 from arbitre.errors import DataError, OptionError
 from arbitre.report.exports import FORMS, Export, parse_exports, write
+from arbitre.report.ranking_files import FactorsResults, RankingResults
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
@@ -211,7 +211,7 @@ class TestRank:
 
     def test_help_lists_the_names_of_all_tables(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
-        for command, rows in (("evaluate", [ROWS]), ("rank", [RankingOutput.rows, FactorsOutput.rows])):
+        for command, rows in (("evaluate", [ROWS]), ("rank", [RankingResults.rows, FactorsResults.rows])):
             (said,) = re.findall(r"Extra table to write to --out, such as (\S+) or (\S+):", run(command, "--help"))
             assert all([one.name for one in parse_exports(said, known)] == list(said) for known in rows)
 

@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 import arbitre
-from arbitre.cli.output.rank_output import RankingOutput
+from arbitre.cli.commands.rank import ranking_blocks
 from arbitre.report.build_view import ranked
 from arbitre.report.language import Language, Translator
+from arbitre.report.ranking_files import RankingResults
 from arbitre.report.wording import detectable, lead, procedure, sampled, to_best
 from arbitre.systems.ranking import rank
 
@@ -115,7 +116,7 @@ def test_without_tests_no_difference_is_claimed():
 def test_terminal_and_report_state_the_same_result(counts):
     found = rank({"a": right(*counts), "b": right(*[2] * len(counts))}, "irq")
     console = Console(width=200, file=io.StringIO())
-    for block in RankingOutput(found).blocks(200):
+    for block in ranking_blocks(RankingResults(found), 200):
         console.print(block)
     text = " ".join(console.file.getvalue().split())
     assert lead(systems(found), EN) in text

@@ -37,7 +37,7 @@ from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels
 from arbitre.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
 from arbitre.storage.text_files import atomic_text_file
-from arbitre.tables.csv_text import STANDARD, CsvDialect
+from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -424,11 +424,12 @@ class EvaluationJob:
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:
                 repairs = result_files.without_file_folders(evaluation.repaired)
-                result_files.write_rows(file, _REPAIR_COLUMNS, repairs, dialect)
+                write_frame(file, result_files.columns_of(repairs, _REPAIR_COLUMNS), dialect)
             files = (*files, result_files.REPAIRED)
         if self.options.validate:
             with atomic_text_file(out / result_files.VIOLATIONS) as file:
-                result_files.write_rows(file, result_files.VIOLATION_COLUMNS, self.violations, dialect)
+                violations = result_files.columns_of(self.violations, result_files.VIOLATION_COLUMNS)
+                write_frame(file, violations, dialect)
             files = (*files, result_files.VIOLATIONS)
         return files
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -349,7 +349,7 @@ def evaluate_into(
         write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
-            write_rows(files[FAILURES], _FAILURE, failures, dialect)
+            write_frame(files[FAILURES], columns_of(failures, _FAILURE), dialect)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
     return evaluation, (*files, RESULTS)
@@ -400,13 +400,9 @@ def _joined(parts: list[Any], name: str) -> Values:
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [*chain.from_iterable(parts)]
 
 
-def write_rows(
-    file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Json]], dialect: CsvDialect = STANDARD
-) -> None:
-    """Write one line per row, with these columns."""
-    table = csv_writer(file, dialect)
-    table.writerow(columns)
-    table.writerows([cell(row[name], dialect) for name in columns] for row in rows)
+def columns_of(rows: Sequence[Mapping[str, Json]], names: Sequence[str]) -> Frame:
+    """Return these columns of rows."""
+    return {name: [row[name] for row in rows] for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
+from rich.text import Text
 
 from arbitre.cli.option_values import GateOptions, close, named_sources
-from arbitre.cli.output.console import OutputOptions
+from arbitre.cli.output import result_tables
+from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.output.progress import compare_with_progress
-from arbitre.cli.output.rank_output import FactorsOutput, RankingOutput
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.corpus.gates import gate
+from arbitre.corpus.tables import AVERAGES
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
+from arbitre.report.build_view import ranked
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.ranking_files import check_system_names
+from arbitre.report.language import Language, Translator
+from arbitre.report.ranking_files import FactorsResults, RankingResults, check_system_names
 from arbitre.report.ranking_job import RankingJob
+from arbitre.report.wording import detectable, lead, sampled
+from arbitre.signature import Signature
+from arbitre.statistics.paired_tests import threshold
 from arbitre.systems.ranking import SCORES, StatisticsOptions
+from arbitre.systems.tables import OWN_INTERVAL
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.gates import Missed
     from arbitre.report.evaluation_job import EvaluationJob
+    from arbitre.statistics.intervals import Interval
+
+
+_DIFFERENCE: Final = (
+    "The interval of a difference comes from the test: it excludes 0 if the difference is significant. "
+    "detectable: smallest true difference that would be found with a probability of 80%."
+)
+
+_CHANCE: Final = (
+    "chance: score of predictions compared with the gold of other documents; not subtracted from any score."
+)
 
 
 def rank(
@@ -68,14 +93,13 @@ def rank(
 
     evaluation = replace(evaluation_options, out=out)
     job = RankingJob(plan, reading, score or SCORES, statistics, evaluation, table, compare)
-    shown: RankingOutput | FactorsOutput
     if manifest:
         compared, files = job.factors(manifest, factor)
-        shown = FactorsOutput(compared.factors, compared.signature, compared.provenance)
+        screen.result(compared.to_dict, partial(factors_blocks, compared))
     else:
-        ranked, files = job.systems(gold, named)
-        shown = RankingOutput(ranked)
-    screen.result(shown.to_dict, shown.blocks)
+        ranking, files = job.systems(gold, named)
+        found = RankingResults(ranking)
+        screen.result(found.to_dict, partial(ranking_blocks, found))
     if out is not None:
         screen.wrote(files, out)
     raise typer.Exit(close(screen, missed))
@@ -91,3 +115,62 @@ def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:
     ):
         if count:
             screen.note(f"{name}: {what} ({count})")
+
+
+def ranking_blocks(results: RankingResults, width: int) -> Iterator[RenderableType]:
+    """Yield the blocks of a ranking."""
+    ranking, tables, say = results.ranking, results.tables, Translator(Language.EN)
+    systems = asdict(ranked(ranking.to_dict()))
+    yield Text.assemble(
+        (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
+        f"\n{AVERAGES[ranking.aggregate]} {ranking.score}; {100.0 * ranking.level:g}% intervals of the "
+        "differences to the best system",
+        f"\n{escape_hidden(ranking.provenance.headline())}",
+    )
+    absent = OWN_INTERVAL if ranking.pairs else ("to best", "low", "high")
+    yield render(tables.pop("systems").without(*absent), width)
+    for found in (lead(systems, say), detectable(systems, say)):
+        if found:
+            yield Text(found)
+    legend = [_CHANCE]
+    if ranking.pairs:
+        letters = (
+            "Systems that share a letter do not differ significantly "
+            f"(p > {threshold(ranking.level):g}, adjusted by {ranking.pairs[0].correction})."
+        )
+        legend = [letters, *legend, _DIFFERENCE]
+    yield Text("\n".join((*legend, *ranking.notes)), style="dim")
+    for name in ("scores", "pairs", "winners"):
+        table = tables.pop(name)
+        if len(ranking.systems) > 1 and table.defined and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
+            yield render(table, width)
+    yield from (render(table, width, most=MAX_SHOWN) for table in tables.values() if table.defined)
+    yield result_tables.signature(Signature.from_dict(ranking.signature))
+
+
+def factors_blocks(results: FactorsResults, width: int) -> Iterator[RenderableType]:
+    """Yield the blocks of the comparisons of factor levels."""
+    first, tables = results.factors[0], results.tables
+    yield Text.assemble(
+        (
+            f"{counted(len(results.factors), 'factor')} of {counted(sum(first.documents.values()), 'prediction')}",
+            "bold",
+        ),
+        f"\n{AVERAGES[first.aggregate]} {first.score}, {_interval(next(iter(first.levels.values())))}",
+        f"\n{escape_hidden(results.provenance.headline())}",
+    )
+    yield from (render(table, width) for table in tables.values() if table.defined)
+    if not tables["pairs"].defined and tables["pairs"].size:
+        yield Text(Translator(Language.EN)("shared.none"))
+    unbalanced = [
+        f"{one.name} is unbalanced: its levels cover different documents. Only shared documents are compared."
+        for one in results.factors
+        if not one.balanced
+    ]
+    notes = dict.fromkeys(note for one in results.factors for note in one.notes)
+    yield Text("\n".join((*unbalanced, *notes)), style="dim")
+    yield result_tables.signature(results.signature)
+
+
+def _interval(found: Interval) -> str:
+    return f"{100.0 * found.level:g}% confidence intervals ({found.method}), seed {found.seed}"
