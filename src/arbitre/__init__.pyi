@@ -3,7 +3,7 @@ from .advice import Advice, AdviceFinding, Thresholds, advise
 from .comparator import Comparator
 from .comparator.api import evaluate, perturb_gold, rank, suggest_aliases, suggest_gate
 from .comparator.comparator import compare
-from .comparator.documents import SideBySideRow, side_by_side
+from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.entry_metricity import entry_metricity
 from .comparator.schemas import check_schema, infer_schema
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node

@@ -9,9 +9,8 @@ import pytest
 from tests.worst_documents import keeping
 
 import arbitre
-from arbitre.corpus.document_results import DocumentResults
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.worker import Worker
+from arbitre.corpus.worker import DocumentResults, Worker
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair

@@ -15,7 +15,7 @@ from arbitre.catalogue import Catalogue
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords, load_functions
-from arbitre.comparator.documents import Configuration, NamedChoice, configurations
+from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
 from arbitre.corpus.gates import Gate, Missed
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.inputs import strict_json

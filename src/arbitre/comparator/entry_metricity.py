@@ -12,7 +12,7 @@ import numpy as np
 
 from arbitre import matching
 from arbitre.comparator.comparator import Comparator, as_document, load_functions
-from arbitre.comparator.documents import NamedChoice, configurations
+from arbitre.comparator.configurations import NamedChoice, configurations
 from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError, shown
 from arbitre.inputs.corpus_sources import Sources
@@ -32,7 +32,7 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.comparator.documents import Configuration
+    from arbitre.comparator.configurations import Configuration
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.metricity.claims import ClaimCheck
     from arbitre.metricity.entry_pool import EntryPool

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from arbitre.corpus.document_results import DocumentResults
+from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import DataError
 from arbitre.inputs.work_units import Checkpoint, read_pairs
 from arbitre.storage.files import atomic_file, unwritable

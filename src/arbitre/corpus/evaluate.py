@@ -12,11 +12,10 @@ import numpy as np
 
 from arbitre.arrays import exact_parts, exact_sum
 from arbitre.corpus.chance import Chance, Reservoir, estimate_chance, sample_pairs
-from arbitre.corpus.document_results import PATH_WIDTH, TALLY_WIDTH
 from arbitre.corpus.documents import DocumentTable
 from arbitre.corpus.evaluation import Evaluation
 from arbitre.corpus.executors import processes_of, run_in_process
-from arbitre.corpus.worker import NODES_PER_BATCH, Worker
+from arbitre.corpus.worker import NODES_PER_BATCH, PATH_WIDTH, TALLY_WIDTH, Worker
 from arbitre.curve import CurveAccumulator
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.corpus.checkpoints import Checkpoints
-    from arbitre.corpus.document_results import DocumentResults, Observers
     from arbitre.corpus.executors import Executor
+    from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.inputs.records import Side
     from arbitre.schema.plan import Plan
     from arbitre.values import Json

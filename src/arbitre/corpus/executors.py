@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.context import BaseContext
 
-    from arbitre.corpus.document_results import DocumentResults
-    from arbitre.corpus.worker import Worker
+    from arbitre.corpus.worker import DocumentResults, Worker
     from arbitre.options import Engine
 
 

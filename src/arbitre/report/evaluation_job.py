@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.levels import Level
     from arbitre.comparison.value_classes import Row
-    from arbitre.corpus.document_results import DocumentResults, Observers
     from arbitre.corpus.evaluate import OnProgress, Triple
     from arbitre.corpus.executors import Executor
+    from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.diagnosis.moved_chance import ValueFrequencies
     from arbitre.engine.independent_matching import IndependentLevels
     from arbitre.inputs.corpus_sources import Sources

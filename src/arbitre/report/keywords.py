@@ -22,9 +22,9 @@ from arbitre.report.evaluation_options import EvaluationOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from arbitre.corpus.document_results import DocumentResults
     from arbitre.corpus.evaluate import Triple
     from arbitre.corpus.gates import Bounds
+    from arbitre.corpus.worker import DocumentResults
     from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.provenance import Provenance

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
-    from arbitre.corpus.document_results import DocumentResults, Observers
     from arbitre.corpus.evaluate import Triple
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.diagnosis.faults import FaultResults, FaultRows
     from arbitre.diagnosis.moved_chance import ValueFrequencies
     from arbitre.inputs.join import JoinedCorpus

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
-    from arbitre.corpus.document_results import DocumentResults, Observers
     from arbitre.corpus.documents import DocumentResult, DocumentTable
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.open_files import Processes
     from arbitre.inputs.records import Pair

@@ -15,7 +15,7 @@ from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.comparator.documents import compare_choices, differing, table
+from arbitre.comparator.configurations import compare_choices, differing, table
 from arbitre.comparison import tables
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.gates import gate
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from arbitre.comparator.documents import SideBySideRow
+    from arbitre.comparator.configurations import SideBySideRow
 
 
 MAX_PAIRS: Final = 5
