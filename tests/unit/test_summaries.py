@@ -43,7 +43,7 @@ def evaluation():
 
 
 def test_the_documents_table_has_a_row_for_each_document(evaluation):
-    assert tables.table(evaluation, "markdown", "documents", ("irq", "imq")).splitlines() == [
+    assert tables.documents(evaluation, ("irq", "imq")).markdown().splitlines() == [
         "| document | gold | predicted | matched | irq | imq |",
         "|:---|---:|---:|---:|---:|---:|",
         r"| p\_1 | 4 | 4 | 4 | 1.0000 | 1.0000 |",
@@ -59,7 +59,7 @@ def test_the_documents_table_has_a_row_for_each_document(evaluation):
 
 
 def test_the_paths_table_has_a_row_for_each_path(evaluation):
-    assert tables.table(evaluation, "latex", "paths", ("irq",)).splitlines() == [
+    assert tables.paths(evaluation, ("irq",)).latex().splitlines() == [
         f"% Signature: {COMPARATOR.signature.short}",
         r"\begin{tabular}{lrrrr}",
         r"\toprule",
@@ -72,13 +72,13 @@ def test_the_paths_table_has_a_row_for_each_path(evaluation):
 
 
 def test_paths_have_their_outcomes_as_counts(evaluation):
-    head, _, row, *_ = tables.table(evaluation, "markdown", "paths").splitlines()
+    head, _, row, *_ = tables.paths(evaluation).markdown().splitlines()
     assert head.endswith(r"| exact\_match\_rate | exact | close | wrong | wrong\_type | missing | spurious |")
     assert row.endswith("| 0.3750 | 6 | 0 | 1 | 0 | 9 | 0 |")
 
 
 def test_the_scores_table_has_a_row_for_each_score(evaluation):
-    rows = list(csv.DictReader(io.StringIO(tables.table(evaluation, "csv", "scores"))))
+    rows = list(csv.DictReader(io.StringIO(tables.means(evaluation).csv())))
     assert [row["score"] for row in rows] == [*NAMES, "document_quality"]
     assert {row["signature"] for row in rows} == {COMPARATOR.signature.short}
     found = {row["score"]: row for row in rows}
@@ -154,18 +154,10 @@ def test_the_runs_table_shows_the_mean_spread_and_changes():
     assert system_tables.runs({"s": found}).texts() == [["s", "2", "2", "0.3750", "0.1768", "50.0%"]]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("html",), "Expected a format of a table, got 'html'\n  Available: markdown, latex, csv."),
-        (("latex", "path"), "Expected a row of a table, got 'path'\n  Did you mean \"paths\"?"),
-        (("latex", "documents", ("f1qq",)), "Expected a column of a table, got 'f1qq'\n  Did you mean \"f1q\""),
-    ],
-)
-def test_an_unknown_table_is_refused(evaluation, arguments, message):
+def test_an_unknown_score_is_refused(evaluation):
     with pytest.raises(OptionError) as error:
-        tables.table(evaluation, *arguments)
-    assert str(error.value).startswith(message)
+        tables.documents(evaluation, ("f1qq",))
+    assert str(error.value).startswith("Expected a column of a table, got 'f1qq'\n  Did you mean \"f1q\"")
 
 
 def test_numbers_are_rounded_for_reading():

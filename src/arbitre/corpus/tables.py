@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from arbitre.comparison.tables import gains
 from arbitre.corpus import dataframe
 from arbitre.inputs.records import key
 from arbitre.statistics.sample import cluster_labels
-from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown
+from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown_column
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
     from arbitre.statistics.sample import Cluster
     from arbitre.tables.arrow import Frame
-    from arbitre.tables.table import TableFormat
-
-Rows: TypeAlias = Literal["documents", "paths", "scores"]
 
 ROWS: Final = ("documents", "paths", "scores", "groups", "faults")
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
@@ -50,26 +47,6 @@ class ExportTable(NamedTuple):
     def of(cls, table: Table) -> Self:
         """Wrap a table that already shows all figures."""
         return cls(lambda: table, lambda: table)
-
-
-def table(evaluation: Evaluation, kind: TableFormat, rows: Rows = "documents", scores: Sequence[str] = ()) -> str:
-    """Format the results of a corpus as Markdown, LaTeX or CSV.
-
-    Args:
-        evaluation: Evaluation of the corpus.
-        kind: Output format.
-        rows: Unit of a row: documents, paths or scores.
-        scores: Score columns, besides the counts of entries.
-
-    Raises:
-        OptionError: The format, the rows or a score is unknown.
-    """
-    if rows not in get_args(Rows):
-        raise unknown("row", rows, get_args(Rows))
-    if rows == "scores":
-        return means(evaluation).text(kind)
-    made = documents(evaluation, scores) if rows == "documents" else paths(evaluation, scores or PATHS_SHOWN)
-    return made.text(kind)
 
 
 def export_tables(
@@ -228,7 +205,7 @@ def figures(
     names = (*counts, *scores)
     for one in rows.values():
         for missing in (each for each in names if each not in one):
-            raise unknown("column", missing, tuple(one))
+            raise unknown_column(missing, tuple(one))
     cells = (TableColumn(one, count if one in OUTCOMES else SCORE) for one in scores)
     head = (TableColumn(name), *columns(*counts, written=count), *cells)
     return Table.of(f"By {name}", head, ((key, *(one[each] for each in names)) for key, one in rows.items()))

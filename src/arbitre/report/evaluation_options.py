@@ -11,7 +11,7 @@ from arbitre.errors import OptionError
 from arbitre.report.exports import Export, parse_exports
 from arbitre.report.language import Language
 from arbitre.tables.csv_text import CsvDialect
-from arbitre.tables.table import unknown
+from arbitre.tables.table import unknown_column
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class EvaluationOptions:
             raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
         for score in self.score:
             if score not in NAMES:
-                raise unknown("column", score, NAMES)
+                raise unknown_column(score, NAMES)
         for export in self.exports:
             if export.rows == "groups" and self.cluster_by is None:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 
 import numpy as np
 from markupsafe import Markup
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from arbitre.tables.arrow import Values
 
-TableFormat: TypeAlias = Literal["markdown", "latex", "csv"]
 CellValue: TypeAlias = str | float | None
 
 Emphasis: TypeAlias = Literal["", "strong", "weak"]
@@ -221,12 +220,6 @@ class Table(Mapping[str, "Values"]):
         numbers = (cells for column, cells in zip(self.columns, self.cells, strict=True) if column.number)
         return any(any(cells) for cells in numbers)
 
-    def text(self, kind: TableFormat) -> str:
-        """Return the table in a format, with a final line break. Raises OptionError for an unknown format."""
-        if kind not in get_args(TableFormat):
-            raise unknown("format", kind, get_args(TableFormat))
-        return {"markdown": self.markdown, "latex": self.latex, "csv": self.csv}[kind]()
-
     def markdown(self) -> str:
         r"""Return the table as Markdown for GitHub and Pandoc, with special characters escaped.
 
@@ -337,9 +330,9 @@ def columns(*names: str, written: Callable[[float], str] | None = None, **more: 
     return tuple(TableColumn(name, written, **more) for name in names)
 
 
-def unknown(what: str, got: str, known: tuple[str, ...]) -> OptionError:
-    """Return the error for an unknown format, row or column of a table."""
-    return OptionError.of(f"Expected a {what} of a table, got {got!r}", hint=did_you_mean(got, known))
+def unknown_column(got: str, known: tuple[str, ...]) -> OptionError:
+    """Return the error for an unknown column of a table."""
+    return OptionError.of(f"Expected a column of a table, got {got!r}", hint=did_you_mean(got, known))
 
 
 def _numeric(values: Values) -> bool:
