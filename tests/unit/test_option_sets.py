@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import pkgutil
 import subprocess
 import sys
 from dataclasses import dataclass, fields, is_dataclass
@@ -82,6 +83,7 @@ def test_the_function_of_a_command_takes_its_declared_options_with_their_types(w
     assert hints.keys() - sets.keys() <= given.keys()
     parsed = {option.name for option in declared if option.parser}
     assert all(hints[name] == given[name] for name in hints.keys() - sets.keys() - parsed)
+    assert all(callable(pkgutil.resolve_name(option.parser)) for option in declared if option.parser)
     assert len(hints) <= 16
 
 

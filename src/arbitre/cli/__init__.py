@@ -10,6 +10,7 @@ import importlib
 import inspect
 import io
 import os
+import pkgutil
 import re
 import sys
 from contextlib import suppress
@@ -195,13 +196,9 @@ def _parameter(option: Option) -> Parameter:
 
 def _imported_on_use(name: str) -> Callable[[str], Any]:
     """Return the function MODULE:NAME, which is imported when it is first called."""
-    module, _, path = name.partition(":")
 
     def parse(text: str) -> Any:  # noqa: ANN401  (the value of any option)
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return found(text)
+        return pkgutil.resolve_name(name)(text)
 
     return parse
 
