@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field, fields
@@ -163,7 +162,7 @@ def _leaves(site: Site) -> Iterator[Leaf | None]:
 
 def _with_aliases(predicted: Sequence[Json], levels: Sequence[Level]) -> list[Json]:
     """Return copies of the predicted documents, with the values of aliases under the names of their fields."""
-    roots = [[copy.deepcopy(document)] for document in predicted]
+    roots = [[_copy(document)] for document in predicted]
     for level in levels:
         column = level.source
         if isinstance(column, ObjectColumn) and (aliases := column.site.object.aliases):
@@ -173,6 +172,20 @@ def _with_aliases(predicted: Sequence[Json], levels: Sequence[Level]) -> list[Js
                 holder = reduce(getitem, above, cast("Any", roots[document]))
                 holder[last] = apply_aliases(holder[last], aliases)
     return [root[0] for root in roots]
+
+
+def _copy(document: Json) -> Json:
+    """Return a copy of a document of any depth; `copy.deepcopy` is recursive."""
+    root: list[Any] = [document]
+    unread: list[Any] = [root]
+    while unread:
+        holder = unread.pop()
+        for key in holder if isinstance(holder, dict) else range(len(holder)):
+            if isinstance(holder[key], dict | list):
+                holder[key] = holder[key].copy()
+                unread.append(holder[key])
+    copied: Json = root[0]
+    return copied
 
 
 def _value_places(levels: Sequence[Level]) -> list[tuple[int, list[tuple[int | str, ...]]]]:
@@ -194,7 +207,7 @@ def _exchanged(
     generator: np.random.Generator,
 ) -> list[Json]:
     """Return copies of documents with the values of each path exchanged at random."""
-    copies = [copy.deepcopy(document) for document in documents]
+    copies = [_copy(document) for document in documents]
     for document, addresses in places:
         holders = [reduce(getitem, address[:-1], cast("Any", copies[document])) for address in addresses]
         values = [holder[address[-1]] for holder, address in zip(holders, addresses, strict=True)]
