@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# Authority files: lists of names with their variants, for the normaliser `authority`.
-
-
 OPTIONS: Final = {
     "file": {"type": "string", "minLength": 1},
     "name": {"type": "string", "default": "name"},

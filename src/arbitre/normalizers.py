@@ -1,5 +1,9 @@
 """Normalisers: functions applied to values before comparison, so that some differences are ignored.
 
+A normaliser never changes its input, and returns equal JSON values for equal JSON values. Unless documented otherwise,
+it applies to the items of a list, at any depth, and returns objects and values of other kinds unchanged. `catalogue`
+contains the built-in normalisers, `with_normalizer` adds a custom one.
+
 >>> catalogue.build("squash-space")(["  Gérard   Larcher ", 3])
 ['Gérard Larcher', 3]
 >>> catalogue.build({"number": {"decimal": ","}})("1 234,5")
@@ -29,12 +33,6 @@ from arbitre.errors import DataError, FunctionError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, check_languages, iso_date
 from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_amount, read_decimal, read_number
 from arbitre.values import MAX_DIGITS, Json, Kind, check, kind_of
-
-# Normalisers: functions applied to values before comparison, so that some differences are ignored.
-#
-# A normaliser never changes its input, and returns equal JSON values for equal JSON values. Unless documented
-# otherwise, it applies to the items of a list, at any depth, and returns objects and values of other kinds unchanged.
-
 
 Apply = Callable[[Json], Json]
 

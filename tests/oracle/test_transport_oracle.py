@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog, minimize
 from scipy.special import rel_entr
 
-from arbitre.matching import solve_transport
+from arbitre.matching import transport as solvers
 from arbitre.matching.transport import transport, transport_all
 from arbitre.matching.transport_options import (
     DummySolver,
@@ -131,8 +131,8 @@ def test_total_variation_is_the_optimum_even_where_marginals_may_be_exceeded(sha
 def relaxed(monkeypatch):
     """Solves under free marginals at the price of their divergence; also says the plan before it was capped."""
     kept = []
-    gap = solve_transport._duality_gap
-    monkeypatch.setattr(solve_transport, "_duality_gap", lambda plan, *more: kept.append(plan) or gap(plan, *more))
+    gap = solvers._duality_gap
+    monkeypatch.setattr(solvers, "_duality_gap", lambda plan, *more: kept.append(plan) or gap(plan, *more))
 
     def solve(quality, masses, price):
         plans = solved(quality, masses, UnbalancedSolver(reg_m=price, tolerance=1e-10))

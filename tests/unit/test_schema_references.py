@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from arbitre import Comparator
 from arbitre.cli import app
 from arbitre.errors import OptionError, SchemaError
-from arbitre.schema.loading.source_file import MAX_BYTES, MAX_VALUES
+from arbitre.schema.loading.schema_store import MAX_BYTES, MAX_VALUES
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"

@@ -14,9 +14,9 @@ from arbitre.agreement.alignment import NONE
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.sums import FixedChance, PairSums, pair_table, pairs_within
 from arbitre.arrays import exact_dot, exact_sum
-from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, find_sorted
 from arbitre.engine.solve.solver import QualitySolver
+from arbitre.engine.solve.transport_matching import leaf_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

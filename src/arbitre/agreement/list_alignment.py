@@ -11,13 +11,12 @@ import numpy as np
 from arbitre.agreement.alignment import NONE, AlignmentProblem, UnitAlignment, align
 from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.column import ListColumn, ObjectColumn
-from arbitre.engine.columns.item_weights import leaf_counts
 from arbitre.engine.columns.ragged import chunks, cross_slices, starts_of
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
-from arbitre.engine.solve.lazy_matching import solve_lazily
-from arbitre.engine.solve.matching_problems import MatchingProblems
+from arbitre.engine.solve.lazy_matching import MatchingProblems, solve_lazily
 from arbitre.engine.solve.solver import QualitySolver
+from arbitre.engine.solve.transport_matching import leaf_counts
 from arbitre.matching import Candidates
 from arbitre.matching.assignment import hungarian
 

@@ -12,9 +12,9 @@ import numpy as np
 from arbitre.comparison import html_repr as html
 from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
+from arbitre.comparison.leaf_pairs import classify, value_rows
 from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_tree import Alignment, LeafVerdict, Match, Node, NodeTree, Verdict
-from arbitre.comparison.value_classes import classify, value_rows
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse

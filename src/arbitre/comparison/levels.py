@@ -352,7 +352,7 @@ def single_paths(levels: Sequence[Level]) -> Iterator[Level]:
             yield replace(level.ordered(nodes), path=path, first=level.first + start, scale=scale, named=False)
 
 
-# Sums over the values at each path, per document: their tally, and how many have each outcome.
+# Sums over the values at each path, by document: their tally, and how many have each outcome.
 
 
 _CELLS: Final = 8

@@ -196,7 +196,7 @@ def kind_name(kind: int) -> str | None:
     return None if kind == NONE else Kind(kind).name.lower()
 
 
-# Results for single nodes: the matching of a list, and tallies and verdicts of nodes and leaves.
+# Results for single nodes.
 
 
 class Match(NamedTuple):

@@ -191,7 +191,7 @@ class Distance:
         return float(pool.distances(np.array([0], dtype=np.intp), np.array([1], dtype=np.intp))[0])
 
 
-# Helpers shared by several distances: pools of numpy formulas, codes of equal values, checks of results.
+# Pools of numpy formulas, codes of equal values and checks of results, shared by several distances.
 
 
 Integers = npt.NDArray[np.int64]

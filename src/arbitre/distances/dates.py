@@ -1,4 +1,6 @@
-"""Distance between dates in days; a year or month is an interval of days.
+"""Distances between dates, between durations, and between times of day.
+
+Dates are compared in days; a year or a month is an interval of days.
 
 >>> date()("1931-03-01", "1931-03-08") == 7 / 365
 True

@@ -1,4 +1,4 @@
-"""Distances between discrete values: exact equality, a given order, a table of costs.
+"""Distances between discrete values: exact equality, a given order, a table of costs, a tree.
 
 >>> EXACT(1, 1.0), EXACT(1, True)
 (0.0, 1.0)

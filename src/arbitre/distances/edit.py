@@ -1,4 +1,4 @@
-"""Distances between texts from edit distances, computed by RapidFuzz.
+"""Distances between texts from edit distances, computed by RapidFuzz, and from matching blocks, as in difflib.
 
 RapidFuzz returns exact integer edit distances, which are normalised here to float64. Its own normalised scores are not
 used: they are float32 by default, and some treat two empty texts as completely different.
@@ -301,7 +301,7 @@ def contains_nearly(part: str, text: str, similarity: float) -> bool:
     return fuzz.partial_ratio(part, text, score_cutoff=100.0 * similarity) > 0.0
 
 
-# Distance between texts by matching blocks, as in difflib, computed by cydifflib.
+# Matching blocks, computed by cydifflib.
 
 
 BOUND_MARGIN: Final = 1e-15

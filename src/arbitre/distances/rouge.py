@@ -1,4 +1,4 @@
-"""ROUGE distances between texts: 1 - F1 of their common words, n-grams or subsequences.
+"""ROUGE scores of texts, and distances: 1 - F1 of their common words, n-grams or subsequences.
 
 `words` splits the texts. All distances are symmetric, and none is a metric; texts with the same words have distance 0.
 
@@ -107,10 +107,10 @@ def rouge_s(skip: int = 4) -> Distance:
     return _rouge("rouge-s", partial(_counted, partial(skipgrams, skip=skip), 2), {"skip": skip})
 
 
-# ROUGE scores of texts, computed by rouge-score (extra `text`); skip-bigrams are counted here.
+# Precision, recall and F1 of texts, computed by rouge-score (extra `text`); skip-bigrams are counted here.
 #
-# The tokenizer `words` splits texts as the distances in `arbitre.distances.text.prose` do. The tokenizer
-# `rouge-score` is the one of the package: ASCII letters and digits only, so that accented letters split words.
+# The tokenizer `words` is that of the distances. The tokenizer `rouge-score` is that of the package: ASCII letters and
+# digits only, so that accented letters split words.
 
 
 TOKENIZERS: Final = ("words", "rouge-score")

@@ -1,4 +1,6 @@
-"""Distances between arrays as sets of items.
+"""Distances between sets: of the items of an array, or of other parts of a value, such as n-grams.
+
+Distances of sets and bags (multisets) are functions of the size of their intersection.
 
 >>> JACCARD([1, 23], [23, 12, 1, 1])
 0.3333333333333333
@@ -28,9 +30,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# Distances between bags (multisets) of items, from the size of their intersection.
-#
-# One sparse matrix product computes the intersections of many pairs.
+# Pools of bags. One sparse matrix product computes the intersections of many pairs.
 
 
 if TYPE_CHECKING:

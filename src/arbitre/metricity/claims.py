@@ -9,8 +9,8 @@ import numpy as np
 
 from arbitre.distances.base import Facts
 from arbitre.distances.custom import MemoPool
+from arbitre.engine.batch_comparison import inner_pools
 from arbitre.engine.columns.build import build_columns
-from arbitre.engine.columns.call_budget import inner_pools
 from arbitre.engine.columns.column import leaf_columns
 from arbitre.paths import wildcard
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.distances.custom import MemoPool
+from arbitre.engine.batch_comparison import inner_pools
 from arbitre.engine.columns.build import build_columns
-from arbitre.engine.columns.call_budget import inner_pools
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.solve.solver import QualitySolver

@@ -1,4 +1,9 @@
-"""Converts dates in ISO 8601, in `strptime` formats and in words to YYYY-MM-DD."""
+"""Converts dates in ISO 8601, in `strptime` formats and in words to YYYY-MM-DD.
+
+Dates in words are read with dateparser (extra `dates`) in declared languages, if they state their month and a year of
+four digits. No part is guessed: a day that the text does not state is omitted, and the result does not depend on the
+current date.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +20,63 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# Parses dates with the name of the month, in declared languages, with dateparser (extra `dates`).
-#
-# Only dates that state their month and a year of four digits are parsed. No part is guessed: a day that the text does
-# not state is omitted, and the result does not depend on the current date.
+_PARTIAL_DATE: Final = re.compile("[0-9]{4}(?:-[0-9]{2})?")
+_DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ](?!24).*)?")
+
+FORMAT: Final = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
+"""Pattern of the `strptime` formats that state a year."""
+
+
+def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> str:
+    """Return a date as YYYY-MM-DD, or as YYYY-MM or YYYY if its notation states no more.
+
+    Args:
+        formats: Formats of `strptime`.
+        languages: Languages of dates in words, see `spelled_date`; none if empty.
+        text: The text.
+
+    Returns:
+        The date, or the text unchanged if it is not a date.
+
+    >>> iso_date(["%m/%Y"], (), "03/1931"), iso_date([], (), "1931-03-01T10:00"), iso_date([], (), "3/1931")
+    ('1931-03', '1931-03-01', '3/1931')
+    """
+    stripped = text.strip()
+    if _PARTIAL_DATE.fullmatch(stripped):
+        return text
+    if _DAY.fullmatch(stripped):
+        with suppress(ValueError):
+            return datetime.fromisoformat(stripped.upper()).date().isoformat()
+    for form in formats:
+        with suppress(ValueError):
+            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
+            return day.isoformat()[: _precision(form)]
+    return (spelled_date(languages, stripped) if languages else None) or text
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text is a day in the notation YYYY-MM-DD.
+
+    >>> is_date("1931-03-01"), is_date("1931-02-29"), is_date("1931-03")
+    (True, False, False)
+    """
+    try:
+        return bool(_DATE.fullmatch(text)) and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _precision(form: str) -> int:
+    """Return the number of characters of YYYY-MM-DD that a format specifies: 10 with a day, 7 with a month, else 4."""
+    stated = set(re.findall("%(.)", form))
+    month = not stated.isdisjoint("mbB")
+    if "j" in stated or (month and "d" in stated):
+        return 10
+    return 7 if month else 4
+
+
+# Dates in words.
 
 
 LONGEST: Final = 80
@@ -102,59 +160,3 @@ def _parser(languages: tuple[str, ...], stated: tuple[str, ...] = ("month", "yea
     return DateDataParser(
         languages=list(languages), settings=settings, try_previous_locales=False, use_given_order=True
     )
-
-
-_PARTIAL_DATE: Final = re.compile("[0-9]{4}(?:-[0-9]{2})?")
-_DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ](?!24).*)?")
-
-FORMAT: Final = "^(?=.*%[Yy])(?:[^%]|%[aAbBdfHIjmMpSyYzZ])+$"
-"""Pattern of the `strptime` formats that state a year."""
-
-
-def iso_date(formats: Sequence[str], languages: tuple[str, ...], text: str) -> str:
-    """Return a date as YYYY-MM-DD, or as YYYY-MM or YYYY if its notation states no more.
-
-    Args:
-        formats: Formats of `strptime`.
-        languages: Languages of dates in words, see `spelled_date`; none if empty.
-        text: The text.
-
-    Returns:
-        The date, or the text unchanged if it is not a date.
-
-    >>> iso_date(["%m/%Y"], (), "03/1931"), iso_date([], (), "1931-03-01T10:00"), iso_date([], (), "3/1931")
-    ('1931-03', '1931-03-01', '3/1931')
-    """
-    stripped = text.strip()
-    if _PARTIAL_DATE.fullmatch(stripped):
-        return text
-    if _DAY.fullmatch(stripped):
-        with suppress(ValueError):
-            return datetime.fromisoformat(stripped.upper()).date().isoformat()
-    for form in formats:
-        with suppress(ValueError):
-            day = datetime.strptime(stripped, form).replace(tzinfo=UTC).date()
-            return day.isoformat()[: _precision(form)]
-    return (spelled_date(languages, stripped) if languages else None) or text
-
-
-def is_date(text: str) -> bool:
-    """Return whether a text is a day in the notation YYYY-MM-DD.
-
-    >>> is_date("1931-03-01"), is_date("1931-02-29"), is_date("1931-03")
-    (True, False, False)
-    """
-    try:
-        return bool(_DATE.fullmatch(text)) and bool(date.fromisoformat(text))
-    except ValueError:
-        return False
-
-
-def _precision(form: str) -> int:
-    """Return the number of characters of YYYY-MM-DD that a format specifies: 10 with a day, 7 with a month, else 4."""
-    stated = set(re.findall("%(.)", form))
-    month = not stated.isdisjoint("mbB")
-    if "j" in stated or (month and "d" in stated):
-        return 10
-    return 7 if month else 4

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
-    from arbitre.comparison.leaf_pairs import LeafPair
-    from arbitre.comparison.value_classes import Row
+    from arbitre.comparison.leaf_pairs import LeafPair, Row
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.report.view import Subject
     from arbitre.tables.arrow import Frame

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 
-from arbitre.comparison.flat import FlatTotals
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus import tables
 from arbitre.corpus.chance import sample_by_id
@@ -17,6 +16,7 @@ from arbitre.corpus.checkpoints import Checkpoints
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up
 from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.corpus.executors import processes_of, running
+from arbitre.corpus.flat_totals import FlatObserver, FlatTotals
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus, KeyCheck
@@ -35,8 +35,8 @@ from arbitre.report.result_files import FaultTableObserver, MatchTableObserver
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels
-from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
+from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.leaf_pairs import Row
     from arbitre.comparison.levels import Level
-    from arbitre.comparison.value_classes import Row
     from arbitre.corpus.evaluate import OnProgress, Triple
     from arbitre.corpus.executors import Executor
     from arbitre.corpus.worker import DocumentResults, Observers
@@ -297,8 +297,6 @@ class EvaluationJob:
         if self.options.diagnose:
             observers[result_files.FAULTS] = self.fault_table(CsvDialect.named(self.options.csv_dialect))
         if self._flat is not None:
-            from arbitre.diagnosis.solidarity import FlatObserver  # noqa: PLC0415  (only `--flat` and `--diagnose` need it)
-
             observers[FLAT] = FlatObserver(self.plan)
         if self._kept is not None:
             observers |= self._kept.observers
@@ -475,8 +473,6 @@ class DocumentDetails(SavedDetails):
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""
-        from arbitre.diagnosis.solidarity import FlatObserver  # noqa: PLC0415  (as above)
-
         totals = FlatTotals()
         totals.add(self._seen(evaluation, {FLAT: FlatObserver(self.job.plan)})[FLAT])
         return totals.comparison()
@@ -487,7 +483,7 @@ class DocumentDetails(SavedDetails):
         Items of lists are matched without looking at the values of the path; see `Comparison.classification`. Whether
         other fields identify the items depends on all documents.
         """
-        from arbitre.comparison.value_classes import value_rows  # noqa: PLC0415  (only used here)
+        from arbitre.comparison.leaf_pairs import value_rows  # noqa: PLC0415  (only used here)
         from arbitre.engine.independent_matching import independent_levels, matched_by  # noqa: PLC0415
 
         def read(_: Sequence[Pair], levels: Sequence[Level]) -> list[tuple[IndependentLevels, list[Row], list[Row]]]:

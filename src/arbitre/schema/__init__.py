@@ -1,4 +1,4 @@
-"""Compilation of a JSON Schema to a plan."""
+"""Compilation of a JSON Schema to a plan, with one matching or one distance for the whole schema on request."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from arbitre.errors import OptionError, Problem, SchemaError
 from arbitre.normalizers import catalogue as normalisers
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.annotation_checks import matching_problems
-from arbitre.schema.compiling.canonical_plan import canonical_sites
 from arbitre.schema.compiling.compiler import Compiler, with_aliases
 from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of
 from arbitre.schema.loading.annotations import Overlay
 from arbitre.schema.loading.load_schema import SchemaSource, Subschema, load
 from arbitre.schema.nodes import PlanFacts, Reach
-from arbitre.schema.plan import Plan
+from arbitre.schema.plan import Plan, canonical_sites
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,46 +30,6 @@ if TYPE_CHECKING:
     from arbitre.normalizers import Normalizer
     from arbitre.schema.nodes import Leaf, Site
     from arbitre.values import Json
-
-
-# Overrides of the matching and the distance of a whole schema, to measure the effect of these choices.
-
-
-@dataclass(frozen=True, slots=True)
-class Overrides:
-    """A matching and a distance that replace those of the schema.
-
-    Attributes:
-        matcher: Matching for every list that is compared item by item.
-        distance: Distance for every leaf whose own distance supports the same kinds of values. Leaves with `exact`
-            (enums, constants, booleans, integers) keep it.
-
-    Normalisers, floors, weights and all other options are unchanged.
-    """
-
-    matcher: Matcher | None = None
-    distance: Distance | None = None
-
-    def apply(self, sites: Sequence[Site]) -> list[Site]:
-        """Return the sites with the overrides applied."""
-        return [self._site(site) for site in sites]
-
-    def _site(self, site: Site) -> Site:
-        if self.matcher is not None:
-            site = replace(site, list=replace(site.list, matcher=self.matcher))
-        if self.distance is None:
-            return site
-        scalars = {
-            kind: tuple(replace(choice, leaf=self._leaf(choice.leaf)) for choice in choices)
-            for kind, choices in site.scalars.items()
-        }
-        return replace(site, scalars=scalars, leaf=None if site.leaf is None else self._leaf(site.leaf))
-
-    def _leaf(self, leaf: Leaf) -> Leaf:
-        distance = self.distance
-        if distance is None or leaf.distance.name == "exact" or not leaf.distance.kinds <= distance.kinds:
-            return leaf
-        return replace(leaf, distance=with_floor(distance, leaf.distance.options.get("floor")), metric_if=None)
 
 
 T = TypeVar("T")
@@ -152,3 +111,43 @@ def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: 
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
     return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts, compiler.expected)
+
+
+# A matching or a distance for the whole schema, to measure the effect of these choices.
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """A matching and a distance that replace those of the schema.
+
+    Attributes:
+        matcher: Matching for every list that is compared item by item.
+        distance: Distance for every leaf whose own distance supports the same kinds of values. Leaves with `exact`
+            (enums, constants, booleans, integers) keep it.
+
+    Normalisers, floors, weights and all other options are unchanged.
+    """
+
+    matcher: Matcher | None = None
+    distance: Distance | None = None
+
+    def apply(self, sites: Sequence[Site]) -> list[Site]:
+        """Return the sites with the overrides applied."""
+        return [self._site(site) for site in sites]
+
+    def _site(self, site: Site) -> Site:
+        if self.matcher is not None:
+            site = replace(site, list=replace(site.list, matcher=self.matcher))
+        if self.distance is None:
+            return site
+        scalars = {
+            kind: tuple(replace(choice, leaf=self._leaf(choice.leaf)) for choice in choices)
+            for kind, choices in site.scalars.items()
+        }
+        return replace(site, scalars=scalars, leaf=None if site.leaf is None else self._leaf(site.leaf))
+
+    def _leaf(self, leaf: Leaf) -> Leaf:
+        distance = self.distance
+        if distance is None or leaf.distance.name == "exact" or not leaf.distance.kinds <= distance.kinds:
+            return leaf
+        return replace(leaf, distance=with_floor(distance, leaf.distance.options.get("floor")), metric_if=None)

@@ -192,9 +192,9 @@ class Site:
         return self.leaf is not None or self.alternatives is not None
 
 
-# The leaves and lists that compare the values at a site, and the sites whose distance is a pseudo-metric.
+# What compares the values at a site, and which sites have a pseudo-metric as their distance.
 #
-# The certificate and the plan facts both use this module, so they cannot disagree. It describes the actual
+# The certificate and the plan facts both use these functions, so they cannot disagree. They describe the actual
 # computation: after overrides, after normalisers that change the kind of a value, and for any JSON value, declared or
 # not.
 

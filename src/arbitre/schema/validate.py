@@ -26,60 +26,99 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# The `format` keyword as an assertion: every format is checked or refused, never skipped.
+_LONG: Final = 300
+"""Maximum length of a message in characters; longer messages are cut in the middle."""
+
+_STEPS: Final = 1_000
+"""Maximum number of followed references per value of a document, plus 100 times as many per document."""
+CHECKS: Final = 1_000_000
+"""Maximum number of references that one checker follows over all values."""
 
 
-DECIMAL: Final = "decimal"
-"""Format of the texts of `Decimal` fields. JSON Schema does not define it; msgspec writes it."""
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
 
-IN_EXTRA: Final = frozenset(
-    {
-        *("date-time", "duration", "hostname", "idn-hostname", "json-pointer", "relative-json-pointer", "time"),
-        *("uri", "uri-reference", "uri-template"),
-    }
-)
-"""Formats that `jsonschema` checks only with the packages of the extra `formats`."""
-
-_PACKAGES: Final = dict.fromkeys(IN_EXTRA, "'arbitre[formats]'") | dict.fromkeys(
-    ("iri", "iri-reference"), "rfc3987-syntax"
-)
-"""What to install to check a format. rfc3987-syntax is not in the extra: `jsonschema` imports it on start (2 s)."""
+    pointer: str
+    keyword: str
+    message: str
 
 
-def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)
-    """Check the `format` keyword; a keyword function of `jsonschema`.
+def find_violations(root: Subschema, document: Json, *, format_assertion: bool = False) -> tuple[Violation, ...]:
+    """Return all schema violations of a document, in document order.
 
-    A format that the draft does not define is checked as in draft 2020-12.
+    References are never fetched over a network. A regular expression that takes longer than a second on one text is
+    reported as violated and not tried again.
+
+    Args:
+        root: The root of the schema.
+        document: The document.
+        format_assertion: Whether a value that does not have its `format` violates the schema.
 
     Raises:
-        SchemaError: The format is unknown, or the package that checks it is not installed.
+        SchemaError: A reference cannot be resolved, validation exceeds its limit because branches multiply or
+            references form a cycle, or a format cannot be checked.
     """
-    if name == DECIMAL:
-        if isinstance(instance, str) and read_decimal(instance) is None:
-            yield ValidationError(f"{instance!r} is not a {name!r}")
-        return
-    checkers = validator.FORMAT_CHECKER, Draft202012Validator.FORMAT_CHECKER
-    checker = next((checker for checker in checkers if name in checker.checkers), None)
-    if checker is not None:
-        if not checker.conforms(instance, name):
-            yield ValidationError(f"{instance!r} is not a {name!r}")
-    elif name in _PACKAGES:
-        raise SchemaError.of(
-            f"The format {shown(name)} cannot be checked: its package is not installed",
-            hint=f"Install it with `pip install {_PACKAGES[name]}`, or omit --format-assertion.",
-        )
-    else:
-        known = sorted({DECIMAL, *_PACKAGES, *Draft202012Validator.FORMAT_CHECKER.checkers})
-        raise SchemaError.of(
-            f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
-            hint=did_you_mean(name, known),
-        )
+
+    def validate_document() -> list[Violation]:
+        validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
+        try:
+            return [
+                Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
+                for error in validator.iter_errors(document)
+            ]
+        except BaseException as error:  # rpds, in Rust, turns a RecursionError into a panic, which is no Exception
+            if type(error).__name__ == "PanicException":
+                raise RecursionError(str(error)) from error
+            raise
+
+    try:
+        violated = threads.call_with_deep_stack(validate_document)
+    except (TooManyStepsError, RecursionError) as error:
+        message = "Schema validation of a document takes too many steps"
+        hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
+        raise SchemaError(root.problem(message, hint=hint)) from error
+    except SchemaError as error:
+        raise error.located(file=root.file) from error
+    return tuple(
+        sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
+    )
 
 
-# JSON Schema validators with bounded running time.
+def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """Return a validator of small values against a subschema, for repeated use; limited to `CHECKS` references."""
+    return _bounded(located, CHECKS)
+
+
+def _bounded(located: Subschema, steps: int, *, format_assertion: bool = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+    """Return a validator of a subschema that follows at most `steps` references."""
+
+    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
+        document, place = located.shelf.place(schema) or (located.document, "")
+        replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
+
+    bounded = SafeValidator(steps, check, format_assertion).validator(located.document.validator)
+    return bounded(located.schema, _resolver=located.resolver)
+
+
+def _size(document: Json) -> int:
+    """Return the number of values in a document."""
+    count, pending = 0, [document]
+    while pending:
+        value = pending.pop()
+        count += 1
+        pending.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+    return count
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= _LONG else f"{message[: _LONG // 2]} … {message[-_LONG // 2 :]}"
+
+
+# Validators with bounded running time.
 #
-# This module adapts `jsonschema` in two ways. Regular expressions have a time limit, as `jsonschema` uses `re`, which
-# has none. The number of followed references is limited, as references can multiply or form a cycle.
+# They adapt `jsonschema` in two ways. Regular expressions have a time limit, as `jsonschema` uses `re`, which has none.
+# The number of followed references is limited, as references can multiply or form a cycle.
 
 
 if TYPE_CHECKING:
@@ -304,90 +343,51 @@ def _valid(validator: Validator, instance: Json, schema: Json) -> bool:
     return next(iter(validator.descend(instance, schema)), None) is None
 
 
-_LONG: Final = 300
-"""Maximum length of a message in characters; longer messages are cut in the middle."""
-
-_STEPS: Final = 1_000
-"""Maximum number of followed references per value of a document, plus 100 times as many per document."""
-CHECKS: Final = 1_000_000
-"""Maximum number of references that one checker follows over all values."""
+# The `format` keyword as an assertion: every format is checked or refused, never skipped.
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
+DECIMAL: Final = "decimal"
+"""Format of the texts of `Decimal` fields. JSON Schema does not define it; msgspec writes it."""
 
-    pointer: str
-    keyword: str
-    message: str
+IN_EXTRA: Final = frozenset(
+    {
+        *("date-time", "duration", "hostname", "idn-hostname", "json-pointer", "relative-json-pointer", "time"),
+        *("uri", "uri-reference", "uri-template"),
+    }
+)
+"""Formats that `jsonschema` checks only with the packages of the extra `formats`."""
+
+_PACKAGES: Final = dict.fromkeys(IN_EXTRA, "'arbitre[formats]'") | dict.fromkeys(
+    ("iri", "iri-reference"), "rfc3987-syntax"
+)
+"""What to install to check a format. rfc3987-syntax is not in the extra: `jsonschema` imports it on start (2 s)."""
 
 
-def find_violations(root: Subschema, document: Json, *, format_assertion: bool = False) -> tuple[Violation, ...]:
-    """Return all schema violations of a document, in document order.
+def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)
+    """Check the `format` keyword; a keyword function of `jsonschema`.
 
-    References are never fetched over a network. A regular expression that takes longer than a second on one text is
-    reported as violated and not tried again.
-
-    Args:
-        root: The root of the schema.
-        document: The document.
-        format_assertion: Whether a value that does not have its `format` violates the schema.
+    A format that the draft does not define is checked as in draft 2020-12.
 
     Raises:
-        SchemaError: A reference cannot be resolved, validation exceeds its limit because branches multiply or
-            references form a cycle, or a format cannot be checked.
+        SchemaError: The format is unknown, or the package that checks it is not installed.
     """
-
-    def validate_document() -> list[Violation]:
-        validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
-        try:
-            return [
-                Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
-                for error in validator.iter_errors(document)
-            ]
-        except BaseException as error:  # rpds, in Rust, turns a RecursionError into a panic, which is no Exception
-            if type(error).__name__ == "PanicException":
-                raise RecursionError(str(error)) from error
-            raise
-
-    try:
-        violated = threads.call_with_deep_stack(validate_document)
-    except (TooManyStepsError, RecursionError) as error:
-        message = "Schema validation of a document takes too many steps"
-        hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."
-        raise SchemaError(root.problem(message, hint=hint)) from error
-    except SchemaError as error:
-        raise error.located(file=root.file) from error
-    return tuple(
-        sorted(violated, key=lambda violation: (order(violation.pointer), violation.keyword, violation.message))
-    )
-
-
-def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
-    """Return a validator of small values against a subschema, for repeated use; limited to `CHECKS` references."""
-    return _bounded(located, CHECKS)
-
-
-def _bounded(located: Subschema, steps: int, *, format_assertion: bool = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
-    """Return a validator of a subschema that follows at most `steps` references."""
-
-    def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
-        document, place = located.shelf.place(schema) or (located.document, "")
-        replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
-
-    bounded = SafeValidator(steps, check, format_assertion).validator(located.document.validator)
-    return bounded(located.schema, _resolver=located.resolver)
-
-
-def _size(document: Json) -> int:
-    """Return the number of values in a document."""
-    count, pending = 0, [document]
-    while pending:
-        value = pending.pop()
-        count += 1
-        pending.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
-    return count
-
-
-def _shortened(message: str) -> str:
-    return message if len(message) <= _LONG else f"{message[: _LONG // 2]} … {message[-_LONG // 2 :]}"
+    if name == DECIMAL:
+        if isinstance(instance, str) and read_decimal(instance) is None:
+            yield ValidationError(f"{instance!r} is not a {name!r}")
+        return
+    checkers = validator.FORMAT_CHECKER, Draft202012Validator.FORMAT_CHECKER
+    checker = next((checker for checker in checkers if name in checker.checkers), None)
+    if checker is not None:
+        if not checker.conforms(instance, name):
+            yield ValidationError(f"{instance!r} is not a {name!r}")
+    elif name in _PACKAGES:
+        raise SchemaError.of(
+            f"The format {shown(name)} cannot be checked: its package is not installed",
+            hint=f"Install it with `pip install {_PACKAGES[name]}`, or omit --format-assertion.",
+        )
+    else:
+        known = sorted({DECIMAL, *_PACKAGES, *Draft202012Validator.FORMAT_CHECKER.checkers})
+        raise SchemaError.of(
+            f"The format {shown(name)} cannot be checked: JSON Schema does not define it",
+            hint=did_you_mean(name, known),
+        )

@@ -47,202 +47,40 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 
-# Choose the branch of a union of objects for each value, based on the value alone.
-
-
-def choose_branch(
-    branches: tuple[ObjectBranch, ...], values: Sequence[dict[str, Json]], tags: Indices | None
-) -> Indices:
-    """Return the index of the branch of each object; shape (values,).
-
-    This is the first branch whose `const` and `enum` fields all match, otherwise the branch with the most keys in
-    common; ties go to the first. Keys with absent values are ignored, so that equal values take the same branch.
-
-    Args:
-        branches: The branches.
-        values: The objects.
-        tags: The parent's branch for each object, if branches depend on it.
-    """
-    chosen = np.zeros(len(values), dtype=np.intp)
-    for row, value in enumerate(values):
-        numbers: Sequence[int] = range(len(branches))
-        if tags is not None:
-            tag = int(tags[row])
-            numbers = [n for n in numbers if (own_tags := branches[n].tags) is None or tag in own_tags] or numbers
-        holding = next((n for n in numbers if branches[n].tests and _all_tests_hold(branches[n], value)), None)
-        chosen[row] = max(numbers, key=lambda n: _shared_key_count(branches[n], value)) if holding is None else holding
-    return chosen
-
-
-def _all_tests_hold(branch: ObjectBranch, value: dict[str, Json]) -> bool:
-    with suppress(DataError):  # a value that is not JSON is reported when its own column is built
-        return all(name in value and canonical(nfc(value[name])) in allowed for name, allowed in branch.tests)
-    return False
-
-
-def _shared_key_count(branch: ObjectBranch, value: dict[str, Json]) -> int:
-    return sum(not branch.absent.covers(value[name]) for name in value.keys() & branch.names)
-
-
-# The position of values in documents, for the column that is built from them and for errors.
-
-
-@dataclass(slots=True)
-class ColumnOrigin:
-    """The position of the values of a new column: fields of `Column`, and data for building its child columns."""
-
-    parent: Column | None
-    origin: Indices
-    gold: int
-    """Number of gold values, which come first."""
-    token: Token | None = None
-    tokens: Sequence[int | str] | Indices | None = None
-    tags: Indices | None = None
-    """The parent's branch of a union for each value, if the values depend on it."""
-    item: bool = False
-    siblings: Sequence[Json] = ()
-    """The value of the sibling field that holds further readings, for each gold value."""
-
-    def located(self, error: ArbitreError, row: int) -> ArbitreError:
-        """Return the error with the JSON Pointer and the side of its row."""
-        tokens: list[int | str] = []
-        if self.tokens is not None:
-            token = self.tokens[row]
-            tokens.append(token if isinstance(token, str) else int(token))
-        elif self.token is not None and self.token is not STAR:
-            tokens.append(self.token)
-        above = self.parent.address(int(self.origin[row])) if self.parent is not None else ()
-        side = "gold" if row < self.gold else "predicted"
-        here, where = pointer((*above, *tokens)), f" in the {side} document"
-        problems = (
-            replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
-        )
-        placed = type(error)(*problems)
-        if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
-            placed.values = error.values
-            placed.document = row if self.parent is None else int(self.parent.root_rows(self.origin[[row]])[0])
-        return placed
-
-    def below(
-        self,
-        column: Column,
-        rows: Indices,
-        token: Token | None = None,
-        *,
-        tokens: Sequence[int | str] | Indices | None = None,
-        tags: Indices | None = None,
-        item: bool = False,
-    ) -> ColumnOrigin:
-        """Return the origin of the values in these rows (increasing) of the column that was built here.
-
-        `tags` are the branches of all rows of the column.
-        """
-        gold = int(rows.searchsorted(self.gold))
-        return ColumnOrigin(column, rows, gold, token, tokens, None if tags is None else tags[rows], item)
-
-
-# Second pass over the columns, children first: find absent rows and link parents to the rows that are present.
-
-
-@singledispatch
-def link_children(column: Column, site: Site) -> None:
-    """Link a column to the present rows of its child columns, then find which of its own rows are absent.
-
-    The child columns must be linked already.
-    """
-
-
-@link_children.register(ObjectColumn)
-def _object(column: ObjectColumn, site: Site) -> None:
-    for entries in column.maps:
-        child = entries.column
-        rows = np.arange(child.size, dtype=np.intp)
-        if child.present is not None:
-            rows = entries.index = child.present.nonzero()[0]
-            entries.codes = entries.codes[rows]
-        counts = np.bincount(child.origin[rows], minlength=column.size)
-        entries.starts = starts_of(counts)
-        entries.width = int(entries.codes.max(initial=-1)) + 1
-        entries.table = child.origin[rows] * entries.width + entries.codes
-    link_fields(column)
-    if site.absent.object:
-        column.present = _nonempty(column)
-
-
-@link_children.register(MixedColumn)
-def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (its child columns know what is absent)
-    link_fields(column)
-    column.present = _nonempty(column)
-
-
-@link_children.register(ListColumn)
-def _list(column: ListColumn, site: Site) -> None:
-    items = column.items
-    if items is None:
-        column.starts = np.zeros(column.size + 1, dtype=np.intp)
-    else:
-        matched_rows = _rows_to_match(column, items)
-        if matched_rows is not None:
-            column.index = matched_rows
-            column.starts = starts_of(np.bincount(items.origin[matched_rows], minlength=column.size))
-            if column.match_keys is not None:
-                column.match_keys = column.match_keys[matched_rows]
-    column.lengths = counts_of(column.starts)
-    link_fields(column)
-    column.sizes += column.lengths
-    column.multiset_keys = multiset_keys(column)
-    if site.absent.array:
-        column.present = _nonempty(column)
-
-
-def link_fields(column: Column) -> None:
-    """Index the links and set `sizes` to the total weight of each row's fields, added in the order of the columns."""
-    column.sizes = np.zeros(column.size)
-    maps = column.maps if isinstance(column, ObjectColumn) else ()
-    for link in sorted([*column.links, *maps], key=lambda link: link.column.number):
-        if isinstance(link, Link):
-            _index(link, column.size)
-            column.sizes += link.weight if link.index is None else np.where(link.index[:-1] >= 0, link.weight, 0.0)
-        elif link.column.key_ranks is None:
-            column.sizes += link.counts()
-        else:
-            owner = link.column.origin[link.rows(np.arange(link.starts[-1], dtype=np.intp))]
-            column.sizes = add_one_by_one(column.sizes, owner, np.ones(len(owner)))
-
-
-def _index(link: Link, size: int) -> None:
-    child = link.column
-    if child.size == size and child.present is None:
-        return
-    link.index = np.full(size + 1, -1, dtype=np.intp)
-    rows = np.arange(child.size, dtype=np.intp) if child.present is None else child.present.nonzero()[0]
-    link.index[child.origin[rows]] = rows
-
-
-def _nonempty(column: Column) -> Mask | None:
-    mask = column.sizes > 0.0
-    return None if mask.all() else mask
-
-
-def _rows_to_match(column: ListColumn, items: Column) -> Indices | None:
-    """Return the rows of `items` to match (None: all), and set the keys of keyed and set matchings."""
-    matched_rows = None if items.present is None else items.present.nonzero()[0]
-    matcher = column.matcher
-    if matcher.candidates is Candidates.SAME_KEY:
-        column.match_keys = key_codes(items, matcher.key)
-    elif matcher.candidates is Candidates.SAME_VALUE:
-        column.match_keys = row_codes(items)
-        rows = np.arange(items.size, dtype=np.intp) if matched_rows is None else matched_rows
-        _, first = np.unique(np.stack([items.origin[rows], column.match_keys[rows]]), axis=1, return_index=True)
-        matched_rows = rows[np.sort(first)]
-    return matched_rows
-
-
 MANY_VALUES: Final = 1 << 20
 """Number of values in the columns of a batch from which the depth of all its documents is checked."""
 
 COLUMN_VALUES: Final = 256
 """Cost of one column in values, added to the count that is compared with `MANY_VALUES`."""
+
+
+def build_columns(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    many_keys: float = math.inf,
+    site: Site | None = None,
+    tags: Indices | None = None,
+) -> list[Column]:
+    """Build the columns of documents, parents before children; the first column is the root.
+
+    The rows of the root are the gold documents, then the predicted documents. From `many_keys` consecutive undeclared
+    keys with single values, these share one column (see `CellLimits.keys`). With `site`, the values are not documents
+    but belong to this position of the schema; `tags` are their branches if the position depends on them.
+
+    Raises:
+        DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
+    """
+    builder = _ColumnBuilder(plan, gold, predicted, many_keys)
+    documents = [*gold, *predicted]
+    place = ColumnOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
+    builder.open(site or plan.sites[0], documents, place)
+    while builder.pending:
+        builder.pending.popleft()()
+    for column in reversed(builder.columns):
+        link_children(column, column.site)
+    return builder.columns
 
 
 @dataclass(slots=True)
@@ -547,30 +385,189 @@ class _ColumnBuilder:
             column.items = self.open(child, items, below, types)
 
 
-def build_columns(
-    plan: Plan,
-    gold: Sequence[Json],
-    predicted: Sequence[Json],
-    *,
-    many_keys: float = math.inf,
-    site: Site | None = None,
-    tags: Indices | None = None,
-) -> list[Column]:
-    """Build the columns of documents, parents before children; the first column is the root.
+@dataclass(slots=True)
+class ColumnOrigin:
+    """The position of the values of a new column: fields of `Column`, and data for building its child columns."""
 
-    The rows of the root are the gold documents, then the predicted documents. From `many_keys` consecutive undeclared
-    keys with single values, these share one column (see `CellLimits.keys`). With `site`, the values are not documents
-    but belong to this position of the schema; `tags` are their branches if the position depends on them.
+    parent: Column | None
+    origin: Indices
+    gold: int
+    """Number of gold values, which come first."""
+    token: Token | None = None
+    tokens: Sequence[int | str] | Indices | None = None
+    tags: Indices | None = None
+    """The parent's branch of a union for each value, if the values depend on it."""
+    item: bool = False
+    siblings: Sequence[Json] = ()
+    """The value of the sibling field that holds further readings, for each gold value."""
 
-    Raises:
-        DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
+    def located(self, error: ArbitreError, row: int) -> ArbitreError:
+        """Return the error with the JSON Pointer and the side of its row."""
+        tokens: list[int | str] = []
+        if self.tokens is not None:
+            token = self.tokens[row]
+            tokens.append(token if isinstance(token, str) else int(token))
+        elif self.token is not None and self.token is not STAR:
+            tokens.append(self.token)
+        above = self.parent.address(int(self.origin[row])) if self.parent is not None else ()
+        side = "gold" if row < self.gold else "predicted"
+        here, where = pointer((*above, *tokens)), f" in the {side} document"
+        problems = (
+            replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
+        )
+        placed = type(error)(*problems)
+        if isinstance(placed, FunctionError) and isinstance(error, FunctionError):
+            placed.values = error.values
+            placed.document = row if self.parent is None else int(self.parent.root_rows(self.origin[[row]])[0])
+        return placed
+
+    def below(
+        self,
+        column: Column,
+        rows: Indices,
+        token: Token | None = None,
+        *,
+        tokens: Sequence[int | str] | Indices | None = None,
+        tags: Indices | None = None,
+        item: bool = False,
+    ) -> ColumnOrigin:
+        """Return the origin of the values in these rows (increasing) of the column that was built here.
+
+        `tags` are the branches of all rows of the column.
+        """
+        gold = int(rows.searchsorted(self.gold))
+        return ColumnOrigin(column, rows, gold, token, tokens, None if tags is None else tags[rows], item)
+
+
+# Branches of unions of objects.
+
+
+def choose_branch(
+    branches: tuple[ObjectBranch, ...], values: Sequence[dict[str, Json]], tags: Indices | None
+) -> Indices:
+    """Return the index of the branch of each object; shape (values,).
+
+    This is the first branch whose `const` and `enum` fields all match, otherwise the branch with the most keys in
+    common; ties go to the first. Keys with absent values are ignored, so that equal values take the same branch.
+
+    Args:
+        branches: The branches.
+        values: The objects.
+        tags: The parent's branch for each object, if branches depend on it.
     """
-    builder = _ColumnBuilder(plan, gold, predicted, many_keys)
-    documents = [*gold, *predicted]
-    place = ColumnOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
-    builder.open(site or plan.sites[0], documents, place)
-    while builder.pending:
-        builder.pending.popleft()()
-    for column in reversed(builder.columns):
-        link_children(column, column.site)
-    return builder.columns
+    chosen = np.zeros(len(values), dtype=np.intp)
+    for row, value in enumerate(values):
+        numbers: Sequence[int] = range(len(branches))
+        if tags is not None:
+            tag = int(tags[row])
+            numbers = [n for n in numbers if (own_tags := branches[n].tags) is None or tag in own_tags] or numbers
+        holding = next((n for n in numbers if branches[n].tests and _all_tests_hold(branches[n], value)), None)
+        chosen[row] = max(numbers, key=lambda n: _shared_key_count(branches[n], value)) if holding is None else holding
+    return chosen
+
+
+def _all_tests_hold(branch: ObjectBranch, value: dict[str, Json]) -> bool:
+    with suppress(DataError):  # a value that is not JSON is reported when its own column is built
+        return all(name in value and canonical(nfc(value[name])) in allowed for name, allowed in branch.tests)
+    return False
+
+
+def _shared_key_count(branch: ObjectBranch, value: dict[str, Json]) -> int:
+    return sum(not branch.absent.covers(value[name]) for name in value.keys() & branch.names)
+
+
+# The second pass over the columns, children first: find absent rows, link parents to the rows that are present.
+
+
+@singledispatch
+def link_children(column: Column, site: Site) -> None:
+    """Link a column to the present rows of its child columns, then find which of its own rows are absent.
+
+    The child columns must be linked already.
+    """
+
+
+@link_children.register(ObjectColumn)
+def _object(column: ObjectColumn, site: Site) -> None:
+    for entries in column.maps:
+        child = entries.column
+        rows = np.arange(child.size, dtype=np.intp)
+        if child.present is not None:
+            rows = entries.index = child.present.nonzero()[0]
+            entries.codes = entries.codes[rows]
+        counts = np.bincount(child.origin[rows], minlength=column.size)
+        entries.starts = starts_of(counts)
+        entries.width = int(entries.codes.max(initial=-1)) + 1
+        entries.table = child.origin[rows] * entries.width + entries.codes
+    link_fields(column)
+    if site.absent.object:
+        column.present = _nonempty(column)
+
+
+@link_children.register(MixedColumn)
+def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (its child columns know what is absent)
+    link_fields(column)
+    column.present = _nonempty(column)
+
+
+@link_children.register(ListColumn)
+def _list(column: ListColumn, site: Site) -> None:
+    items = column.items
+    if items is None:
+        column.starts = np.zeros(column.size + 1, dtype=np.intp)
+    else:
+        matched_rows = _rows_to_match(column, items)
+        if matched_rows is not None:
+            column.index = matched_rows
+            column.starts = starts_of(np.bincount(items.origin[matched_rows], minlength=column.size))
+            if column.match_keys is not None:
+                column.match_keys = column.match_keys[matched_rows]
+    column.lengths = counts_of(column.starts)
+    link_fields(column)
+    column.sizes += column.lengths
+    column.multiset_keys = multiset_keys(column)
+    if site.absent.array:
+        column.present = _nonempty(column)
+
+
+def link_fields(column: Column) -> None:
+    """Index the links and set `sizes` to the total weight of each row's fields, added in the order of the columns."""
+    column.sizes = np.zeros(column.size)
+    maps = column.maps if isinstance(column, ObjectColumn) else ()
+    for link in sorted([*column.links, *maps], key=lambda link: link.column.number):
+        if isinstance(link, Link):
+            _index(link, column.size)
+            column.sizes += link.weight if link.index is None else np.where(link.index[:-1] >= 0, link.weight, 0.0)
+        elif link.column.key_ranks is None:
+            column.sizes += link.counts()
+        else:
+            owner = link.column.origin[link.rows(np.arange(link.starts[-1], dtype=np.intp))]
+            column.sizes = add_one_by_one(column.sizes, owner, np.ones(len(owner)))
+
+
+def _index(link: Link, size: int) -> None:
+    child = link.column
+    if child.size == size and child.present is None:
+        return
+    link.index = np.full(size + 1, -1, dtype=np.intp)
+    rows = np.arange(child.size, dtype=np.intp) if child.present is None else child.present.nonzero()[0]
+    link.index[child.origin[rows]] = rows
+
+
+def _nonempty(column: Column) -> Mask | None:
+    mask = column.sizes > 0.0
+    return None if mask.all() else mask
+
+
+def _rows_to_match(column: ListColumn, items: Column) -> Indices | None:
+    """Return the rows of `items` to match (None: all), and set the keys of keyed and set matchings."""
+    matched_rows = None if items.present is None else items.present.nonzero()[0]
+    matcher = column.matcher
+    if matcher.candidates is Candidates.SAME_KEY:
+        column.match_keys = key_codes(items, matcher.key)
+    elif matcher.candidates is Candidates.SAME_VALUE:
+        column.match_keys = row_codes(items)
+        rows = np.arange(items.size, dtype=np.intp) if matched_rows is None else matched_rows
+        _, first = np.unique(np.stack([items.origin[rows], column.match_keys[rows]]), axis=1, return_index=True)
+        matched_rows = rows[np.sort(first)]
+    return matched_rows

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.engine.columns.ragged import counts_of, expand_slices
-from arbitre.paths import STAR, Path, Token, pointer
-from arbitre.values import ABSENT, Json, Kind
+from arbitre.paths import STAR, Path, Token, pointer, wildcard
+from arbitre.values import ABSENT, Json, Kind, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.alternatives import Readings
+    from arbitre.errors import FunctionError
     from arbitre.matching import Matcher
     from arbitre.schema.nodes import Leaf, Site
 
@@ -437,6 +438,35 @@ def folded(
     for part in reversed(descendants(column)):
         arrays[part.number] = leaf(part) if isinstance(part, LeafColumn) else container(part, arrays)
     return arrays[column.number]
+
+
+def locate_failure(error: FunctionError, column: LeafColumn, left: Indices, right: Indices) -> FunctionError:
+    """Return an error with the path and the pointers of the values that it names.
+
+    Args:
+        error: The error of a pool of the column.
+        column: The values that were compared.
+        left: Gold rows of the compared pairs; shape (pairs,).
+        right: Predicted rows of these pairs.
+    """
+    path = wildcard(column.path) or "the root"
+    orders = (error.values, error.values[::-1]) if len(error.values) == 2 else ()  # noqa: PLR2004
+    for gold, predicted in orders:  # a symmetric distance may have been called the other way round
+        pairs = (_holding_value(column, left, gold) & _holding_value(column, right, predicted)).nonzero()[0]
+        if len(pairs):
+            row, other = int(left[pairs[0]]), int(right[pairs[0]])
+            where = f" (path {path}; predicted: {column.pointer(other) or 'the root'})"
+            placed = error.placed(where, pointer=column.pointer(row))
+            placed.document = int(column.root_rows(left[pairs[:1]])[0])
+            return placed
+    return error.placed(f" (path {path})")
+
+
+def _holding_value(column: LeafColumn, rows: Indices, value: Json) -> Mask:
+    """Return a mask of the rows that hold a value, after normalisation."""
+    key = canonical(value)
+    codes = [code for code, known in enumerate(column.values) if canonical(known) == key]
+    return np.isin(column.codes[rows], codes) & (rows >= 0)
 
 
 # Upper bounds of the qualities of items, kept to match the same lists again after a few items have changed.

@@ -1,4 +1,4 @@
-"""Codes that identify equal rows, and look-up of fields by their tokens."""
+"""Codes, hashes and keys that identify equal rows, and look-up of fields by their tokens."""
 
 from __future__ import annotations
 

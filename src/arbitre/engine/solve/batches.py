@@ -1,4 +1,4 @@
-"""Pairs of rows to compare, and the results of comparing them."""
+"""Pairs of rows to compare, the results of comparing them, and the sizes at which the method changes."""
 
 from __future__ import annotations
 
@@ -128,9 +128,6 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.left)
-
-
-# Sizes at which the engine changes its method.
 
 
 @dataclass(frozen=True, slots=True)

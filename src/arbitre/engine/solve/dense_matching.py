@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import cross_slices, expand_slices, find_sorted, starts_of
 from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs
-from arbitre.engine.solve.entry_ties import break_dense_ties
+from arbitre.engine.solve.entry_ties import entry_worth
 from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
-from arbitre.matching.assignment import assign_above, assign_all, best_partners
+from arbitre.matching.assignment import Ties, assign_above, assign_all, best_partners
 
 if TYPE_CHECKING:
     from arbitre.arrays import Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
     from arbitre.engine.solve.batches import Evaluate
+    from arbitre.paths import Path
+
+SAME_WORTH: Final = 1e-12
+"""Difference in worth below which all pairs of a table are worth the same in a tie."""
 
 
 @dataclass(eq=False, slots=True)
@@ -122,7 +126,7 @@ class DenseProblems:
         """Return an optimal matching, given the chosen candidates and their tables, after ties are broken."""
         if column.entries is not None:
             shapes = self.heights, self.widths
-            chosen = break_dense_ties(self.below, shapes, column.entries, column.matcher.gate, chosen)
+            chosen = _break_ties(self.below, shapes, column.entries, column.matcher.gate, chosen)
             owner = self.owner[chosen]
         return MatchedPairs(self.below, chosen, self.problems[owner])
 
@@ -174,3 +178,30 @@ class DenseProblems:
             hit = place >= 0
             matches.append(MatchedPairs(batch, pairs[place[hit]], self.problems[owner[hit]]))
         return matches
+
+
+def _break_ties(
+    candidates: Batch, shapes: tuple[Indices, Indices], entries: Path, gate: float | None, chosen: Indices
+) -> Indices:
+    """Return an optimal matching with ties broken.
+
+    Args:
+        candidates: The pairs of several tables, concatenated row by row, closed.
+        shapes: Heights and widths of the tables.
+        entries: Path of the list of entries.
+        gate: Minimum quality of a pair.
+        chosen: The pairs of an optimal matching of each table, in the order of the tables.
+    """
+    worth = entry_worth(candidates, entries)
+    starts = starts_of(shapes[0] * shapes[1])
+    selected = []
+    for table, shape in enumerate(zip(*(side.tolist() for side in shapes), strict=True)):
+        part = slice(int(starts[table]), int(starts[table + 1]))
+        own = chosen[slice(*chosen.searchsorted([part.start, part.stop]))]
+        if len(own) and np.ptp(worth[part]) > SAME_WORTH:
+            rows, columns = np.divmod(own - part.start, shape[1])
+            ties = Ties.of(candidates.quality[part].reshape(shape), rows, columns, gate)
+            rows, columns = ties.broken_by(worth[part].reshape(shape))
+            own = part.start + rows * shape[1] + columns
+        selected.append(own)
+    return np.concatenate([chosen[:0], *selected])

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, folded
-from arbitre.engine.columns.ragged import starts_of, take_or
+from arbitre.engine.columns.ragged import take_or
 from arbitre.engine.solve.multiset_matching import count_equal
-from arbitre.matching.assignment import Ties
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
-    from arbitre.engine.solve.batches import Batch, Evaluate, TransportMatches
-    from arbitre.engine.solve.matching_problems import MatchingProblems
+    from arbitre.engine.solve.batches import Batch, TransportMatches
     from arbitre.paths import Path
 
 _FEWER: Final = 2.0**-10
@@ -28,9 +26,6 @@ _FEWER: Final = 2.0**-10
 
 _MATCHED: Final = 2.0**-20
 """Worth of one more matched entry, relative to a quality of 1."""
-
-_SAME: Final = 1e-12
-"""Difference in worth below which all pairs are worth the same."""
 
 
 def entry_worth(batch: Batch, entries: Path) -> Floats:
@@ -124,67 +119,3 @@ def _entry_counts(column: Column, entries: Path) -> Floats:
 
 def _no_entries(column: LeafColumn) -> Floats:
     return np.zeros(column.size)
-
-
-def break_dense_ties(
-    candidates: Batch, shapes: tuple[Indices, Indices], entries: Path, gate: float | None, chosen: Indices
-) -> Indices:
-    """Return an optimal matching with ties broken.
-
-    Args:
-        candidates: The pairs of several tables, concatenated row by row, closed.
-        shapes: Heights and widths of the tables.
-        entries: Path of the list of entries.
-        gate: Minimum quality of a pair.
-        chosen: The pairs of an optimal matching of each table, in the order of the tables.
-    """
-    worth = entry_worth(candidates, entries)
-    starts = starts_of(shapes[0] * shapes[1])
-    selected = []
-    for table, shape in enumerate(zip(*(side.tolist() for side in shapes), strict=True)):
-        part = slice(int(starts[table]), int(starts[table + 1]))
-        own = chosen[slice(*chosen.searchsorted([part.start, part.stop]))]
-        if len(own) and np.ptp(worth[part]) > _SAME:
-            rows, columns = np.divmod(own - part.start, shape[1])
-            ties = Ties.of(candidates.quality[part].reshape(shape), rows, columns, gate)
-            rows, columns = ties.broken_by(worth[part].reshape(shape))
-            own = part.start + rows * shape[1] + columns
-        selected.append(own)
-    return np.concatenate([chosen[:0], *selected])
-
-
-def break_lazy_ties(
-    problems: MatchingProblems,
-    entries: Path,
-    gate: float | None,
-    evaluate: Evaluate,
-    *,
-    chosen: dict[int, Indices],
-    evaluated: list[tuple[Batch, Indices]],
-) -> None:
-    """Break the ties of lazily matched problems in place; evaluate the pairs that may be part of another optimum."""
-    ties: dict[int, Ties] = {}
-    missing = [np.empty(0, dtype=np.intp)]
-    for problem in sorted(chosen):
-        ties[problem] = _ties_of(problems, problem, chosen, gate)
-        tied = problems.starts[problem] + np.flatnonzero(ties[problem].tied)
-        missing.append(tied[~problems.known[tied]])
-    cells = np.concatenate(missing)
-    if len(cells):
-        batch = evaluate(problems.items, *problems.rows(cells))
-        problems.quality[cells], problems.known[cells] = batch.quality, True
-        evaluated.append((batch, cells))
-    worth = np.zeros(len(problems.quality))
-    for batch, computed in evaluated:
-        worth[computed] = entry_worth(batch, entries)
-    for problem in ties:
-        table = _ties_of(problems, problem, chosen, gate)
-        start, (height, width) = int(problems.starts[problem]), problems.table(problem).shape
-        rows, columns = table.broken_by(worth[start : start + height * width].reshape(height, width))
-        chosen[problem] = start + rows * width + columns
-
-
-def _ties_of(problems: MatchingProblems, problem: int, chosen: dict[int, Indices], gate: float | None) -> Ties:
-    table = problems.table(problem)
-    rows, columns = np.divmod(chosen[problem] - int(problems.starts[problem]), table.shape[1])
-    return Ties.of(table, rows, columns, gate)

@@ -16,20 +16,32 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.engine.columns.ragged import counts_of, find_sorted, first_of_equal
+from arbitre.distances.base import Blocks
+from arbitre.engine.columns.column import KnownBounds
+from arbitre.engine.columns.ragged import (
+    counts_of,
+    expand_slices,
+    find_sorted,
+    first_of_equal,
+    rank_among_equal,
+    starts_of,
+)
+from arbitre.engine.columns.row_keys import Digests, mix_bits, row_hashes
 from arbitre.engine.solve.batches import Batch, MatchedPairs
-from arbitre.engine.solve.entry_ties import break_lazy_ties
-from arbitre.engine.solve.matching_problems import MatchingProblems
+from arbitre.engine.solve.entry_ties import entry_worth
 from arbitre.engine.solve.sparse_matching import LongLists, is_optimal
+from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 from arbitre.errors import SolverError
+from arbitre.matching.assignment import Ties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arbitre.arrays import Floats, Indices
-    from arbitre.engine.columns.column import KnownBounds, ListColumn
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.engine.columns.column import Column, ListColumn
     from arbitre.engine.solve.batches import CellLimits, Evaluate
     from arbitre.matching import Coupling
+    from arbitre.paths import Path
 
 DEEP_BOUND_MIN_CELLS: Final = 1 << 12
 """Number of cells from which bounds are tightened before more pairs are computed.
@@ -39,6 +51,192 @@ This halves the time on 100 and 300 nested entries.
 
 WIDENING_FACTOR: Final = 4
 """Growth factor per round of the number of rivals that are computed with a pair that was worse than its bound."""
+
+
+class ProblemSide:
+    """The items of one side of all problems; those of problem p are the rows `rows[starts[p]:starts[p + 1]]`."""
+
+    __slots__ = ("rows", "starts")
+
+    def __init__(self, rows: Indices, counts: Indices) -> None:
+        self.rows = rows
+        self.starts = starts_of(counts)
+
+    @property
+    def owner(self) -> Indices:
+        """Problem of each item."""
+        return np.arange(len(self.starts) - 1, dtype=np.intp).repeat(counts_of(self.starts))
+
+    def without(self, places: Indices) -> ProblemSide:
+        """Return the side without the items at these positions."""
+        remaining = np.ones(len(self.rows), dtype=np.bool_)
+        remaining[places] = False
+        return ProblemSide(self.rows[remaining], np.bincount(self.owner[remaining], minlength=len(self.starts) - 1))
+
+
+class MatchingProblems:
+    """The tables of all problems, concatenated row by row.
+
+    Attributes:
+        heights: Number of gold items of each problem; shape (problems,).
+        widths: Number of predicted items of each problem; shape (problems,).
+        starts: First cell of each problem, then the number of cells; shape (problems + 1,).
+        quality: Upper bound of the quality of each cell; shape (cells,).
+        known: Mask of the cells whose quality is exact; shape (cells,).
+    """
+
+    def __init__(self, column: ListColumn, items: Column, left: Indices, right: Indices, limits: CellLimits) -> None:
+        self.items, self.limits = items, limits
+        self.gold, self.predicted = (
+            ProblemSide(column.rows(expand_slices(column.starts, lists)[1]), column.lengths[lists])
+            for lists in (left, right)
+        )
+        self.quality: Floats = np.empty(0)
+        self.known: Mask = np.empty(0, dtype=np.bool_)
+        self._set_sizes()
+
+    def _set_sizes(self) -> None:
+        self.heights, self.widths = counts_of(self.gold.starts), counts_of(self.predicted.starts)
+        self.starts = starts_of(self.heights * self.widths)
+
+    def match_equal_items(self, evaluate: Evaluate) -> MatchedPairs | None:
+        """Match equal items and remove them from the problems; return None if there are none.
+
+        If the distance of items is a pseudo-metric and the matching is optimal, the result stays optimal: by the
+        triangle inequality, two equal items can always be partners. Pairs are found by hash and removed only if their
+        quality is 1. This halves the time on lists of 300 flat objects and adds 10 % on lists of 20.
+        """
+        codes = row_hashes(self.items)
+        gold_keys, predicted_keys = (_ranked(codes[side.rows], side.owner) for side in (self.gold, self.predicted))
+        _, gold, predicted = np.intersect1d(gold_keys, predicted_keys, assume_unique=True, return_indices=True)
+        if len(gold) == 0:
+            return None
+        order = gold.argsort()
+        gold, predicted = gold[order], predicted[order]
+        batch = evaluate(self.items, self.gold.rows[gold], self.predicted.rows[predicted])
+        equal = (batch.quality == 1.0).nonzero()[0]
+        matched = MatchedPairs(batch, equal, self.gold.owner[gold[equal]])
+        self.gold = self.gold.without(gold[equal])
+        self.predicted = self.predicted.without(predicted[equal])
+        self._set_sizes()
+        return matched
+
+    def bound(self) -> None:
+        """Compute the upper bounds of several short problems, or of some rows of a long problem, at a time."""
+        self.quality = np.empty(int(self.starts[-1]))
+        self.known = np.zeros(int(self.starts[-1]), dtype=np.bool_)
+        alone = len(self.starts) == 2 and int(self.starts[-1]) >= self.limits.large  # noqa: PLR2004  (one problem)
+        tightness = BoundTightness.COUNTS if alone else BoundTightness.LENGTHS
+        problem = 0
+        while problem < len(self.heights):
+            stop = int(self.starts.searchsorted(self.starts[problem] + self.limits.chunk, side="right")) - 1
+            if stop > problem:
+                gold = slice(int(self.gold.starts[problem]), int(self.gold.starts[stop]))
+                self._fill(problem, stop, gold, self.gold.starts[problem : stop + 1] - gold.start, tightness)
+            else:
+                stop = problem + 1
+                step = max(1, self.limits.chunk // int(self.widths[problem]))
+                begin, end = int(self.gold.starts[problem]), int(self.gold.starts[stop])
+                for row in range(begin, end, step):
+                    gold = slice(row, min(row + step, end))
+                    self._fill(problem, stop, gold, np.array([0, gold.stop - gold.start], dtype=np.intp), tightness)
+            problem = stop
+
+    def _fill(self, first: int, stop: int, gold: slice, gold_starts: Indices, tightness: BoundTightness) -> None:
+        starts = self.predicted.starts[first : stop + 1]
+        predicted = self.predicted.rows[starts[0] : starts[-1]]
+        blocks = Blocks(gold_starts, starts - starts[0])
+        skipped = gold.start - int(self.gold.starts[first])
+        begin = int(self.starts[first]) + skipped * int(self.widths[first])
+        cells = slice(begin, begin + int(blocks.starts[-1]))
+        self.quality[cells] = upper_bounds(self.items, blocks, self.gold.rows[gold], predicted, tightness=tightness)
+
+    def known_bounds(self) -> KnownBounds | None:
+        """Return the bounds to keep; None if there are none."""
+        if len(self.quality) == 0 or self.items.tags is not None:
+            return None
+        gold, predicted = (self.items.values_of(side.rows) for side in (self.gold, self.predicted))
+        starts = self.gold.starts, self.predicted.starts, self.starts
+        return KnownBounds(self.items.site, gold, predicted, *starts, self.quality)
+
+    def lower_to(self, known: KnownBounds) -> None:
+        """Lower the bounds of items to those that are known for them."""
+        gold, predicted = (
+            known.positions(self.items.values_of(side.rows), gold=side is self.gold)
+            for side in (self.gold, self.predicted)
+        )
+        for problem in range(len(self.heights)):
+            rows, columns = (
+                positions[side.starts[problem] : side.starts[problem + 1]]
+                for side, positions in ((self.gold, gold), (self.predicted, predicted))
+            )
+            table = self.table(problem)
+            np.minimum(table, known.table(rows, columns), out=table)
+
+    def table(self, problem: int) -> Floats:
+        """Return the bounds of a problem; shape (height, width)."""
+        cells = self.quality[self.starts[problem] : self.starts[problem + 1]]
+        return cells.reshape(int(self.heights[problem]), int(self.widths[problem]))
+
+    def rows(self, cells: Indices) -> tuple[Indices, Indices]:
+        """Return the rows of the gold and predicted items of cells."""
+        problem = self.problem_of(cells)
+        row, column = np.divmod(cells - self.starts[problem], self.widths[problem])
+        gold, predicted = self.gold.starts[problem] + row, self.predicted.starts[problem] + column
+        return self.gold.rows[gold], self.predicted.rows[predicted]
+
+    def problem_of(self, cells: Indices) -> Indices:
+        """Return the problem of each cell."""
+        problems: Indices = self.starts.searchsorted(cells, side="right") - 1
+        return problems
+
+    def tighten(self, cells: Indices) -> None:
+        """Tighten the bounds in the rows and columns of these cells, using the nested lists of their items."""
+        owner = self.problem_of(cells)
+        rectangles: list[tuple[int, Indices, Indices]] = []
+        for problem in np.unique(owner).tolist():
+            height, width = int(self.heights[problem]), int(self.widths[problem])
+            local = cells[owner == problem] - self.starts[problem]
+            rows, columns = np.unique(local // width), np.unique(local % width)
+            other_rows = np.setdiff1d(np.arange(height, dtype=np.intp), rows, assume_unique=True)
+            all_columns = np.arange(width, dtype=np.intp)
+            for tall, wide in ((rows, all_columns), (other_rows, columns)):
+                step = max(1, self.limits.deep_chunk // len(wide))
+                rectangles += [(problem, tall[begin : begin + step], wide) for begin in range(0, len(tall), step)]
+        chunk: list[tuple[int, Indices, Indices]] = []
+        size = 0
+        for rectangle in rectangles:
+            chunk.append(rectangle)
+            size += len(rectangle[1]) * len(rectangle[2])
+            if size >= self.limits.deep_chunk or rectangle is rectangles[-1]:
+                self._lower(chunk)
+                chunk, size = [], 0
+
+    def _lower(self, rectangles: list[tuple[int, Indices, Indices]]) -> None:
+        """Tighten the bounds of rectangles of cells, given by problem, rows and columns."""
+        problems = np.array([problem for problem, _, _ in rectangles], dtype=np.intp)
+        heights = np.array([len(rows) for _, rows, _ in rectangles], dtype=np.intp)
+        widths = np.array([len(columns) for _, _, columns in rectangles], dtype=np.intp)
+        row = np.concatenate([rows for _, rows, _ in rectangles])
+        column = np.concatenate([columns for _, _, columns in rectangles])
+        blocks = Blocks(starts_of(heights), starts_of(widths))
+        gold = self.gold.rows[self.gold.starts[problems].repeat(heights) + row]
+        predicted = self.predicted.rows[self.predicted.starts[problems].repeat(widths) + column]
+        bounds = upper_bounds(self.items, blocks, gold, predicted, tightness=BoundTightness.PARTNERS)
+        line = self.starts[problems].repeat(heights) + row * self.widths[problems].repeat(heights)
+        cells = line[blocks.rows] + column[blocks.columns]
+        inexact = ~self.known[cells]
+        cells, bounds = cells[inexact], bounds[inexact]
+        self.quality[cells] = np.minimum(self.quality[cells], bounds)
+
+
+def _ranked(codes: Digests, owner: Indices) -> Digests:
+    """Return a key for each item: the t-th items with the same code on both sides of a problem have the same key."""
+    keys = mix_bits(codes ^ mix_bits(owner.astype(np.uint64), 1))
+    order = keys.argsort(kind="stable")
+    rank = np.empty(len(keys), dtype=np.uint64)
+    rank[order] = rank_among_equal(keys[order])
+    return keys ^ mix_bits(rank)
 
 
 def match_lazily(
@@ -69,7 +267,7 @@ def match_lazily(
         problems.lower_to(known)
     chosen, evaluated = solve_lazily(problems, matcher.couple, evaluate, tighten=column.has_informative_lists)
     if column.entries is not None and is_optimal(matcher):
-        break_lazy_ties(problems, column.entries, matcher.gate, evaluate, chosen=chosen, evaluated=evaluated)
+        _break_ties(problems, column.entries, matcher.gate, evaluate, chosen=chosen, evaluated=evaluated)
     if keep:
         column.known_bounds = problems.known_bounds()
     matches = _collect(problems, chosen, evaluated, column)
@@ -184,3 +382,40 @@ def _collect(
     if sum(len(match.at) for match in matches) != len(cells):
         raise SolverError.of("A matched pair was never evaluated", pointer=column.pointer(0))
     return matches
+
+
+def _break_ties(
+    problems: MatchingProblems,
+    entries: Path,
+    gate: float | None,
+    evaluate: Evaluate,
+    *,
+    chosen: dict[int, Indices],
+    evaluated: list[tuple[Batch, Indices]],
+) -> None:
+    """Break the ties of lazily matched problems in place; evaluate the pairs that may be part of another optimum."""
+    ties: dict[int, Ties] = {}
+    missing = [np.empty(0, dtype=np.intp)]
+    for problem in sorted(chosen):
+        ties[problem] = _ties_of(problems, problem, chosen, gate)
+        tied = problems.starts[problem] + np.flatnonzero(ties[problem].tied)
+        missing.append(tied[~problems.known[tied]])
+    cells = np.concatenate(missing)
+    if len(cells):
+        batch = evaluate(problems.items, *problems.rows(cells))
+        problems.quality[cells], problems.known[cells] = batch.quality, True
+        evaluated.append((batch, cells))
+    worth = np.zeros(len(problems.quality))
+    for batch, computed in evaluated:
+        worth[computed] = entry_worth(batch, entries)
+    for problem in ties:
+        table = _ties_of(problems, problem, chosen, gate)
+        start, (height, width) = int(problems.starts[problem]), problems.table(problem).shape
+        rows, columns = table.broken_by(worth[start : start + height * width].reshape(height, width))
+        chosen[problem] = start + rows * width + columns
+
+
+def _ties_of(problems: MatchingProblems, problem: int, chosen: dict[int, Indices], gate: float | None) -> Ties:
+    table = problems.table(problem)
+    rows, columns = np.divmod(chosen[problem] - int(problems.starts[problem]), table.shape[1])
+    return Ties.of(table, rows, columns, gate)

@@ -12,20 +12,30 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
+from arbitre.engine.columns.column import (
+    Column,
+    LeafColumn,
+    Link,
+    ListColumn,
+    MapLink,
+    ObjectColumn,
+    locate_failure,
+)
 from arbitre.engine.columns.ragged import add_one_by_one, expand_slices, find_sorted, ratio_or_one, starts_of
 from arbitre.engine.solve.batches import DEFAULT_LIMITS, Batch, CellLimits, FieldPairs, MatchedPairs
 from arbitre.engine.solve.dense_matching import DenseProblems
 from arbitre.engine.solve.lazy_matching import match_lazily
-from arbitre.engine.solve.leaf_quality import leaf_qualities
 from arbitre.engine.solve.multiset_matching import count_equal
 from arbitre.engine.solve.sparse_matching import is_optimal, require_short
 from arbitre.engine.solve.upper_bounds import exactly_bounded_rows
+from arbitre.errors import FunctionError
 from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
-    from arbitre.arrays import Indices, Mask
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.base import Pool
     from arbitre.engine.columns.column import KnownBounds, KnownQualities
+    from arbitre.engine.solve.batches import CellLayout
 
 MAX_LAZY_DEPTH: Final = 3
 """Maximum nesting depth of lists that are matched lazily; in deeper lists, all pairs of items are computed."""
@@ -143,7 +153,10 @@ class QualitySolver:
         """Compute the results of a batch from the batches below it."""
         column = batch.column
         if isinstance(column, LeafColumn):
-            batch.quality, batch.exact = leaf_qualities(batch, column, self.limits.table)
+            try:
+                batch.quality, batch.exact = _leaf_qualities(batch, column, self.limits.table)
+            except FunctionError as error:
+                raise locate_failure(error, column, batch.left, batch.right) from error.__cause__
             return
         if isinstance(column, ListColumn) and table is not None:
             batch.matches += table.match(batch, column, self.evaluate)
@@ -205,6 +218,57 @@ def _entries(batch: Batch, link: MapLink) -> MatchedPairs:
     hit = place >= 0
     below = Batch(link.column, link.rows(entries[hit]), link.rows(place[hit]), batch.allow_bounds)
     return MatchedPairs(below, np.arange(len(below), dtype=np.intp), owner[hit])
+
+
+def _leaf_qualities(batch: Batch, column: LeafColumn, min_cells: int) -> tuple[Floats, Mask | None]:
+    """Return 1 - distance of each pair of values, and a mask of the exact qualities (None: all); shapes (pairs,).
+
+    Values in different slots have distance 1. If the batch allows bounds, expensive qualities may be upper bounds.
+    Tables with a mean of at least `min_cells` cells are compared as tables.
+    """
+    if len(column.pools) == 1 and batch.layout is not None:
+        quality = _leaf_cells(column.pools[0], column, batch.layout, min_cells)
+        if quality is not None:
+            return quality, None
+    gold, predicted = column.codes[batch.left], column.codes[batch.right]
+    if len(column.pools) == 1:
+        return _leaf_pairs(column, gold, predicted, 0, allow_bounds=batch.allow_bounds)
+    quality, exact = np.zeros(len(batch)), np.ones(len(batch), dtype=np.bool_)
+    for slot in range(len(column.pools)):
+        pairs = ((column.slots[gold] == slot) & (column.slots[predicted] == slot)).nonzero()[0]
+        if len(pairs):
+            quality[pairs], exact_pairs = _leaf_pairs(
+                column, gold[pairs], predicted[pairs], slot, allow_bounds=batch.allow_bounds
+            )
+            if exact_pairs is not None:
+                exact[pairs] = exact_pairs
+    return quality, None if exact.all() else exact
+
+
+def _leaf_cells(pool: Pool, column: LeafColumn, grid: CellLayout, min_cells: int) -> Floats | None:
+    """Compare pairs as cells of tables; return None if single pairs are faster.
+
+    This saves 20 to 45 % on lists of 20 to 60 objects with short texts.
+    """
+    if int(grid.blocks.starts[-1]) < min_cells * len(grid.blocks):
+        return None
+    left, right = column.codes[grid.left], column.codes[grid.right]
+    if pool.exactly_bounded is not None and not (
+        pool.exactly_bounded[left].all() and pool.exactly_bounded[right].all()
+    ):
+        return None
+    quality = 1.0 - pool.lower_bounds_blockwise(grid.blocks, column.local[left], column.local[right])
+    return quality if grid.cells is None else quality[grid.cells]
+
+
+def _leaf_pairs(
+    column: LeafColumn, gold: Indices, predicted: Indices, slot: int, *, allow_bounds: bool
+) -> tuple[Floats, Mask | None]:
+    """Compare pairs of codes of one slot."""
+    pool = column.pools[slot]
+    a, b = column.local[gold], column.local[predicted]
+    distances, exact = pool.lower_bounds_pairwise(a, b) if allow_bounds else (pool.distances(a, b), None)
+    return 1.0 - distances, exact
 
 
 def _settle(batch: Batch) -> None:

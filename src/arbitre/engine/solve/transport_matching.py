@@ -1,4 +1,4 @@
-"""Matching of lists by optimal transport: computes the qualities of all pairs of items, then one plan for each list."""
+"""Matching of lists by optimal transport: masses, qualities of all pairs of items, one plan for each pair of lists."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from arbitre.arrays import exact_dot
-from arbitre.engine.columns.column import LeafColumn
-from arbitre.engine.columns.item_weights import item_weights
-from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of
+from arbitre.engine.columns.column import Column, LeafColumn, folded, leaf_columns
+from arbitre.engine.columns.fields import get_field
+from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of, take_or
+from arbitre.engine.columns.row_keys import find_fields
 from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched
 from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.transport import require_positive, transport_all
-from arbitre.matching.transport_options import ExactSolver, SinkhornSolver
+from arbitre.matching.transport_options import ExactSolver, MassScheme, SinkhornSolver
+from arbitre.values import ABSENT, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.engine.columns.column import Column, ListColumn
+    from arbitre.engine.columns.column import ListColumn
     from arbitre.engine.solve.batches import CellLimits, Evaluate
     from arbitre.matching.transport_options import TransportOptions
+
 
 CHUNK_CELLS: Final = 1 << 18
 """Number of pairs of items that are compared at a time. For longer lists, only the matched pairs are kept."""
@@ -226,3 +229,51 @@ def _all_pairs(gold: ItemSide, predicted: ItemSide) -> ItemPairs:
     """Return all pairs of items of every problem, row by row."""
     owner, rows, columns = cross_slices(gold.counts, predicted.counts)
     return ItemPairs(starts_of(gold.counts)[owner] + rows, starts_of(predicted.counts)[owner] + columns, owner)
+
+
+# Masses of items.
+
+
+def item_weights(items: Column, how: TransportOptions) -> Floats:
+    """Return the mass of each item before normalisation; NaN if its mass field is not a number."""
+    if how.masses is MassScheme.UNIFORM:
+        return np.ones(items.size)
+    if how.masses is MassScheme.SIZE:
+        return leaf_counts(items)
+    return _mass_field(items, how.masses)
+
+
+def leaf_counts(column: Column) -> Floats:
+    """Return the number of leaves in each row; shape (size,). An empty object or list counts as one leaf."""
+    return folded(column, lambda leaves: np.ones(leaves.size), _sum_leaves)
+
+
+def _sum_leaves(column: Column, below: dict[int, Floats]) -> Floats:
+    rows = np.arange(column.size, dtype=np.intp)
+    total = np.zeros(column.size)
+    for link in column.links:
+        total += take_or(below[link.column.number], link.rows(rows), 0)
+    for entries in column.slices:
+        owner, inner = entries.below(rows)
+        total += np.bincount(owner, weights=below[entries.column.number][inner], minlength=column.size)
+    total[total == 0.0] = 1.0
+    return total
+
+
+def _mass_field(items: Column, tokens: tuple[str, ...]) -> Floats:
+    """Return the raw number at these tokens below each row, or NaN."""
+    weights = np.full(items.size, np.nan)
+    found = np.zeros(items.size, dtype=np.bool_)
+    for column, rows, owners in find_fields(items, tokens):
+        found[owners] = True
+        for leaves in leaf_columns([column]):
+            numbers = leaves.kinds_at(rows) == Kind.NUMBER
+            values = leaves.values_of(rows[numbers])
+            if leaves.readings is not None:  # the first reading is the mass
+                values = [leaves.readings.raw[leaves.readings.of(row)[0]] for row in rows[numbers].tolist()]
+            weights[owners[numbers]] = list(map(float, values))
+    for row in (~found).nonzero()[0].tolist():  # ignored fields have no columns
+        value = get_field(items.raw[row], tokens)
+        if value is not ABSENT and kind_of(value) is Kind.NUMBER:
+            weights[row] = float(value)
+    return weights

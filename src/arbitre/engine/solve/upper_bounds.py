@@ -14,7 +14,7 @@ import numpy as np
 
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.alternatives import slot_bounds
-from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink
+from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, locate_failure
 from arbitre.engine.columns.ragged import (
     add_one_by_one,
     chunks,
@@ -25,7 +25,6 @@ from arbitre.engine.columns.ragged import (
     starts_of,
     take_or,
 )
-from arbitre.engine.solve.leaf_quality import located
 from arbitre.engine.solve.multiset_matching import common_counts
 from arbitre.errors import FunctionError
 
@@ -170,7 +169,7 @@ def _of_leaves(
             return 1.0 - _distinct_bounds(column, blocks, gold, predicted)
         return 1.0 - slot_bounds(column.pools, column.slots, column.local, blocks, gold=gold, predicted=predicted)
     except FunctionError as error:
-        raise located(error, column, left[blocks.rows], right[blocks.columns]) from error.__cause__
+        raise locate_failure(error, column, left[blocks.rows], right[blocks.columns]) from error.__cause__
 
 
 def _distinct_bounds(column: LeafColumn, blocks: Blocks, gold: Indices, predicted: Indices) -> Floats:

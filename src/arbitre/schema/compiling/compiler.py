@@ -399,7 +399,7 @@ def _distinct_object_branches(branches: Iterable[TaggedBranch]) -> list[TaggedBr
     return list(distinct.values())
 
 
-# Assignment of aliases to the objects from which they are resolved.
+# Aliases are assigned to the objects from which they are resolved.
 
 
 Aliases = dict[tuple[int, str], "Annotation"]

@@ -1,4 +1,4 @@
-"""Reading and validation of the `x-arbitre` keyword."""
+"""The settings of the `x-arbitre` keyword: in a schema, or in an overlay by wildcard path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arbitre import bundled
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
 from arbitre.paths import Token, escape, parse, pointer
 from arbitre.schema.loading.load_schema import KEYWORD
-from arbitre.schema.loading.source_file import read_file
+from arbitre.schema.loading.schema_store import read_file
 from arbitre.values import Json, canonical
 
 if TYPE_CHECKING:
