@@ -27,8 +27,15 @@ from arbitre import agreement
 from arbitre.cli import app
 from arbitre.errors import ArbitreError, DataError
 from arbitre.report import figures
-from arbitre.storage.output_folder import CHECKPOINT, LOCK, MARKER, SINGLE_FILES, STAGING, output_folder
-from arbitre.storage.text_files import output_text_file
+from arbitre.storage.output_folder import (
+    CHECKPOINT,
+    LOCK,
+    MARKER,
+    SINGLE_FILES,
+    STAGING,
+    output_folder,
+    output_text_file,
+)
 
 PEOPLE = {"type": "object", "properties": {"people": {"type": "array", "items": {"properties": {"name": {}}}}}}
 RECORDS = {

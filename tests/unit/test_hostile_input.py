@@ -8,7 +8,7 @@ import pytest
 
 from arbitre import Comparator
 from arbitre.errors import DataError, SchemaError
-from arbitre.storage.text_files import atomic_text_file
+from arbitre.storage.files import atomic_text_file
 
 LISTS = {"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
 LEAF = {"x-arbitre": {"distance": "exact"}}

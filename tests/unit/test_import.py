@@ -38,7 +38,7 @@ OPTIONAL = {
     "arbitre.classification",
     "arbitre.comparison.comparison",
     "arbitre.gold.suggested_gate",
-    "arbitre.gold.check_gold",
+    "arbitre.gold.checks",
     "arbitre.diagnosis.faults",
     "arbitre.diagnosis.solidarity",
     "arbitre.advice",

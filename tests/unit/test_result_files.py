@@ -17,7 +17,7 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.result_files import evaluate_into, without_folders
-from arbitre.storage.text_files import atomic_text_file
+from arbitre.storage.files import atomic_text_file
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.tables.table import SCORE, Table, TableColumn
 from arbitre.values import MAX_DEPTH

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 import arbitre
-from arbitre.corpus import dataframe, tables
+from arbitre.corpus import tables
+from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.errors import DataError, OptionError
 from arbitre.report.exports import write_parquet
 from arbitre.systems import tables as system_tables
@@ -237,8 +238,8 @@ def test_an_unwritable_parquet_file_is_reported(evaluation, tmp_path):
 
 def test_csv_and_arrow_have_the_same_columns_and_numbers(evaluation):
     for frame in (
-        dataframe.document_frame(evaluation.document_table, evaluation.signature),
-        dataframe.path_frame(evaluation.by_path, evaluation.signature),
+        document_frame(evaluation.document_table, evaluation.signature),
+        path_frame(evaluation.by_path, evaluation.signature),
         tables.means(evaluation),
     ):
         file = io.StringIO()

@@ -13,9 +13,8 @@ from arbitre.agreement.categorical import alpha_of
 from arbitre.agreement.ratings import MISSING, Ratings
 from arbitre.agreement.sums import AlphaSums, FixedChance
 from arbitre.engine.columns.column import LeafColumn
-from arbitre.gold.coverage import declared_children
 from arbitre.normalizers import normalize
-from arbitre.schema.compiling.branches import Expander
+from arbitre.schema.compiling.branches import Expander, declared_children
 from arbitre.values import Json, Kind, canonical
 
 if TYPE_CHECKING:

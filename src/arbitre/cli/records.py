@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arbitre.errors import DataError
-from arbitre.gold.check_gold import documents
+from arbitre.inputs.options import source_records
 from arbitre.inputs.records import Record
 from arbitre.paths import parse
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read_records(source: str, id_key: str) -> Iterator[Record]:
     """Yield the records of a source. Raises DataError at the first one that cannot be read."""
-    for record in documents(source, id_key):
+    for record in source_records(source, id_key):
         if not isinstance(record, Record):
             raise DataError.of(record.reason, file=record.file, line=record.line, pointer=record.pointer)
         yield record

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.errors import OptionError
-from arbitre.gold.check_gold import records_of
 from arbitre.gold.perturb import RATES, Perturbed, perturb
 from arbitre.inputs.open_files import expand_globs
+from arbitre.inputs.options import gold_records
 from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
@@ -19,8 +19,7 @@ from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywor
 from arbitre.report.ranking_files import check_system_names
 from arbitre.report.ranking_job import EITHER, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
-from arbitre.storage.output_folder import destination, paths_among
-from arbitre.storage.text_files import output_text_file
+from arbitre.storage.output_folder import destination, output_text_file, paths_among
 from arbitre.systems.ranking import SCORES, StatisticsOptions
 
 if TYPE_CHECKING:
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.gates import Bounds
     from arbitre.gold.aliases import AliasSuggestions
-    from arbitre.gold.check_gold import Gold
     from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.options import Gold
     from arbitre.options import Average
     from arbitre.report.keywords import Pairs, Progress
     from arbitre.report.ranking_files import FactorsResults
@@ -143,7 +142,7 @@ def rank(
 
     Args:
         systems: By the names of the systems, their evaluations, or the paths of their predictions.
-        score: Score to rank by, one of `arbitre.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`. With
+        score: Score to rank by, one of `arbitre.statistics.sample.HIGHER_IS_BETTER` or `fq(beta)`. With
             several scores, the first determines the ranking and the others replace `beside`.
         schema: Schema or comparator, if predictions are given as paths.
         gold: Paths of the gold documents, if predictions are given as paths.
@@ -338,7 +337,7 @@ def perturb_gold(
     target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
     copies = tuple(
         PerturbedGold(str(record.id), record.value, perturb(record.value, rates, at=at, seed=seed, key=str(record.id)))
-        for record in map(readable, records_of(gold, id_key))
+        for record in map(readable, gold_records(gold, id_key))
     )
     if target is not None:
         with output_text_file(target) as file:

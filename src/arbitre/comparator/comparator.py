@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from arbitre.corpus.gates import Bounds
     from arbitre.engine import BatchResult
     from arbitre.gold.aliases import AliasSuggestions
-    from arbitre.gold.check_gold import Gold, GoldCheck
+    from arbitre.gold.checks import GoldCheck
     from arbitre.gold.suggested_gate import SuggestedGate
+    from arbitre.inputs.options import Gold
     from arbitre.metricity.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
@@ -220,12 +221,12 @@ class Comparator:
         Raises:
             DataError: There are no documents, or one cannot be read.
         """
-        from arbitre.gold.check_gold import column_types, records_of  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.inputs.options import column_types, gold_records  # noqa: PLC0415  (evaluations do not need it)
 
         dates: list[str] = []
         if isinstance(documents, (str, Path)):
             dates = [name for _, types in column_types([documents], "id") for name in types.dates]
-            documents = [readable(item).value for item in records_of(documents, "id")]
+            documents = [readable(item).value for item in gold_records(documents, "id")]
         return cls(infer(documents, dates), overlay=overlay, close=close)
 
     @property
@@ -493,7 +494,7 @@ class Comparator:
         >>> [(one.check, one.pointer) for one in found.findings]
         [('alias', '/date')]
         """
-        from arbitre.gold.check_gold import check_gold  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.gold.checks import check_gold  # noqa: PLC0415  (evaluations do not need it)
 
         return check_gold(self.plan, gold, id_key=id_key)
 

@@ -23,8 +23,8 @@ from arbitre.metricity.entry_pool import build_entry_pool
 from arbitre.metricity.metricity import metricity
 from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.fast_json import json_text
+from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import check_output_folder, output_folder, paths_among
-from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.tables.table import NONE, SCORE, Table, TableColumn, count
 from arbitre.values import ABSENT

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.errors import Problem
-from arbitre.gold.check_gold import column_types, records_of
-from arbitre.gold.check_gold import documents as documents_of
 from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
+from arbitre.inputs.options import column_types, gold_records, source_records
 from arbitre.inputs.reader import DOCUMENT
 from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
@@ -18,14 +17,14 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.load_schema import is_schema_like
 from arbitre.schema.validate import find_violations
-from arbitre.storage.output_folder import destination, paths_among
-from arbitre.storage.text_files import output_text_file
+from arbitre.storage.output_folder import destination, output_text_file, paths_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.comparator.comparator import Comparator
-    from arbitre.gold.check_gold import Gold, GoldCheck
+    from arbitre.gold.checks import GoldCheck
+    from arbitre.inputs.options import Gold
     from arbitre.schema import SchemaSource
     from arbitre.schema.validate import Violation
     from arbitre.values import Json
@@ -182,7 +181,7 @@ def check_schema(
     given: dict[str, Any] = {**options}
     comparator = take_comparator(schema, given)
     plan = comparator.plan
-    records = [readable(item) for item in records_of(documents, id_key, plan)]
+    records = [readable(item) for item in gold_records(documents, id_key, plan)]
     violations = tuple(
         DocumentViolation(record.id, record.file, record.line, violation)
         for record in records
@@ -195,7 +194,7 @@ def check_schema(
 def _inferable(item: Any, id_key: str, skipped: list[str]) -> Iterator[Record]:  # noqa: ANN401  (a path or a document)
     """Yield the documents of an item. Files of a folder that are not documents are added to `skipped`."""
     if not isinstance(item, (str, Path)) or not Path(item).is_dir():
-        yield from map(readable, records_of([item], id_key))
+        yield from map(readable, gold_records([item], id_key))
         return
     files = (path for path in sorted(Path(item).iterdir()) if path.is_file() and not path.name.startswith("."))
     skipped += [
@@ -203,7 +202,7 @@ def _inferable(item: Any, id_key: str, skipped: list[str]) -> Iterator[Record]: 
         for path in files
         if split_name(path)[1] != DOCUMENT or path.name.endswith(SIDECAR)
     ]
-    for record in documents_of(item, id_key):
+    for record in source_records(item, id_key):
         if not isinstance(record, Record):
             skipped.append(str(Problem(record.reason, record.file, record.line, record.pointer)))
         elif isinstance(record.value, dict) and "$schema" in record.value and is_schema_like(record.value):

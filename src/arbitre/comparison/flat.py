@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from arbitre.arrays import exact_parts
 from arbitre.paths import order
 from arbitre.tally import COUNTS, Scores, Tally
 
@@ -81,6 +83,38 @@ class FlatComparison:
     def from_dict(cls, data: Mapping[str, Any]) -> FlatComparison:
         """Create a flat comparison from the result of `to_dict`; other keys are ignored."""
         return cls(**flat_fields(data))
+
+
+@dataclass(slots=True)
+class FlatTotals:
+    """Sums over documents; the order of the documents does not matter."""
+
+    _sums: defaultdict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Summands by path and component, compressed without changing their sum."""
+    _transported: set[str] = field(default_factory=set)
+    _exact: bool = True
+
+    def add(self, documents: Iterable[Any]) -> None:
+        """Add what `FlatObserver` has recorded."""
+        touched = set()
+        for document in documents:
+            self._transported.update(document["transported"])
+            self._exact &= document["exact"]
+            for path, masses in document["sums"].items():
+                for component, mass in enumerate(masses):
+                    self._sums[path, component].append(mass)
+                    touched.add((path, component))
+        for key in touched:
+            self._sums[key] = exact_parts(self._sums[key])
+
+    def comparison(self) -> FlatComparison:
+        """Return the flat comparison of all documents."""
+        components = 1 + max((component for _, component in self._sums), default=0)
+        sums = {
+            path: [math.fsum(self._sums[path, component]) for component in range(components)]
+            for path in {path for path, _ in self._sums}
+        }
+        return FlatComparison.of(sums, transported=self._transported, exact=self._exact)
 
 
 def flat_fields(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from arbitre.engine import compare_batch, pair_qualities
 from arbitre.errors import DataError, FunctionError, SolverError
 from arbitre.inputs.records import Pair
 from arbitre.metricity.entry_pool import EntryColumn
-from arbitre.options import Average
 from arbitre.paths import wildcard
-from arbitre.statistics.intervals import METHOD, intervals
 from arbitre.storage.columns import encoded
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT
@@ -30,10 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Indices
-    from arbitre.corpus.documents import Coverage
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.schema.plan import Plan
-    from arbitre.statistics.sample import Sample
     from arbitre.values import Json
 
 
@@ -89,6 +85,17 @@ class Chance:
     self_agreement: float | None
     seed: int
     sampled: bool
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {
+            "floor": None if self.chance_score is None else self.chance_score.to_dict(),
+            "comparisons": self.comparisons,
+            "standard_error": self.standard_error,
+            "self_agreement": self.self_agreement,
+            "seed": self.seed,
+            "sampled": self.sampled,
+        }
 
 
 class Reservoir:
@@ -301,44 +308,3 @@ def _tallies(plan: Plan, batch: Sequence[Duel]) -> list[tuple[Duel, Tally]]:
         return [made for duel in batch for made in _tallies(plan, [duel])] if len(batch) > 1 else []
     rows = of_nodes(compared.levels(plan.entries), wildcard(plan.entries), len(batch))
     return list(zip(batch, map(Tally.of, rows), strict=True))
-
-
-# Converts the uncertainty of the scores of a corpus to JSON: intervals, chance scores and coverage.
-
-
-HEADLINE: Final = "f1q"
-"""Score whose interval notes are reported."""
-
-
-def uncertainty_to_json(sample: Sample, chance: Chance | None, coverage: Coverage) -> dict[str, Any]:
-    """Return the value of `trust` in `evaluation.json`. The same corpus always gives the same value."""
-    by_average = {average: intervals(sample, average=average) for average in get_args(Average)}
-    first = next(iter(by_average["micro"].values()))
-    return {
-        "intervals": {
-            "method": METHOD,
-            "level": first.level,
-            "resamples": first.resamples,
-            "seed": first.seed,
-            "units": sample.units,
-            "documents": first.documents,
-            "clusters": first.clusters,
-            "runs": first.runs,
-            "notes": list(dict.fromkeys(note for by_score in by_average.values() for note in by_score[HEADLINE].notes)),
-            **{
-                average: {name: {"low": interval.low, "high": interval.high} for name, interval in by_score.items()}
-                for average, by_score in by_average.items()
-            },
-        },
-        "chance": None
-        if chance is None
-        else {
-            "floor": None if chance.chance_score is None else chance.chance_score.to_dict(),
-            "comparisons": chance.comparisons,
-            "standard_error": chance.standard_error,
-            "self_agreement": chance.self_agreement,
-            "seed": chance.seed,
-            "sampled": chance.sampled,
-        },
-        "coverage": {"share": coverage.share, "never": list(coverage.never)},
-    }

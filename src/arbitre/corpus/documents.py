@@ -1,4 +1,4 @@
-"""Results of the documents of a corpus, stored as columns."""
+"""Results of the documents of a corpus, stored as columns; their quality, and the tables of documents and of paths."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from arbitre.arrays import exact_sum
 from arbitre.errors import OptionError
 from arbitre.inputs.records import key
+from arbitre.statistics.sample import scored
 from arbitre.storage.columns import LazySequence
-from arbitre.tally import PathScores, Scores, ScoresByPath, Tally
+from arbitre.tally import COUNTS, NAMES, OUTCOMES, PathScores, Scores, ScoresByPath, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.signature import Signature
     from arbitre.storage.columns import CompactTable
+    from arbitre.tables.arrow import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +122,14 @@ class Coverage:
         total = len(self.exercised) + len(self.never)
         return len(self.exercised) / total if total else 1.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        return {"share": self.share, "never": list(self.never)}
+
 
 def sum_tallies(rows: Floats) -> Tally:
     """Return the sum of tallies, shape (n, 5). Each component is correctly rounded (see `Tally.sum`)."""
     return Tally(*map(exact_sum, rows.T))
-
-
-# Document quality: the quality of whole documents, including the fields outside the entries.
 
 
 LEAST: Final = (0.5, 0.7, 0.9, 1.0)
@@ -189,3 +193,37 @@ class DocumentQuality:
             "exact_match_rate": self.exact_match_rate,
             "at_least": shares,
         }
+
+
+# Results as columns of equal length, for CSV, Parquet and data frames.
+
+SIGNATURE: Final = "signature"
+"""Column of the signature, which is the same in every row."""
+
+
+def document_frame(columns: DocumentTable, signature: Signature) -> Frame:
+    """Return the documents of a corpus as columns, with one row per document.
+
+    The columns are `id`, `run`, `failed`, `document_quality`, the masses and scores of the entries (`COUNTS` and
+    `NAMES` of `arbitre.tally`), and `signature`.
+    """
+    return {
+        "id": columns.ids,
+        "run": columns.runs,
+        "failed": columns.failed,
+        "document_quality": columns.qualities,
+        **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # without the sum of squares
+        **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
+        SIGNATURE: [signature.short] * len(columns),
+    }
+
+
+def path_frame(by_path: Mapping[str, PathScores], signature: Signature) -> Frame:
+    """Return the wildcard paths of a corpus as columns, with one row per path.
+
+    The columns are `path`, the masses, scores and outcomes over all documents, the exact-match rate, and `signature`.
+    """
+    rows = [scores.to_dict() for scores in by_path.values()]
+    names = (*COUNTS, *NAMES, *OUTCOMES, "exact_match_rate")
+    figures = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
+    return {"path": list(by_path), **figures, SIGNATURE: [signature.short] * len(rows)}

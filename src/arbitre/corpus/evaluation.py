@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import numpy as np
 
 from arbitre.comparison import html_repr as html
-from arbitre.corpus import dataframe
-from arbitre.corpus.chance import uncertainty_to_json
-from arbitre.corpus.documents import Coverage, DocumentQuality, DocumentResult, DocumentTable
+from arbitre.corpus.documents import (
+    Coverage,
+    DocumentQuality,
+    DocumentResult,
+    DocumentTable,
+    document_frame,
+    path_frame,
+)
 from arbitre.corpus.gates import gate, require
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import UNKNOWN_GOLD
 from arbitre.paths import outside
-from arbitre.statistics.intervals import LEVEL, METHOD, interval
+from arbitre.statistics.intervals import LEVEL, METHOD, interval, intervals_to_dict
 from arbitre.statistics.sample import Sample, assign_clusters, means
 from arbitre.storage.temporary import TemporaryFolder
 from arbitre.tables.table import Table
@@ -170,7 +175,11 @@ class Evaluation:
     @cached_property
     def trust(self) -> dict[str, Any]:
         """Intervals, chance scores and coverage, as JSON-serialisable values."""
-        return uncertainty_to_json(self.sample(), self.chance, self.coverage)
+        return {
+            "intervals": intervals_to_dict(self.sample()),
+            "chance": None if self.chance is None else self.chance.to_dict(),
+            "coverage": self.coverage.to_dict(),
+        }
 
     @property
     def chance_floor(self) -> Scores | None:
@@ -307,9 +316,9 @@ class Evaluation:
                 of faults.
         """
         if name == "documents":
-            return Table.of_frame(dataframe.document_frame(self.document_table, self.signature))
+            return Table.of_frame(document_frame(self.document_table, self.signature))
         if name == "paths":
-            return Table.of_frame(dataframe.path_frame(self.by_path, self.signature))
+            return Table.of_frame(path_frame(self.by_path, self.signature))
         if name == "matches":
             return Table.of_frame(self._reader.matches(self))
         if name == "faults":

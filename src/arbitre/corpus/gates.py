@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.corpus.documents import DocumentQuality
 from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
-from arbitre.statistics.score_selection import HIGHER_IS_BETTER
+from arbitre.statistics.sample import HIGHER_IS_BETTER
 from arbitre.tally import COUNTS, Scores, Tally
 
 if TYPE_CHECKING:

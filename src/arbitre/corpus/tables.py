@@ -10,7 +10,7 @@ import numpy as np
 from arbitre import statistics
 from arbitre.comparison.tables import faults as fault_table
 from arbitre.comparison.tables import gains
-from arbitre.corpus import dataframe
+from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.inputs.records import key
 from arbitre.statistics.sample import cluster_labels
 from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown_column
@@ -60,11 +60,11 @@ def export_tables(
     found = {
         "documents": ExportTable(
             lambda: documents(evaluation, scores),
-            lambda: dataframe.document_frame(evaluation.document_table, evaluation.signature),
+            lambda: document_frame(evaluation.document_table, evaluation.signature),
         ),
         "paths": ExportTable(
             lambda: paths(evaluation, scores or PATHS_SHOWN),
-            lambda: dataframe.path_frame(evaluation.by_path, evaluation.signature),
+            lambda: path_frame(evaluation.by_path, evaluation.signature),
         ),
         "scores": ExportTable.of(means(evaluation)),
     }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
+    from arbitre.inputs.records import Pair
     from arbitre.schema.nodes import Leaf, Site
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -122,6 +123,26 @@ class LeafSums:
         """Return the fields of `Diagnosis` on the flat comparison of a document."""
         comparison = self.comparison(document)
         return {part.name: getattr(comparison, part.name) for part in fields(FlatComparison)}
+
+
+@dataclass(frozen=True, slots=True)
+class FlatObserver:
+    """Corpus observer that records the sums of the flat comparison of each document."""
+
+    plan: Plan
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Return the sums of each document, as `FlatTotals.add` takes them."""
+        sums = LeafSums.of(levels, len(pairs), self.plan.close)
+        return [
+            {
+                "sums": own,
+                "transported": sorted(sums.transported & own.keys()),
+                "exact": bool(sums.exact[document]),
+            }
+            for document in range(len(pairs))
+            for own in [sums.sums_of(document)]
+        ]
 
 
 def solidarity_by_chance(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict[str, Any]:

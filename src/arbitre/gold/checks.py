@@ -1,13 +1,18 @@
-"""Checks of a single gold document for errors that make scores unreliable.
+"""Checks gold documents before they are used as a reference.
 
-To add a check, write a function that yields the findings of one document and add it to `CHECKS`.
+* Errors that make scores unreliable: `CHECKS`, run on each document.
+* Values that may be mistakes, such as duplicate entries: `WARNINGS`, run on each document.
+* Parts of the schema that no document uses, so that their scores mean little: `CoverageCounter`, for all documents.
+
+To add a check of a document, write a function that yields its findings, and add it to `CHECKS` or `WARNINGS`.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import json
+from collections import Counter, defaultdict, deque
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,22 +20,29 @@ import numpy as np
 import regex
 
 from arbitre.engine.columns.fields import aliased
-from arbitre.errors import ArbitreError, DataError, Problem
+from arbitre.errors import ArbitreError, DataError, Problem, clipped
+from arbitre.inputs.options import gold_records
+from arbitre.inputs.records import Failure, Record
 from arbitre.metricity.entry_pool import build_entry_pool
-from arbitre.paths import STAR, order, pointer
+from arbitre.paths import STAR, order, pointer, wildcard
+from arbitre.schema.compiling.branches import Expander, declared_children
+from arbitre.schema.describe import KIND_NAMES, walk
 from arbitre.schema.validate import find_violations
-from arbitre.values import PATTERN_SECONDS, canonical, check
+from arbitre.values import PATTERN_SECONDS, Kind, canonical, check, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from arbitre.inputs.options import Gold
+    from arbitre.paths import Path, Token
+    from arbitre.schema.compiling.branches import Branch, Subschemas
     from arbitre.schema.nodes import ObjectNode, Site
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-
-if TYPE_CHECKING:
     Tokens = tuple[str | int, ...]
+    Position = tuple[Path, Subschemas]
+    """A path of the schema, and the subschemas that apply there."""
 
 UNREADABLE: Final = "unreadable"
 """Name of the check that fails for a document that is not JSON; no other checks run in this case."""
@@ -41,8 +53,8 @@ class GoldFinding:
     """One problem in a gold document.
 
     Attributes:
-        check: Name of the check that found it: a key of `CHECKS` or of `gold_warnings.WARNINGS`, "unreadable", "unused"
-            or "few".
+        check: Name of the check that found it: a key of `CHECKS` or of `WARNINGS`, "unreadable", "unused" or
+            "few".
         id: Id of the document; None if it could not be read.
         file: File of the document; None for documents that were passed as values.
         line: Line in that file, from 1, if each line contains a document.
@@ -68,6 +80,59 @@ class GoldFinding:
     def to_dict(self) -> dict[str, Json]:
         """Return a JSON-serialisable dictionary."""
         return {name: getattr(self, name) for name in ("check", "id", "file", "line", "pointer", "message", "hint")}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """Result of checking gold documents.
+
+    Attributes:
+        documents: Number of gold documents, including those that could not be read.
+        findings: The problems, document by document.
+        warnings: Possible mistakes, document by document, then the parts of the schema that gold does not use or rarely
+            uses.
+    """
+
+    documents: int
+    findings: tuple[GoldFinding, ...] = ()
+    warnings: tuple[GoldFinding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no findings; warnings are allowed."""
+        return not self.findings
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {
+            "documents": self.documents,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
+
+
+def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
+    """Check gold documents; see `arbitre.Comparator.check_gold`."""
+    count, findings, warnings, coverage = 0, list[GoldFinding](), list[GoldFinding](), CoverageCounter(plan)
+    for record in gold_records(gold, id_key, plan):
+        count += 1
+        if isinstance(record, Failure):
+            own: tuple[GoldFinding, ...] = (GoldFinding(UNREADABLE, record.pointer, record.reason),)
+        else:
+            own = findings_of(plan, record.value)
+        findings += _located(own, record)
+        if isinstance(record, Record) and all(finding.check != UNREADABLE for finding in own):
+            warnings += _located(warnings_of(plan, record.value), record)
+            coverage.add(record.value)
+    return GoldCheck(count, tuple(findings), (*warnings, *(coverage.findings() if coverage.documents else ())))
+
+
+def _located(findings: Iterable[GoldFinding], record: Record | Failure) -> Iterator[GoldFinding]:
+    for finding in findings:
+        yield replace(finding, id=record.id, file=record.file or None, line=record.line)
+
+
+# Errors.
 
 
 def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
@@ -242,9 +307,7 @@ CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
 """The checks by name, in the order of execution."""
 
 
-# Checks of a single gold document for values that may be mistakes: duplicate entries, repeated and unsorted values.
-#
-# To add a check, write a function that yields the findings of one document and add it to `WARNINGS`.
+# Possible mistakes.
 
 
 NEAR: Final = 0.95
@@ -343,3 +406,176 @@ WARNINGS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
     "unsorted": _unsorted,
 }
 """The checks by name, in the order of execution."""
+
+
+# Parts of the schema that gold does not use, or rarely uses.
+
+
+FEW: Final = 15
+"""Number of gold values of a path below which its scores are uncertain."""
+
+MAX_POSITIONS: Final = 5_000
+"""Maximum number of positions of a schema that are checked."""
+
+
+@dataclass(slots=True)
+class CoverageCounter:
+    """Counts how often gold documents use each part of a schema. Call `add` for each document, then `findings`."""
+
+    plan: Plan
+    documents: int = 0
+    _values: Counter[Path] = field(default_factory=Counter)
+    _listed: dict[Path, set[Hashable]] = field(default_factory=lambda: defaultdict(set))
+    _used: dict[Position, set[tuple[int | None, Kind]]] = field(default_factory=lambda: defaultdict(set))
+    """The kinds of the values of each position, for objects with the number of their branch."""
+    _whole: frozenset[Path] = field(init=False)
+    """The paths whose values are compared as a whole, regardless of kind."""
+    _expander: Expander = field(default_factory=lambda: Expander(list[Problem]()))
+
+    def __post_init__(self) -> None:
+        sites = self.plan.sites
+        self._whole = frozenset(step.path for step in walk(sites) if sites[step.site].atomic)
+
+    @property
+    def _root(self) -> Subschemas:
+        return ((self.plan.root,),)
+
+    def add(self, document: Json) -> None:
+        """Count the values of a gold document."""
+        self.documents += 1
+        pending: list[tuple[Json, Path, Subschemas]] = [(document, (), self._root)]
+        while pending:
+            value, path, subschemas = pending.pop()
+            kind = kind_of(value)
+            if kind is Kind.NULL:
+                continue
+            whole = path in self._whole
+            if kind.scalar or whole:
+                self._values[path] += 1
+                self._listed[path].add(canonical(value))
+            branches = self._expander.branches(subschemas)
+            number = self._branch(branches, value, kind)
+            if number is None or whole:
+                continue
+            self._used[path, subschemas].add((number if kind is Kind.OBJECT else None, kind))
+            pending += (
+                (inner, (*path, token), below) for inner, token, below in _branch_children(branches[number], value)
+            )
+
+    def _branch(self, branches: list[Branch], value: Json, kind: Kind) -> int | None:
+        """Return the number of the branch of a value: one that enumerates it, or the first with the most known keys."""
+        taking = [number for number, branch in enumerate(branches) if branch.takes(kind)]
+        if kind is not Kind.OBJECT:
+            listing = (n for n in taking if (values := branches[n].values) is not None and canonical(value) in values)
+            return next(listing, next((n for n in taking if branches[n].enum is None), None))
+        return max(taking, key=lambda number: self._fit(branches[number], value), default=None)
+
+    def _fit(self, branch: Branch, value: dict[str, Json]) -> tuple[int, int]:
+        """Return whether the constants of a branch hold (1), contradict (-1) or are absent (0), and its known keys."""
+        holds = 0
+        for name in branch.properties.keys() & value.keys():
+            below = self._expander.branches(branch.properties[name])
+            listed = [inner.values for inner in below if inner.values is not None]
+            if listed and len(listed) == len(below):
+                if not any(canonical(value[name]) in values for values in listed):
+                    return -1, 0
+                holds = 1
+        return holds, len(branch.properties.keys() & value.keys())
+
+    def findings(self) -> Iterator[GoldFinding]:
+        """Yield the unused paths, enum values and branches, then the paths with few values; in schema order."""
+        counts = Counter[str]()
+        for path, number in self._values.items():
+            counts[wildcard(path)] += number
+        declared = {wildcard(path) for path, _ in self._positions()}
+        leaves = [row.path for row in self.plan.rows if row.distance and not row.notes and row.path in declared]
+        unused = [
+            GoldFinding("unused", leaf, "Not evaluated: no gold document has a value")
+            for leaf in leaves
+            if not counts[leaf]
+        ]
+        unused += self._unused_branches()
+        yield from sorted(unused, key=lambda finding: order(finding.pointer or ""))
+        for leaf in leaves:
+            if 0 < counts[leaf] < FEW:
+                yield GoldFinding("few", leaf, f"Fewer than {FEW} gold values ({counts[leaf]})")
+
+    def _unused_branches(self) -> Iterator[GoldFinding]:
+        """Yield the branches and the enum values that no gold value takes, of paths that have gold values."""
+        compared = {row.path for row in self.plan.rows if row.notes != "ignored"}
+        listed: dict[Path, dict[Hashable, Json]] = defaultdict(dict)
+        for path, subschemas in self._positions():
+            used = self._used.get((path, subschemas))
+            if used is None or wildcard(path) not in compared:
+                continue
+            branches = self._expander.branches(subschemas)
+            for branch in branches:
+                listed[path] |= {canonical(value): value for value in branch.enum or () if value is not None}
+            declared = ((number, branch, kind) for number, branch in enumerate(branches) for kind in _kinds(branch))
+            names = dict.fromkeys(
+                _name(branch, kind)
+                for number, branch, kind in declared
+                if (number if kind is Kind.OBJECT else None, kind) not in used
+            )
+            yield from (
+                GoldFinding("unused", wildcard(path), f"Not evaluated: no gold value is {name}") for name in names
+            )
+        for path, values in listed.items():
+            absent = [value for key, value in values.items() if key not in self._listed[path]]
+            if absent:
+                shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in absent)
+                yield GoldFinding("unused", wildcard(path), f"Not evaluated: no gold value is {clipped(shown)}")
+
+    def _positions(self) -> Iterator[Position]:
+        """Yield the positions of the schema; recursive parts are visited once."""
+        pending: list[tuple[Path, Subschemas, frozenset[Subschemas]]] = [((), self._root, frozenset())]
+        seen: set[Position] = set()
+        while pending and len(seen) < MAX_POSITIONS:
+            path, subschemas, above = pending.pop(0)
+            if (path, subschemas) in seen:
+                continue
+            seen.add((path, subschemas))
+            yield path, subschemas
+            if subschemas not in above:
+                pending += (
+                    ((*path, token), below, above | {subschemas})
+                    for branch in self._expander.branches(subschemas)
+                    for token, below in declared_children(branch)
+                )
+
+
+def _branch_children(branch: Branch, value: Json) -> Iterator[tuple[Json, Token, Subschemas]]:
+    """Yield each child of a value that a branch declares, with its token and its subschemas."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in branch.properties:
+                yield inner, key, branch.properties[key]
+            elif below := _of_pattern(branch, key) or branch.additional:
+                yield inner, STAR, below
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            if place < len(branch.prefix):
+                yield item, place, branch.prefix[place]
+            elif branch.items:
+                yield item, STAR, branch.items
+
+
+def _of_pattern(branch: Branch, key: str) -> Subschemas:
+    for pattern, below in branch.patterns.items():
+        try:
+            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
+                return below
+        except TimeoutError:
+            continue
+    return ()
+
+
+def _kinds(branch: Branch) -> list[Kind]:
+    """Return the kinds that a branch names, without null; none if it lists its values."""
+    return [] if branch.enum is not None else sorted((branch.kinds or frozenset()) - {Kind.NULL})
+
+
+def _name(branch: Branch, kind: Kind) -> str:
+    if kind is Kind.OBJECT and branch.properties:
+        return f"an object with {clipped(', '.join(branch.properties))}"
+    return f"of type {KIND_NAMES[kind]}"

@@ -1,170 +1,42 @@
-"""Joins gold documents and predictions by id."""
+"""Joins gold documents and predictions by id.
+
+`join` takes the documents of both sides, `paired` records that contain both. Documents are not kept in memory: their
+places are in a temporary database (`DocumentIndex`). Notes warn of possible mistakes in the ids and the sources.
+"""
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain, count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar, cast
+from sys import intern
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
 from arbitre.errors import DataError, Problem, did_you_mean
 from arbitre.inputs.document_ids import ID_FORMS, MAX_NAMES, normalized_id, quote_names
-from arbitre.inputs.document_index import DocumentIndex, Located, entry_of, label_key, label_text
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
-from arbitre.inputs.records import Failure, Pair, Record, RepairedPrediction, Side, key
-from arbitre.inputs.work_units import WorkUnit
+from arbitre.inputs.records import ByteRange, Failure, Origin, Pair, Record, RepairedPrediction, Side, key
+from arbitre.inputs.work_units import PairLocation, Spool, WorkUnit, read_pairs
 from arbitre.parsing.json_form import json_form
+from arbitre.storage.columns import LazySequence, encoded
+from arbitre.storage.temporary import Database
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from arbitre.inputs.document_index import IndexedDocument
     from arbitre.inputs.options import RecordPair
-    from arbitre.inputs.work_units import PairLocation
     from arbitre.schema.plan import DocumentKeys
-
-
-# Notes on possible mistakes in the ids and sources of gold documents and predictions.
-
-
-_Read = TypeVar("_Read")
-
-_GOLD: Final = re.compile("gold|reference|truth", re.IGNORECASE)
-_PREDICTED: Final = re.compile("predict|pred|answer|output", re.IGNORECASE)
-
-
-def close_ids(gold: Iterable[str], predicted: Iterable[str]) -> str | None:
-    """Return a note if ids of both sides differ only in what `--normalize-ids` ignores.
-
-    Args:
-        gold: Ids of gold documents without a prediction.
-        predicted: Ids of predictions without a gold document.
-
-    >>> print(close_ids(["Page_01", "Page_02"], ["page_01.json", "x"]))
-    1 predicted id differs from a gold id only in case and file extension: 'page_01.json' and 'Page_01'. Use
-    --normalize-ids to join them.
-    """
-    known = {normalized_id(identity): identity for identity in gold}
-    close = [(identity, known[form]) for identity in predicted if (form := normalized_id(identity)) in known]
-    if not close:
-        return None
-    aspects = " and ".join(name for name in ID_FORMS if any(_differ(name, *ids) for ids in close))
-    count = (
-        "1 predicted id differs from a gold id"
-        if len(close) == 1
-        else f"{len(close)} predicted ids differ from gold ids"
-    )
-    return "{} only in {}: {!a} and {!a}. Use --normalize-ids to join them.".format(count, aspects, *close[0])
-
-
-def _differ(aspect: str, left: str, right: str) -> bool:
-    """Return whether two ids still differ if only this aspect is not normalised."""
-    for name, form in ID_FORMS.items():
-        if name != aspect:
-            left, right = form(left), form(right)
-    return left != right
-
-
-def swapped_names(gold: Iterable[str | Path], predicted: Iterable[str | Path], remedy: str) -> str | None:
-    """Return a note if the names of the sources suggest that gold and predictions are swapped.
-
-    >>> swapped_names(["predictions.jsonl"], ["gold.jsonl"], "exchange them")
-    'Gold is read from predictions.jsonl, and predictions from gold.jsonl. If the two are swapped, exchange them.'
-    """
-    left, right = ([Path(source).name for source in sources] for sources in (gold, predicted))
-    gold_in_predicted = any(map(_GOLD.search, right)) and not any(map(_GOLD.search, left))
-    predicted_in_gold = any(map(_PREDICTED.search, left)) and not any(map(_PREDICTED.search, right))
-    if not gold_in_predicted and not predicted_in_gold:
-        return None
-    return (
-        f"Gold is read from {', '.join(left)}, and predictions from {', '.join(right)}. "
-        f"If the two are swapped, {remedy}."
-    )
-
-
-class KeyCheck:
-    """Looks for a document on each side that has a key that the schema declares.
-
-    Documents are added until each side has one.
-
-    Args:
-        declared: The keys.
-    """
-
-    def __init__(self, declared: DocumentKeys) -> None:
-        self._declared = declared
-        self._others: dict[Side, dict[str, None]] = {"gold": {}, "predicted": {}} if declared.names else {}
-
-    def read(self, pairs: Iterable[Pair | object]) -> Self:
-        """Add pairs, or triples, only as long as there is a side without such a document."""
-        for pair in pairs if self._others else ():
-            self._add(pair)
-            if not self._others:
-                break
-        return self
-
-    def watched(self, triples: Iterable[_Read]) -> Iterator[_Read]:
-        """Yield triples, and add them."""
-        for triple in triples:
-            if self._others:
-                self._add(triple)
-            yield triple
-
-    @property
-    def notes(self) -> dict[Side, str]:
-        """A note for each side of which no document has such a key."""
-        notes: dict[Side, str] = {}
-        for side, names in self._others.items():
-            if names:
-                what = "gold document" if side == "gold" else "prediction"
-                notes[side] = (
-                    f"No {what} has a key that the schema declares ({quote_names(sorted(self._declared.names))}). "
-                    f"Keys found: {quote_names(names)}. If one of them contains the document, set --{side}-key; "
-                    "otherwise, use --project."
-                )
-        return notes
-
-    def _add(self, pair: Pair | object) -> None:
-        sides = getattr(pair, "gold", None), getattr(pair, "predicted", None)
-        if isinstance(pair, (tuple, list)) and len(pair) == len(("id", *sides)):
-            sides = pair[1], pair[2]
-        for side, document in zip(("gold", "predicted"), sides, strict=True):
-            if side in self._others:
-                self._look(side, document)
-
-    def _look(self, side: Side, document: object) -> None:
-        with suppress(DataError):  # reported when the document is compared
-            document = json_form(document)
-        if self._declared.lists and isinstance(document, list):
-            del self._others[side]
-        if not isinstance(document, dict):
-            return
-        values = [value for value in document.values() if isinstance(value, dict)] if self._declared.of_values else []
-        found = list(chain.from_iterable(values)) if values else list(document)
-        if not self._declared.names.isdisjoint(found) and (values or not self._declared.of_values):
-            del self._others[side]
-        elif len(self._others[side]) <= MAX_NAMES:
-            self._others[side] |= dict.fromkeys(map(str, found))
-
-
-def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:
-    """Return a note if gold has several documents with one id, but there are no more predictions than gold ids."""
-    if not repeated or predictions > documents:
-        return None
-    times = "1 gold document has" if repeated == 1 else f"{repeated} gold documents have"
-    return (
-        f"{times} the id of an earlier one, as with several runs of a prediction. "
-        "If gold and predictions are swapped, exchange --gold and --predicted."
-    )
-
 
 DUPLICATE: Final = "duplicate id: ignored, the first gold document with this id is compared"
 DUPLICATE_RUN: Final = "duplicate id and run: ignored, the first prediction with both is compared"
@@ -428,4 +300,268 @@ def _nothing_joined(gold: Iterable[str], predicted: list[str], failures: list[Fa
             or "Set the key of the id with --id-key, or the part of the file name with --id-pattern.",
         ),
         *(Problem(failure.reason, failure.file, failure.line, failure.pointer) for failure in failures[:MAX_NAMES]),
+    )
+
+
+# The index of the documents and their pairs, in a temporary database.
+
+
+_TABLES: Final = """
+    CREATE TABLE gold (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE predicted (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE first (row INTEGER PRIMARY KEY, id BLOB);
+    CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB)
+"""
+_INSERT: Final = {
+    "gold": "INSERT INTO gold (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+    "predicted": "INSERT INTO predicted (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+}
+_PAIRS: Final = """
+    SELECT position, pair.run, gold.entry, predicted.entry
+    FROM pair CROSS JOIN gold ON gold.row = pair.gold LEFT JOIN predicted ON predicted.row = pair.predicted
+"""
+
+
+class IndexedDocument(NamedTuple):
+    """A document in the index: its id and run, its place (or the failure to read it) and its origin."""
+
+    id: str | None
+    run: str | None
+    place: ByteRange | Failure
+    origin: Origin
+
+
+class DocumentIndex(Database):
+    """Temporary database of the documents of both sides and their pairs.
+
+    Tables:
+        gold, predicted: Documents in the order in which they were added. Rows are numbered from 1; ids and runs are
+            bytes (see `label_key`); `alone` marks documents whose id is only the name of their file.
+        first: Rows and ids of the gold documents that are compared: the first one with each id.
+        pair: Row of the gold document, row of the prediction (or null) and run of each pair, numbered from 1.
+
+    Memory does not grow with the number of documents, except for `repairs`. Documents that are not in a plain file are
+    written to a temporary file.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_TABLES)
+        self.repairs: list[RepairedPrediction] = []
+        self._spool, self._folder = Spool(), str(Path.cwd())
+
+    def extend(self, side: Side, items: Iterable[Record | Failure]) -> int:
+        """Add documents of one side and return their number."""
+        size = self.insert(_INSERT[side], map(self._row, items))
+        self._spool.flush()
+        return size
+
+    def entries(self, query: str, *values: object) -> Iterator[IndexedDocument]:
+        """Yield the documents whose `entry` column a query selects."""
+        return (entry_of(data) for (data,) in self.rows(query, *values))
+
+    def _row(self, item: Record | Failure) -> tuple[object, ...]:
+        place: tuple[object, ...] | Failure = item if isinstance(item, Failure) else ()
+        alone = False
+        if isinstance(item, Record):
+            file, *rest = item.place or self._spool.keep(item.value)
+            place, alone = (_join_paths(self._folder, file), *rest), not item.named
+            if item.repair is not None:
+                self.repairs.append(RepairedPrediction(item.id, item.run, item.file, item.line, item.repair))
+        entry = pickle.dumps((item.id, item.run, place, (item.file, item.line)))
+        return label_key(item.id), label_key(item.run), isinstance(item, Failure), alone, entry
+
+
+class Located(LazySequence[Pair]):
+    """The pairs of an index. Documents are read on every access."""
+
+    def __init__(self, index: DocumentIndex, failures: Mapping[int, Failure]) -> None:
+        """Create the sequence.
+
+        Args:
+            index: The index of the pairs.
+            failures: Reasons for absent predictions, by position of the pair.
+        """
+        self._index, self._failures = index, failures
+        self._size = int(next(index.rows("SELECT count(*) FROM pair"))[0])
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Pair]:
+        return read_pairs(self.locators())
+
+    def at(self, rows: npt.ArrayLike) -> Iterator[Pair]:
+        """Yield the pairs at these positions, shape (n,)."""
+        return read_pairs(self.locators_at(rows))
+
+    def locators_at(self, rows: npt.ArrayLike) -> Iterator[PairLocation]:
+        """Yield the places of the documents of the pairs at these positions, shape (n,)."""
+        for position in (np.asarray(rows, dtype=np.int64) + 1).tolist():
+            yield from self._selected(f"{_PAIRS} WHERE position = ?", position)
+
+    def locators(self) -> Iterator[PairLocation]:
+        """Yield the places of the documents of each pair, in order."""
+        return self._selected(f"{_PAIRS} ORDER BY position")
+
+    def _selected(self, query: str, *values: object) -> Iterator[PairLocation]:
+        for position, run, *sides in self._index.rows(query, *values):
+            gold, predicted = (entry_of(data) if data else _NO_ENTRY for data in sides)
+            place = self._failures.get(position - 1) or predicted.place
+            origins = gold.origin, predicted.origin
+            yield PairLocation(str(gold.id), label_text(run), cast("ByteRange", gold.place), place, origins)
+
+
+_NO_ENTRY: Final = IndexedDocument(None, None, ByteRange(""), Origin())
+_join_paths: Final = lru_cache(maxsize=64)(os.path.join)  # most documents are in few files
+
+
+def label_key(text: str | None) -> bytes | None:
+    """Encode an id or a run for the database. SQLite does not accept lone surrogates in text."""
+    return None if text is None else encoded(text)
+
+
+def label_text(data: bytes | None) -> str | None:
+    """Decode an id or a run from the database."""
+    return None if data is None else str(data, errors="surrogatepass")
+
+
+def entry_of(data: bytes) -> IndexedDocument:
+    """Decode a document from the database."""
+    identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `_row`)
+    if not isinstance(place, Failure):
+        place = ByteRange(intern(place[0]), *place[1:])  # interned names make work units smaller to send
+    return IndexedDocument(identity, run, place, Origin(file and intern(file), line))
+
+
+# Notes on possible mistakes in the ids and sources of gold documents and predictions.
+
+
+_Triple = TypeVar("_Triple")
+
+_GOLD: Final = re.compile("gold|reference|truth", re.IGNORECASE)
+_PREDICTED: Final = re.compile("predict|pred|answer|output", re.IGNORECASE)
+
+
+def close_ids(gold: Iterable[str], predicted: Iterable[str]) -> str | None:
+    """Return a note if ids of both sides differ only in what `--normalize-ids` ignores.
+
+    Args:
+        gold: Ids of gold documents without a prediction.
+        predicted: Ids of predictions without a gold document.
+
+    >>> print(close_ids(["Page_01", "Page_02"], ["page_01.json", "x"]))
+    1 predicted id differs from a gold id only in case and file extension: 'page_01.json' and 'Page_01'. Use
+    --normalize-ids to join them.
+    """
+    known = {normalized_id(identity): identity for identity in gold}
+    close = [(identity, known[form]) for identity in predicted if (form := normalized_id(identity)) in known]
+    if not close:
+        return None
+    aspects = " and ".join(name for name in ID_FORMS if any(_differ(name, *ids) for ids in close))
+    count = (
+        "1 predicted id differs from a gold id"
+        if len(close) == 1
+        else f"{len(close)} predicted ids differ from gold ids"
+    )
+    return "{} only in {}: {!a} and {!a}. Use --normalize-ids to join them.".format(count, aspects, *close[0])
+
+
+def _differ(aspect: str, left: str, right: str) -> bool:
+    """Return whether two ids still differ if only this aspect is not normalised."""
+    for name, form in ID_FORMS.items():
+        if name != aspect:
+            left, right = form(left), form(right)
+    return left != right
+
+
+def swapped_names(gold: Iterable[str | Path], predicted: Iterable[str | Path], remedy: str) -> str | None:
+    """Return a note if the names of the sources suggest that gold and predictions are swapped.
+
+    >>> swapped_names(["predictions.jsonl"], ["gold.jsonl"], "exchange them")
+    'Gold is read from predictions.jsonl, and predictions from gold.jsonl. If the two are swapped, exchange them.'
+    """
+    left, right = ([Path(source).name for source in sources] for sources in (gold, predicted))
+    gold_in_predicted = any(map(_GOLD.search, right)) and not any(map(_GOLD.search, left))
+    predicted_in_gold = any(map(_PREDICTED.search, left)) and not any(map(_PREDICTED.search, right))
+    if not gold_in_predicted and not predicted_in_gold:
+        return None
+    return (
+        f"Gold is read from {', '.join(left)}, and predictions from {', '.join(right)}. "
+        f"If the two are swapped, {remedy}."
+    )
+
+
+class KeyCheck:
+    """Looks for a document on each side that has a key that the schema declares.
+
+    Documents are added until each side has one.
+
+    Args:
+        declared: The keys.
+    """
+
+    def __init__(self, declared: DocumentKeys) -> None:
+        self._declared = declared
+        self._others: dict[Side, dict[str, None]] = {"gold": {}, "predicted": {}} if declared.names else {}
+
+    def read(self, pairs: Iterable[Pair | object]) -> Self:
+        """Add pairs, or triples, only as long as there is a side without such a document."""
+        for pair in pairs if self._others else ():
+            self._add(pair)
+            if not self._others:
+                break
+        return self
+
+    def watched(self, triples: Iterable[_Triple]) -> Iterator[_Triple]:
+        """Yield triples, and add them."""
+        for triple in triples:
+            if self._others:
+                self._add(triple)
+            yield triple
+
+    @property
+    def notes(self) -> dict[Side, str]:
+        """A note for each side of which no document has such a key."""
+        notes: dict[Side, str] = {}
+        for side, names in self._others.items():
+            if names:
+                what = "gold document" if side == "gold" else "prediction"
+                notes[side] = (
+                    f"No {what} has a key that the schema declares ({quote_names(sorted(self._declared.names))}). "
+                    f"Keys found: {quote_names(names)}. If one of them contains the document, set --{side}-key; "
+                    "otherwise, use --project."
+                )
+        return notes
+
+    def _add(self, pair: Pair | object) -> None:
+        sides = getattr(pair, "gold", None), getattr(pair, "predicted", None)
+        if isinstance(pair, (tuple, list)) and len(pair) == len(("id", *sides)):
+            sides = pair[1], pair[2]
+        for side, document in zip(("gold", "predicted"), sides, strict=True):
+            if side in self._others:
+                self._look(side, document)
+
+    def _look(self, side: Side, document: object) -> None:
+        with suppress(DataError):  # reported when the document is compared
+            document = json_form(document)
+        if self._declared.lists and isinstance(document, list):
+            del self._others[side]
+        if not isinstance(document, dict):
+            return
+        values = [value for value in document.values() if isinstance(value, dict)] if self._declared.of_values else []
+        found = list(chain.from_iterable(values)) if values else list(document)
+        if not self._declared.names.isdisjoint(found) and (values or not self._declared.of_values):
+            del self._others[side]
+        elif len(self._others[side]) <= MAX_NAMES:
+            self._others[side] |= dict.fromkeys(map(str, found))
+
+
+def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:
+    """Return a note if gold has several documents with one id, but there are no more predictions than gold ids."""
+    if not repeated or predictions > documents:
+        return None
+    times = "1 gold document has" if repeated == 1 else f"{repeated} gold documents have"
+    return (
+        f"{times} the id of an earlier one, as with several runs of a prediction. "
+        "If gold and predictions are swapped, exchange --gold and --predicted."
     )

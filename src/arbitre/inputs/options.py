@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs import damaged_json, strict_json
+from arbitre.inputs.csv_table import ColumnTypes, CsvTable
 from arbitre.inputs.data_frames import DataFrame, FrameTable
-from arbitre.inputs.document_ids import FileNamePattern
+from arbitre.inputs.document_ids import RUN, FileNamePattern
 from arbitre.inputs.open_files import STDIN, expand_globs, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
+from arbitre.parsing.json_form import json_form
 from arbitre.signature import Signature
-from arbitre.values import MAX_BYTES
+from arbitre.values import MAX_BYTES, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from arbitre.inputs.data_frames import ParquetTable
     from arbitre.inputs.open_files import Processes
     from arbitre.inputs.projection import Projection
     from arbitre.schema import Plan
-    from arbitre.values import Json, Kind
+    from arbitre.values import Json
 
 
 NO_PREDICTION: Final = "no prediction"
@@ -249,7 +252,60 @@ def _no_prediction(item: Record) -> Failure:
     return Failure("predicted", item.id, item.run, item.file, item.line, reason=NO_PREDICTION)
 
 
-# Reads a file that contains one document.
+# Gold on its own, such as documents to check or to infer a schema from; and single documents.
+
+
+Gold = str | Path | Iterable[Any]
+"""A source, or an iterable of sources, documents or (id, document) pairs."""
+
+
+def gold_records(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
+    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if there are none."""
+    if isinstance(gold, Mapping):
+        raise DataError.of("Expected an iterable of documents, got one object", hint="Put it in a list.")
+    for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
+        if isinstance(item, (str, Path)):
+            for source in expand_globs(item):
+                yield from source_records(source, id_key, plan)
+        else:
+            if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
+                raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")
+            identity, value = item if isinstance(item, tuple) else (number, item)
+            yield Record(str(identity), None, json_form(value), "")
+
+
+def source_records(source: str | Path, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
+    """Read the documents of a source. A `.json` file is one document, unless it is an array of records with ids.
+
+    Args:
+        source: Path, glob or "-".
+        id_key: Key of the id of a record.
+        plan: Schema of the documents, to read the cells of CSV files; without it, columns of integers are numbers and
+            all other cells are texts.
+
+    Raises:
+        DataError: The whole source cannot be read.
+    """
+    path = Path(source)
+    if path.suffix.lower() == ".json" and path.is_file():
+        value = strict_json.load(path)
+        labelled = isinstance(value, list) and all(isinstance(item, dict) and id_key in item for item in value)
+        if not labelled:
+            yield Record(path.stem, None, value, str(source))
+            return
+    reading = ReadOptions(id_key=id_key)
+    if plan is None:
+        for _, types in column_types([source], id_key):
+            reading = replace(reading, fields={name: frozenset({Kind.NUMBER}) for name in types.integers})
+    yield from (reading if plan is None else reading.for_plan(plan)).records(source, "gold")
+
+
+def column_types(gold: Iterable[Any], id_key: str) -> Iterator[tuple[str, ColumnTypes]]:
+    """Yield the CSV files among sources, and what the cells of their columns have in common. Raises DataError."""
+    for item in gold:
+        for source in expand_globs(item) if isinstance(item, (str, Path)) else ():
+            if split_name(Path(source))[1] in CELLS:
+                yield source, ColumnTypes.of(CsvTable(Path(source), (), ""), (id_key, RUN))
 
 
 def is_corpus(source: str | Path) -> bool:

@@ -5,7 +5,6 @@ It is stored beside the gold in a JSON file, the sidecar: `gold.jsonl.provenance
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -15,9 +14,10 @@ from arbitre import bundled
 from arbitre.errors import DataError, Problem
 from arbitre.inputs import strict_json
 from arbitre.inputs.open_files import SIDECAR, STDIN
+from arbitre.parsing.fast_json import json_text
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations
-from arbitre.storage.output_folder import output_file
+from arbitre.storage.output_folder import output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -175,16 +175,9 @@ class Provenance:
         Raises:
             DataError: The file cannot be written or is not one that arbitre wrote, or a name is not Unicode text.
         """
-        path, text = sidecar(source), json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
-        try:
-            with output_file(path) as part:
-                part.write_text(text, encoding="utf-8", newline="\n")
-        except UnicodeEncodeError as error:
-            raise DataError.of(
-                f"Expected Unicode text, got the lone surrogate {text[error.start]!r}",
-                file=str(path),
-                hint="Correct the names of the annotators and the ids.",
-            ) from error
+        path = sidecar(source)
+        with output_text_file(path) as file:
+            file.write(json_text(self.to_dict()))
         return path
 
     def to_dict(self) -> dict[str, Json]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 
+from arbitre.comparison.flat import FlatTotals
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus import tables
 from arbitre.corpus.chance import sample_by_id
@@ -16,7 +17,6 @@ from arbitre.corpus.checkpoints import Checkpoints
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up
 from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.corpus.executors import processes_of, running
-from arbitre.corpus.flat_totals import FlatObserver, FlatTotals
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus, KeyCheck
@@ -35,8 +35,8 @@ from arbitre.report.result_files import FaultTableObserver, MatchTableObserver
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels
+from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
-from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
 if TYPE_CHECKING:
@@ -297,6 +297,8 @@ class EvaluationJob:
         if self.options.diagnose:
             observers[result_files.FAULTS] = self.fault_table(CsvDialect.named(self.options.csv_dialect))
         if self._flat is not None:
+            from arbitre.diagnosis.solidarity import FlatObserver  # noqa: PLC0415  (only `--flat` and `--diagnose` need it)
+
             observers[FLAT] = FlatObserver(self.plan)
         if self._kept is not None:
             observers |= self._kept.observers
@@ -473,6 +475,8 @@ class DocumentDetails(SavedDetails):
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""
+        from arbitre.diagnosis.solidarity import FlatObserver  # noqa: PLC0415  (as above)
+
         totals = FlatTotals()
         totals.add(self._seen(evaluation, {FLAT: FlatObserver(self.job.plan)})[FLAT])
         return totals.comparison()

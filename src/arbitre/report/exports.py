@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.storage.files import atomic_file
-from arbitre.storage.text_files import atomic_text_file
+from arbitre.storage.files import atomic_file, atomic_text_file
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 from arbitre.tables.table import Table

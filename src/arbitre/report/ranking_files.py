@@ -13,8 +13,7 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.report.exports import CSV, FORMS, Export, write
 from arbitre.report.result_files import REPORT
 from arbitre.signature import Signature
-from arbitre.storage.files import is_file_name
-from arbitre.storage.text_files import atomic_text_file
+from arbitre.storage.files import atomic_text_file, is_file_name
 from arbitre.systems import tables
 from arbitre.tables.csv_text import STANDARD, CsvDialect
 

@@ -33,8 +33,8 @@ from arbitre.report.result_files import REPORT_FILES as FILES
 from arbitre.report.standalone import embedded
 from arbitre.report.view import Subject, TrustView, View
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
-from arbitre.storage.files import unreadable
-from arbitre.storage.text_files import atomic_text_file, output_text_file
+from arbitre.storage.files import atomic_text_file, unreadable
+from arbitre.storage.output_folder import output_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from arbitre.corpus import dataframe
 from arbitre.corpus.archive import RESULTS, write_archive
-from arbitre.corpus.dataframe import SIGNATURE
+from arbitre.corpus.documents import SIGNATURE, document_frame, path_frame
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
@@ -23,8 +22,7 @@ from arbitre.parsing.fast_json import compact, json_text
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.schema.validate import find_violations
-from arbitre.storage.files import atomic_file, unreadable
-from arbitre.storage.text_files import atomic_text_file
+from arbitre.storage.files import atomic_file, atomic_text_file, unreadable
 from arbitre.tables.csv_text import (
     STANDARD,
     CsvDialect,
@@ -343,9 +341,9 @@ def evaluate_into(
         observers: Observers = {**how.observers, MATCHES: matches}
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
         files[EVALUATION].write(json_text(without_folders(evaluation)))
-        documents = dataframe.document_frame(evaluation.document_table, evaluation.signature)
+        documents = document_frame(evaluation.document_table, evaluation.signature)
         write_frame(files[DOCUMENTS], documents, dialect)
-        write_frame(files[PATHS], dataframe.path_frame(evaluation.by_path, evaluation.signature), dialect)
+        write_frame(files[PATHS], path_frame(evaluation.by_path, evaluation.signature), dialect)
         write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))

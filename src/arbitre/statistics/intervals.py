@@ -8,13 +8,14 @@ resamples for each score.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import scipy
 
 from arbitre.arrays import exact_dot, weighted_sums
 from arbitre.errors import OptionError
+from arbitre.options import Average
 from arbitre.statistics.sample import Statistic, check_option, chunks, ratio
 from arbitre.tally import NAMES
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arbitre.arrays import Floats
-    from arbitre.options import Average
     from arbitre.statistics.sample import Sample
 
 
@@ -254,6 +254,30 @@ def intervals(
     statistic = Statistic.scores(sample, NAMES, average)
     computed = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
     return dict(zip(NAMES, computed, strict=True))
+
+
+def intervals_to_dict(sample: Sample) -> dict[str, Any]:
+    """Return the intervals of all scores with the default options, as a JSON-serialisable dictionary.
+
+    The notes are those of `f1q`. The same corpus always gives the same dictionary.
+    """
+    by_average = {average: intervals(sample, average=average) for average in get_args(Average)}
+    first = next(iter(by_average["micro"].values()))
+    return {
+        "method": METHOD,
+        "level": first.level,
+        "resamples": first.resamples,
+        "seed": first.seed,
+        "units": sample.units,
+        "documents": first.documents,
+        "clusters": first.clusters,
+        "runs": first.runs,
+        "notes": list(dict.fromkeys(note for by_score in by_average.values() for note in by_score["f1q"].notes)),
+        **{
+            average: {name: {"low": one.low, "high": one.high} for name, one in by_score.items()}
+            for average, by_score in by_average.items()
+        },
+    }
 
 
 def check_bootstrap(level: float, method: str, resamples: int) -> None:

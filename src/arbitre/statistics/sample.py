@@ -1,9 +1,16 @@
-"""Samples: corpora as columns, with scores as functions of column sums."""
+"""Samples: corpora as columns, with scores as functions of column sums.
+
+`Sample` holds the documents, `Statistic` computes scores of all resamples of a sample at once, `scored` computes every
+score of many tallies, and `means` the mean scores of documents. Below are the clusters of documents that are resampled
+together, and scores by name, including `fq(beta)`.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
@@ -14,6 +21,7 @@ import regex
 from arbitre.arrays import exact_sum
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.options import Average
+from arbitre.refused_coefficients import check_not_agreement
 from arbitre.storage.columns import StringArray
 from arbitre.tally import COUNTS, NAMES, MacroScores
 from arbitre.values import PATTERN_SECONDS
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.tally import Scores
 
 
 CHUNK_ROWS: Final = 1 << 10
@@ -299,6 +308,26 @@ def _harmonic(a: Floats, b: Floats, c: Floats) -> Floats:
     return np.where((a == 0.0) | (b == 0.0) | (c == 0.0), 0.0, mean)
 
 
+def means(tallies: Floats, failed: Mask) -> MacroScores:
+    """Compute the mean scores of documents.
+
+    Args:
+        tallies: Tallies, shape (documents, 5).
+        failed: Which documents failed, shape (documents,).
+
+    >>> means(np.array([[2, 2, 2, 1, 0.5], [1, 0, 0, 0, 0]]), np.array([False, True])).f1q
+    0.25
+    """
+    present = int(np.count_nonzero(tallies[:, :2].any(axis=1) | failed))
+    columns = contributions(tallies, failed, range(len(NAMES)))
+    sums = [exact_sum(column) for column in (*tallies[:, : len(COUNTS)].T, *columns.T)]
+    numbers = [present] * len(COUNTS) + list(map(int, sums[-len(NAMES) :]))
+    documents = dict(zip((*COUNTS, *NAMES), numbers, strict=True))
+    scores = zip(documents.items(), sums, strict=False)  # without the numbers at the end of `sums`
+    by_name = {name: total / number if number else None for (name, number), total in scores}
+    return MacroScores(by_name, documents, len(tallies) - present, int(np.count_nonzero(failed)))
+
+
 # Clusters: documents that are resampled together, such as one page read by three OCR engines.
 
 
@@ -362,24 +391,71 @@ def _matched_labels(ids: Iterable[str], pattern: str) -> Iterable[str]:
         yield match[1] if compiled.groups else match[0]
 
 
-# Means of document scores, computed from columns.
+# Scores by name. Only scores where higher is better can be selected.
+
+HIGHER_IS_BETTER: Final = tuple(name for name in NAMES if name != "variance")
+"""Names of scores where higher is better, except `fq(beta)`."""
+
+_GRADED: Final = re.compile(r"fq\((\d+(?:\.\d+)?)\)")
 
 
-def means(tallies: Floats, failed: Mask) -> MacroScores:
-    """Compute the mean scores of documents.
+def weigh_for_beta(sample: Sample, score: str) -> tuple[Sample, str]:
+    """Express a score by one of `arbitre.tally.NAMES`.
+
+    fq(beta) is the f1q of tallies in which gold has beta² times the weight of predicted.
+
+    Returns:
+        The sample, reweighted for fq(beta), and the name of the score.
+
+    Raises:
+        OptionError: The score is unknown or not one where higher is better.
+    """
+    beta = _beta(score)
+    if beta is None:
+        return sample, score
+    weights = np.array([2.0 * beta * beta, 2.0, 1.0, 1.0, 1.0])
+    weights[:2] /= 1.0 + beta * beta
+    return replace(sample, tallies=sample.tallies * weights), "f1q"
+
+
+def estimate(sample: Sample, score: str, average: Average) -> float | None:
+    """Return one score of a sample; None if it is undefined."""
+    chosen, name = weigh_for_beta(sample, score)
+    statistic = Statistic.scores(chosen, [name], average)
+    result = float(statistic.of(statistic.total)[0])
+    return None if math.isnan(result) else result
+
+
+def value(scores: Scores, score: str) -> float | None:
+    """Return one of `scores` by its name; None if it is undefined."""
+    beta = _beta(score)
+    result: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
+    return result
+
+
+def side_by_side(scores_by_name: Mapping[str, Mapping[str, Scores]], score: str) -> dict[str, dict[str, float | None]]:
+    """Return one score by path and then by system or factor level.
 
     Args:
-        tallies: Tallies, shape (documents, 5).
-        failed: Which documents failed, shape (documents,).
-
-    >>> means(np.array([[2, 2, 2, 1, 0.5], [1, 0, 0, 0, 0]]), np.array([False, True])).f1q
-    0.25
+        scores_by_name: Scores by system or factor level, then by path.
+        score: Name of the score.
     """
-    present = int(np.count_nonzero(tallies[:, :2].any(axis=1) | failed))
-    columns = contributions(tallies, failed, range(len(NAMES)))
-    sums = [exact_sum(column) for column in (*tallies[:, : len(COUNTS)].T, *columns.T)]
-    numbers = [present] * len(COUNTS) + list(map(int, sums[-len(NAMES) :]))
-    documents = dict(zip((*COUNTS, *NAMES), numbers, strict=True))
-    scores = zip(documents.items(), sums, strict=False)  # without the numbers at the end of `sums`
-    by_name = {name: total / number if number else None for (name, number), total in scores}
-    return MacroScores(by_name, documents, len(tallies) - present, int(np.count_nonzero(failed)))
+    paths = dict.fromkeys(path for scores in scores_by_name.values() for path in scores)
+    return {
+        path: {name: value(scores[path], score) for name, scores in scores_by_name.items() if path in scores}
+        for path in paths
+    }
+
+
+def _beta(score: str) -> float | None:
+    """Return the beta of `fq(beta)`; None for other scores where higher is better. Raises OptionError for others."""
+    graded = _GRADED.fullmatch(score)
+    if graded and (beta := float(graded[1])) > 0.0:
+        return beta
+    if score not in HIGHER_IS_BETTER:
+        check_not_agreement(score, OptionError)
+        raise OptionError.of(
+            f"Expected a score where higher is better, got {score!r}",
+            hint=did_you_mean(score, (*HIGHER_IS_BETTER, "fq(2)")),
+        )
+    return None

@@ -1,10 +1,10 @@
-"""Atomic file writing, names of files, and errors for files that cannot be read or written."""
+"""Atomic files, names of files, and errors for files that cannot be read or written."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from arbitre.errors import DataError, folder_problem
 
@@ -32,6 +32,37 @@ def atomic_file(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+_NEAR: Final = 20
+"""Number of characters that a message shows on either side of an error."""
+
+
+@contextmanager
+def atomic_text_file(path: Path) -> Iterator[TextIO]:
+    """Open a text file that replaces `path` when the block ends, or is discarded if the block raises.
+
+    For the files of an `output_folder`.
+
+    Raises DataError if it cannot be written, or if a text for it has a lone surrogate, such as a file name that is not
+    Unicode.
+    """
+    with unicode_only(path), atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def unicode_only(path: Path) -> Iterator[None]:
+    """Raise DataError if a text that is written to a file in the block has a lone surrogate."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        near = error.object[max(error.start - _NEAR, 0) : error.end + _NEAR]
+        raise DataError.of(
+            f"Expected Unicode text, got the lone surrogate {error.object[error.start]!r} in {near!r}",
+            file=str(path),
+            hint="Rename the file, or correct the id or the text.",
+        ) from error
 
 
 def unreadable(path: Path, error: Exception) -> DataError:

@@ -25,10 +25,10 @@ from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from arbitre.errors import DataError
-from arbitre.storage.files import is_file_name, unwritable
+from arbitre.storage.files import is_file_name, unicode_only, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -453,6 +453,13 @@ def output_file(path: Path) -> Iterator[Path]:
                 part.unlink(missing_ok=True)
             _remove_folders(created)
             raise
+
+
+@contextmanager
+def output_text_file(path: Path) -> Iterator[TextIO]:
+    """Open a single text file like `atomic_text_file`. It replaces only a file that arbitre wrote (`output_file`)."""
+    with unicode_only(path), output_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = False) -> Path:

@@ -20,8 +20,7 @@ from arbitre.errors import DataError, OptionError, Problem, QualityGateError, di
 from arbitre.inputs import strict_json
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, holm, threshold
-from arbitre.statistics.sample import Sample, assign_clusters, means
-from arbitre.statistics.score_selection import HIGHER_IS_BETTER
+from arbitre.statistics.sample import HIGHER_IS_BETTER, Sample, assign_clusters, means
 from arbitre.tables.table import SCORE, SIGNED, WHOLE, Table, TableColumn, probability
 from arbitre.tally import Scores
 
@@ -266,7 +265,7 @@ def diff(
     Args:
         before: The first evaluation, its `evaluation.json`, or the folder of this file.
         after: The second evaluation, in the same forms.
-        score: One of `arbitre.statistics.score_selection.HIGHER_IS_BETTER`.
+        score: One of `arbitre.statistics.sample.HIGHER_IS_BETTER`.
         fail_if_worse: Whether to raise an error if a score of the whole corpus is significantly lower.
         tolerance: With `fail_if_worse`, raise the error if such a score fell by more than this instead, whether or not
             the difference is significant.

@@ -11,8 +11,7 @@ import numpy as np
 
 from arbitre.errors import DataError, did_you_mean
 from arbitre.statistics.intervals import interval
-from arbitre.statistics.sample import Sample, assign_clusters
-from arbitre.statistics.score_selection import side_by_side, weigh_for_beta
+from arbitre.statistics.sample import Sample, assign_clusters, side_by_side, weigh_for_beta
 from arbitre.systems.ranking import PairwiseResult, StatisticsOptions, pairwise_tests, underpowered_note
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.statistics.intervals import METHOD, Interval, interval
 from arbitre.statistics.paired_tests import contrasts, groups, threshold
-from arbitre.statistics.sample import Sample, assign_clusters
-from arbitre.statistics.score_selection import estimate, side_by_side, value, weigh_for_beta
+from arbitre.statistics.sample import Sample, assign_clusters, estimate, side_by_side, value, weigh_for_beta
 from arbitre.systems.run_stability import RunStability
 
 if TYPE_CHECKING:
@@ -295,7 +294,7 @@ def rank(
 
     Args:
         systems: Evaluations by the names of their systems.
-        score: Score to rank by, one of `arbitre.statistics.score_selection.HIGHER_IS_BETTER` or `fq(beta)`.
+        score: Score to rank by, one of `arbitre.statistics.sample.HIGHER_IS_BETTER` or `fq(beta)`.
         beside: Other scores to show, each ranked separately.
         options: Statistical options.
 

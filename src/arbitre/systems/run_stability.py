@@ -11,8 +11,7 @@ import numpy as np
 from arbitre.corpus.documents import sum_tallies
 from arbitre.errors import DataError
 from arbitre.inputs.document_ids import quote_names
-from arbitre.statistics.sample import Sample
-from arbitre.statistics.score_selection import estimate, value
+from arbitre.statistics.sample import Sample, estimate, value
 from arbitre.tally import Scores
 
 if TYPE_CHECKING:

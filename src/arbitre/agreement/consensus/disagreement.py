@@ -13,9 +13,8 @@ from arbitre.inputs.document_ids import RUN
 from arbitre.inputs.provenance import sidecar
 from arbitre.inputs.reader import LINES
 from arbitre.parsing.fast_json import json_text
-from arbitre.storage.files import is_file_name
-from arbitre.storage.output_folder import check_output_folder, output_folder, output_path
-from arbitre.storage.text_files import atomic_text_file, output_text_file
+from arbitre.storage.files import atomic_text_file, is_file_name
+from arbitre.storage.output_folder import check_output_folder, output_folder, output_path, output_text_file
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:

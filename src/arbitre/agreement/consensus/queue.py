@@ -13,8 +13,8 @@ from arbitre.parsing.fast_json import compact
 from arbitre.report.document_tree import shown
 from arbitre.report.language import Language
 from arbitre.report.standalone import render_queue
-from arbitre.storage.output_folder import output_folder
-from arbitre.storage.text_files import atomic_text_file, output_text_file
+from arbitre.storage.files import atomic_text_file
+from arbitre.storage.output_folder import output_folder, output_text_file
 from arbitre.tables.csv_text import cell, csv_writer
 from arbitre.values import ABSENT
 

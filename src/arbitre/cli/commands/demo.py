@@ -22,8 +22,8 @@ from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.language import Language
 from arbitre.report.report_files import write_ranking
 from arbitre.report.result_files import REPORT
+from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import output_folder
-from arbitre.storage.text_files import atomic_text_file
 from arbitre.tables.table import PLACE, SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
 

@@ -14,15 +14,14 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
 from arbitre.gold.aliases import suggest_corpus_aliases as aliases_for
-from arbitre.gold.coverage import FEW
+from arbitre.gold.checks import FEW
 from arbitre.gold.suggested_gate import suggest_gate as gate_for
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
 from arbitre.parsing.fast_json import json_text
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
-from arbitre.storage.output_folder import paths_among
-from arbitre.storage.text_files import output_text_file
+from arbitre.storage.output_folder import output_text_file, paths_among
 from arbitre.tables.terminal import escape_hidden, render
 
 if TYPE_CHECKING:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import nfc
+from arbitre.paths import STAR
 from arbitre.schema.loading.annotations import annotations_of
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
+    from arbitre.paths import Token
     from arbitre.schema.loading.annotations import Annotations
     from arbitre.schema.loading.load_schema import Subschema
     from arbitre.values import Json
@@ -433,3 +435,10 @@ def _bottom_up(
                     cycles[subschema].append(part)
                 elif part not in done:
                     stack.append(part)
+
+
+def declared_children(branch: Branch) -> Iterator[tuple[Token, Subschemas]]:
+    """Yield the token and the subschemas of every child that a branch declares."""
+    yield from branch.properties.items()
+    yield from ((STAR, below) for below in (*branch.patterns.values(), branch.additional, branch.items) if below)
+    yield from enumerate(branch.prefix)
