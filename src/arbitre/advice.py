@@ -50,13 +50,13 @@ class Thresholds:
     min_examples: int = 15
     """Minimum number of training examples of a class."""
     imbalance: float = 10.0
-    """A class is rare if the largest has more than RATIO times its examples."""
+    """A class is rare if the largest class has more than RATIO times as many examples."""
     alpha: float = 0.05
-    """Training and test data differ if p is below P."""
+    """Significance level: training and test data differ if p is below P."""
     confused: float = 0.1
-    """Minimum share of the values of two classes that are confused."""
+    """Report two classes as confused if at least this share of their values is confused."""
     min_confused: int = 2
-    """Minimum number of values of two classes that are confused."""
+    """Report two classes as confused only if at least N of their values are."""
     # end of the options
 
     def __post_init__(self) -> None:

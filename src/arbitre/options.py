@@ -1,9 +1,9 @@
-"""Every option once: its name, type, default, help and group.
+"""Declarations of all options: name, type, default, help and group.
 
-A class is a group of options, and a command is a class that inherits its groups (see `arbitre.cli.commands`). From
-these declarations come the options of the commands, the keyword arguments of the Python functions (in the blocks marked
-`from arbitre.options`) and the tables of options in the reference; `docs/make_options.py` writes the last two. This
-module imports no numerical library, because `--help` needs nothing else.
+A class is a group of options, and a command is a class that inherits its groups (see `arbitre.cli.commands`). The
+options of the commands, the keyword arguments of the Python functions (in the blocks marked `from arbitre.options`) and
+the tables of options in the reference are derived from these declarations; `docs/make_options.py` writes the last two.
+This module imports no numerical library, so that `--help` starts fast.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 Average: TypeAlias = Literal["micro", "macro"]
-"""micro: scores of the summed tallies; macro: means of the documents' scores."""
+"""micro: scores of all entries together; macro: mean of the scores of the documents."""
 CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
 """Notation of CSV files; see `CsvDialect`."""
 Denominator: TypeAlias = Literal["all", "entities"]
@@ -101,12 +101,12 @@ class Option:
 
 
 def option(default: Any, help: str, metavar: str | None = None, **more: Any) -> Any:  # noqa: A002, ANN401
-    """Declare an option. The result stands for its value in a class, as that of `dataclasses.field` does."""
+    """Declare an option. As with `dataclasses.field`, the result takes the place of the value in a class."""
     return Option(default=default, help=help, metavar=metavar, **more)
 
 
 def switch(help: str, **more: Any) -> Any:  # noqa: A002, ANN401
-    """Declare an option without value, which is off by default."""
+    """Declare an option without a value, which is off by default."""
     return Option(default=False, help=help, **more)
 
 
@@ -131,11 +131,11 @@ def options_of(*declared: type) -> tuple[Option, ...]:
 
 
 def spelled_out(*groups: type, **further: Any) -> Callable[[_Function], _Function]:  # noqa: ANN401
-    """Decorate a function so that `inspect.signature` shows its options one by one instead of `**options`.
+    """Decorate a function so that `inspect.signature` lists its options instead of `**options`.
 
     Args:
         *groups: The groups that the options belong to.
-        **further: Defaults that differ from those of the groups, and those of options that stand in no group.
+        **further: Defaults that differ from those of the groups, and defaults of options that belong to no group.
     """
 
     def decorate(function: _Function) -> _Function:
@@ -156,7 +156,7 @@ def spelled_out(*groups: type, **further: Any) -> Callable[[_Function], _Functio
 
 VALIDATE: Final = switch("List the schema violations of the predictions.")
 FLAT: Final = switch(
-    "Match the values of each path regardless of entries, and show only this result.",
+    "Match the values of each path regardless of the entries that contain them, and show only this result.",
     more="See [flat comparison](diagnosis.md#solidarity).",
 )
 GOLD: Final = option(
@@ -182,8 +182,8 @@ LANG: Final = option("en", "Language of the report.", keyword="str", field="Lang
 NO_REPORT: Final = switch("Do not write report.html and its data files.")
 KEEP: Final = option(
     None,
-    "Number of documents that the report shows entry by entry, linked and worst ones first. Default: as many as fit in"
-    " 3 MB.",
+    "Number of documents that the report shows entry by entry: first those that it links to, then the worst. Default:"
+    " as many as fit in 3 MB.",
     "N",
     least=1,
 )
@@ -194,7 +194,7 @@ CSV_DIALECT: Final = option(
     more="See [output](#output).",
 )
 FORCE: Final = switch(
-    "Write beside files that arbitre did not write, without replacing any of them.",
+    "Write even if the destination contains files that arbitre did not write. They are never replaced.",
     more="See [output folders](#output-folders).",
 )
 
@@ -210,14 +210,14 @@ class Annotations:
     )
     functions: list[str] = option(
         (),
-        "Custom distance, normaliser or catalogue in a Python module. May be repeated.",
+        "Python function to use as a custom distance or normaliser, or a catalogue of several. May be repeated.",
         "MODULE:NAME",
         keyword="Iterable[str]",
         more="The module is installed or in the current folder, see [custom distances and normalisers](custom.md).",
     )
     allow_refs: list[str] = option(
         (),
-        "Folder with files that the schema may reference with $ref, besides its own folder. May be repeated.",
+        "Folder, besides that of the schema, whose files the schema may reference with $ref. May be repeated.",
         "DIR",
         keyword="str | Path | Iterable[str | Path]",
         more="See [the schema](#the-x-arbitre-keyword).",
@@ -242,21 +242,19 @@ class Formats:
     """Comparison."""
 
     format_assertion: bool = switch(
-        "Also report values that do not have the `format` of the schema.",
-        more="Requires `--validate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` and `uuid` are built in, "
-        "the other formats of JSON Schema need the extra `formats`, and `iri` and `iri-reference` the package "
-        "rfc3987-syntax, which slows down every start. A format that cannot be checked is an error (exit code 2), "
-        "never skipped.",
+        "Also report values that do not match the `format` in the schema.",
+        more="Requires `--validate` in `compare` and `evaluate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` "
+        "and `uuid` are built in. The other formats of JSON Schema require the extra `formats`; `iri` and "
+        "`iri-reference` require the package rfc3987-syntax, which slows down every start. A format that cannot be "
+        "checked is an error (exit code 2), never skipped.",
     )
 
 
 class Functions:
-    """Custom functions, which only Python takes as values."""
+    """Custom functions, which can only be passed as values in Python."""
 
-    distances: Any = option(..., "Custom distances by name, and those of arbitre by default.", keyword="Distances")
-    normalizers: Any = option(
-        ..., "Custom normalisers by name, and those of arbitre by default.", keyword="Normalizers"
-    )
+    distances: Any = option(..., "Distances by name. Default: those of arbitre.", keyword="Distances")
+    normalizers: Any = option(..., "Normalisers by name. Default: those of arbitre.", keyword="Normalizers")
 
 
 class Overrides:
@@ -264,18 +262,19 @@ class Overrides:
 
     match: list[str] | None = option(
         None,
-        "Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side.",
+        "Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several side by"
+        " side.",
         "NAME",
         parser="arbitre.cli.option_values:parse_matching",
         keyword="Json",
     )
     distance: list[str] | None = option(
         None,
-        "Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat it to compare several side"
-        " by side.",
+        "Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat the option to compare "
+        "several side by side.",
         "NAME",
         keyword="Json",
-        more="Leaves of kinds that the distance does not compare keep theirs.",
+        more="Leaves of types that the distance does not compare keep their own distance.",
     )
 
 
@@ -311,8 +310,8 @@ class Reading:
         more="A group `run` extracts the run.",
     )
     normalize_ids: bool = switch(
-        "Join ids that differ only in case, Unicode form or file extension.",
-        more="Results contain them case-folded and without extension.",
+        "Treat ids that differ only in case, Unicode form or file extension as the same id.",
+        more="In the results, ids are case-folded and have no extension.",
     )
     gold_key: str = option(
         "gold",
@@ -323,11 +322,13 @@ class Reading:
     predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY")
     gold_sheet: str | None = option(
         None,
-        "Sheet with gold in Excel workbooks. Default: the first.",
+        "Sheet of an Excel workbook that contains gold. Default: the first.",
         "NAME",
-        more="A note says if there are more sheets.",
+        more="If a workbook has more sheets, a note says so.",
     )
-    predicted_sheet: str | None = option(None, "Sheet with predictions in Excel workbooks. Default: the first.", "NAME")
+    predicted_sheet: str | None = option(
+        None, "Sheet of an Excel workbook that contains predictions. Default: the first.", "NAME"
+    )
     project: str | None = option(
         None,
         "JMESPath expressions that transform gold and predicted documents before comparison.",
@@ -350,8 +351,8 @@ class Corpus:
 
     cluster_by: str | None = option(
         None,
-        "How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular "
-        "expression on ids.",
+        "How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer "
+        "into gold, or a regular expression on ids.",
         "WHAT",
     )
     strict: bool = switch(
@@ -398,8 +399,8 @@ class Evaluation:
     )
     source: Path | None = option(
         None,
-        "Texts that were given to the model, one <id>.txt for each document: search them for missing and spurious "
-        "values. Requires --diagnose.",
+        "Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for "
+        "missing and spurious values. Requires --diagnose.",
         "DIR",
         keyword="str | Path | None",
         more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
@@ -424,7 +425,7 @@ class Evaluation:
     )
     score: list[str] = option(
         (),
-        "Score column of the Markdown and LaTeX tables. May be repeated.",
+        "Score to show in the Markdown and LaTeX tables. May be repeated.",
         "SCORE",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",
@@ -446,10 +447,14 @@ class Thresholds:
     """Thresholds."""
 
     min_examples: int = option(15, "Minimum number of training examples of a class.", "N")
-    imbalance: float = option(10.0, "A class is rare if the largest has more than RATIO times its examples.", "RATIO")
-    alpha: float = option(0.05, "Training and test data differ if p is below P.", "P")
-    confused: float = option(0.1, "Minimum share of the values of two classes that are confused.", "SHARE")
-    min_confused: int = option(2, "Minimum number of values of two classes that are confused.", "N")
+    imbalance: float = option(
+        10.0, "A class is rare if the largest class has more than RATIO times as many examples.", "RATIO"
+    )
+    alpha: float = option(0.05, "Significance level: training and test data differ if p is below P.", "P")
+    confused: float = option(
+        0.1, "Report two classes as confused if at least this share of their values is confused.", "SHARE"
+    )
+    min_confused: int = option(2, "Report two classes as confused only if at least N of their values are.", "N")
 
 
 class Gates:

@@ -509,24 +509,25 @@ class ComparatorKeywords(TypedDict, total=False):
     overlay: Mapping[str, Json] | str | Path | None
     """Extra x-arbitre annotations by path, for a schema that you cannot edit."""
     functions: Iterable[str]
-    """Custom distance, normaliser or catalogue in a Python module."""
+    """Python function to use as a custom distance or normaliser, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
-    """Folder with files that the schema may reference with $ref, besides its own folder."""
+    """Folder, besides that of the schema, whose files the schema may reference with $ref."""
     close: float
     """Minimum quality for the verdict "close"."""
     max_calls: int | None
     """Maximum number of calls to a custom distance per document."""
     format_assertion: bool
-    """Also report values that do not have the `format` of the schema."""
+    """Also report values that do not match the `format` in the schema."""
     distances: Distances
-    """Custom distances by name, and those of arbitre by default."""
+    """Distances by name. Default: those of arbitre."""
     normalizers: Normalizers
-    """Custom normalisers by name, and those of arbitre by default."""
+    """Normalisers by name. Default: those of arbitre."""
     match: Json
-    """Use this matching for all arrays: a name, or JSON as in a schema. Repeat it to compare several side by side."""
+    """Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several side by
+    side."""
     distance: Json
-    """Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat it to compare several side
-    by side."""
+    """Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat the option to compare
+    several side by side."""
     # end of the options
 
 

@@ -58,15 +58,15 @@ class ReadOptions:
     id_pattern: str | None = None
     """Extract the id from the file name: the group named id, else the first group, else the whole match."""
     normalize_ids: bool = False
-    """Join ids that differ only in case, Unicode form or file extension."""
+    """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str = "gold"
     """Key or column of the gold document in records that contain both."""
     predicted_key: str = "predicted"
     """Key or column of the prediction."""
     gold_sheet: str | None = None
-    """Sheet with gold in Excel workbooks. None: the first."""
+    """Sheet of an Excel workbook that contains gold. None: the first."""
     predicted_sheet: str | None = None
-    """Sheet with predictions in Excel workbooks. None: the first."""
+    """Sheet of an Excel workbook that contains predictions. None: the first."""
     project: Projection | None = None
     """JMESPath expressions that transform gold and predicted documents before comparison."""
     lenient: bool = False

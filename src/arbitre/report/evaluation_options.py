@@ -35,12 +35,12 @@ class EvaluationOptions:
     validate: bool = False
     """List the schema violations of the predictions."""
     flat: bool = False
-    """Match the values of each path regardless of entries, and show only this result."""
+    """Match the values of each path regardless of the entries that contain them, and show only this result."""
     diagnose: bool = False
     """List the faults of the predictions and what they cost (faults.csv)."""
     source: str | Path | None = None
-    """Texts that were given to the model, one <id>.txt for each document: search them for missing and spurious
-    values. Requires `diagnose`."""
+    """Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for
+    missing and spurious values. Requires `diagnose`."""
     out: Path | None = None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool = False
@@ -49,10 +49,10 @@ class EvaluationOptions:
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
     .parquet."""
     score: Sequence[str] = ()
-    """Score column of the Markdown and LaTeX tables."""
+    """Score to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None
-    """How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular
-    expression on ids."""
+    """How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer
+    into gold, or a regular expression on ids."""
     strict: bool = False
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     no_chance: bool = False
@@ -66,8 +66,8 @@ class EvaluationOptions:
     scheduler: str | None = None
     """Address of the Dask scheduler."""
     keep: int | None = None
-    """Number of documents that the report shows entry by entry, linked and worst ones first. None: as many as fit in
-    3 MB."""
+    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
+    as many as fit in 3 MB."""
     lang: Language = Language.EN
     """Language of the report."""
     no_report: bool = False
@@ -75,7 +75,7 @@ class EvaluationOptions:
     csv_dialect: CsvDialectName = "standard"
     """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
     force: bool = False
-    """Write beside files that arbitre did not write, without replacing any of them."""
+    """Write even if the destination contains files that arbitre did not write. They are never replaced."""
     # end of the options
 
     def __post_init__(self) -> None:

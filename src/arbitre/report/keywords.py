@@ -50,15 +50,15 @@ class ReadingKeywords(TypedDict, total=False):
     id_pattern: str | None
     """Extract the id from the file name: the group named id, else the first group, else the whole match."""
     normalize_ids: bool
-    """Join ids that differ only in case, Unicode form or file extension."""
+    """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str
     """Key or column of the gold document in records that contain both."""
     predicted_key: str
     """Key or column of the prediction."""
     gold_sheet: str | None
-    """Sheet with gold in Excel workbooks. None: the first."""
+    """Sheet of an Excel workbook that contains gold. None: the first."""
     predicted_sheet: str | None
-    """Sheet with predictions in Excel workbooks. None: the first."""
+    """Sheet of an Excel workbook that contains predictions. None: the first."""
     project: str | Path | Mapping[str, Json] | Projection | None
     """JMESPath expressions that transform gold and predicted documents before comparison."""
     lenient: bool
@@ -75,8 +75,8 @@ class SharedKeywords(ReadingKeywords, total=False):
 
     # from arbitre.options: Corpus, Processes, ReportFiles
     cluster_by: str | None
-    """How to group documents that belong together: a manifest column, a JSON Pointer into gold, or a regular
-    expression on ids."""
+    """How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer
+    into gold, or a regular expression on ids."""
     strict: bool
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     no_chance: bool
@@ -90,8 +90,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     scheduler: str | None
     """Address of the Dask scheduler."""
     keep: int | None
-    """Number of documents that the report shows entry by entry, linked and worst ones first. None: as many as fit in
-    3 MB."""
+    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
+    as many as fit in 3 MB."""
     lang: str
     """Language of the report."""
     no_report: bool
@@ -99,7 +99,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     csv_dialect: CsvDialectName
     """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
     force: bool
-    """Write beside files that arbitre did not write, without replacing any of them."""
+    """Write even if the destination contains files that arbitre did not write. They are never replaced."""
     # end of the options
 
 
@@ -123,12 +123,12 @@ class CorpusKeywords(SharedKeywords, total=False):
     validate: bool
     """List the schema violations of the predictions."""
     flat: bool
-    """Match the values of each path regardless of entries, and show only this result."""
+    """Match the values of each path regardless of the entries that contain them, and show only this result."""
     diagnose: bool
     """List the faults of the predictions and what they cost (faults.csv)."""
     source: str | Path | None
-    """Texts that were given to the model, one <id>.txt for each document: search them for missing and spurious
-    values. Requires `diagnose`."""
+    """Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for
+    missing and spurious values. Requires `diagnose`."""
     out: str | Path | None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool
@@ -137,7 +137,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
     .parquet."""
     score: str | Sequence[str]
-    """Score column of the Markdown and LaTeX tables."""
+    """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds
     """Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9,
     fq(2)=0.8, /entries/*/name:irq=0.8."""

@@ -173,7 +173,7 @@ def agreement_with_others(
     check_options(strategy, weak_margin)
     if strategy == "collegial":
         raise OptionError.of(
-            "Expected `strategy` to be majority, unanimity or dawid-skene, got 'collegial'.",
+            "Expected `strategy` to be minimum-risk, majority, unanimity or dawid-skene, got 'collegial'.",
             hint="A collegial consensus needs decisions by people.",
         )
     answers = {system: by_document(given) for system, given in (predictions or {}).items()}

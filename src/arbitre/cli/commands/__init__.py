@@ -1,6 +1,7 @@
-"""The commands: their help, their arguments and their options.
+"""The commands: help, arguments and options.
 
-The module of a command has its function, and is imported when the command runs; `--help` needs only this module.
+The function of a command is in a module of its own, which is imported when the command runs. `--help` needs only this
+module.
 """
 
 from __future__ import annotations
@@ -49,18 +50,18 @@ from arbitre.options import (
 )
 
 SCHEMA_ARGUMENT: Final = argument("SCHEMA", "JSON Schema with x-arbitre annotations.")
-ANNOTATORS: Final = argument(
-    "NAME=PATH...",
-    "Documents of each annotator. Repeat a name for several files. Or a table of ratings: a .csv or .tsv file with a "
-    "row for each item and a column for each annotator.",
-)
+ANNOTATORS: Final = argument("NAME=PATH...", "Documents of each annotator. Repeat a name for several files.")
 WEAK_MARGIN: Final = option(
-    0.25, "Flag a majority as weak if it leads by less than this share of the votes.", "SHARE", least=0.0, most=1.0
+    0.25,
+    "Flag a majority as weak if it leads the next value by less than this share of the votes.",
+    "SHARE",
+    least=0.0,
+    most=1.0,
 )
 EVALUATIONS: Final = argument(
     "RESULTS",
-    "A folder written by `arbitre rank --out` or `arbitre evaluate --out`, or its ranking.json, factors.json or "
-    "evaluation.json. Several evaluations are compared, named by folder.",
+    "A folder written by `arbitre rank --out` or `arbitre evaluate --out`, or the ranking.json, factors.json or "
+    "evaluation.json in it. Several evaluations are compared with each other under the names of their folders.",
 )
 READ_FILES: Final = switch("Read CANDIDATE and REFERENCE from text files (UTF-8).")
 CANDIDATE: Final = argument("CANDIDATE", "The text under evaluation.")
@@ -74,18 +75,18 @@ SCHEMA: Final = option(
 
 
 class Compare(Annotations, Comparison, Formats, Overrides, Gates, Output):
-    """Compare one prediction with its gold document: scores, and the verdict on every node that differs.
+    """Compare one prediction with its gold document: show the scores and every value that differs.
 
     With several --match or --distance, print one table with the results of every combination.
     """
 
     gold: str = argument("GOLD", "A JSON file, or - for standard input.")
     predicted: str = argument("PREDICTED", "A JSON file, or - for standard input.")
-    schema: str | None = option(None, "JSON Schema of the documents. Default: inferred from gold.", "FILE")
+    schema: str | None = option(None, "JSON Schema of the documents. Default: a schema inferred from gold.", "FILE")
     validate: bool = VALIDATE
     published: bool = switch("Add the scores computed with the formulas of the published script.")
     rematch: bool = switch(
-        "Compute repair gains by comparing repaired documents again, not on the matching.",
+        "Compute the gain of repairs by comparing the repaired documents again, instead of keeping the matching.",
         more="See [repair gain](diagnosis.md#repair-gain).",
     )
     flat: bool = FLAT
@@ -124,14 +125,17 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     manifest: str | None = MANIFEST
     factor: list[str] = option((), "Manifest column whose values are compared. May be repeated.", "COLUMN")
     score: list[str] = option(
-        (), "Score to rank by, such as f1q or fq(2). Repeat it to show further scores.", "SCORE", more="Default: `f1q`."
+        (),
+        "Score to rank by, such as f1q or fq(2). Repeat the option to show further scores.",
+        "SCORE",
+        more="Default: `f1q`.",
     )
     out: Path | None = option(
         None,
-        "Folder for JSON, report.html, and CSV, Markdown and LaTeX tables.",
+        "Folder for the results as JSON, report.html, and tables as CSV, Markdown and LaTeX.",
         "DIR",
-        more="Every system has a folder with the files of `evaluate`; with factors, one folder `evaluation` is for the"
-        " whole corpus.",
+        more="It contains a folder for each system with the files of `evaluate`; with factors, one folder `evaluation` "
+        "for the whole corpus.",
     )
     table: list[str] = option(
         (),
@@ -148,7 +152,11 @@ class Agree(Annotations, Comparison, Reading, Output):
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
     """
 
-    annotators: list[str] = ANNOTATORS
+    annotators: list[str] = argument(
+        "NAME=PATH...",
+        "Documents of each annotator. Repeat a name for several files. Or one table of ratings: a .csv or .tsv file "
+        "with a row for each item and a column for each annotator.",
+    )
     schema: str | None = option(
         None,
         "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
@@ -156,10 +164,12 @@ class Agree(Annotations, Comparison, Reading, Output):
         "FILE",
     )
     difference: Literal["d", "d2"] = option(
-        "d", "Difference of two values in alpha: their distance (d), or its square (d2) as for interval data."
+        "d", "Difference between two values in alpha: their distance (d), or its square (d2), as for interval data."
     )
     level: float = option(0.95, "Confidence level of the intervals.", "SHARE")
-    seed: int = option(0, "Random seed of the bootstrap, and of the samples for expected disagreement.", "N", least=0)
+    seed: int = option(
+        0, "Random seed of the bootstrap, and of the samples that estimate the expected disagreement.", "N", least=0
+    )
     suggest_category_distances: bool = switch(
         "Print an overlay with distances between categories that annotators exchange more often than by chance.",
         more="The evidence goes to standard error, see [distances between "
@@ -168,7 +178,7 @@ class Agree(Annotations, Comparison, Reading, Output):
 
 
 class Gamma(Output):
-    """Measure how well annotators agree beyond chance on spans that they located themselves.
+    """Measure how well annotators agree beyond chance on spans of text that they located themselves.
 
     Records with an id are documents, and are joined by it. Without ids, sentences are joined by position, and those of
     a CoNLL file form one document.
@@ -181,8 +191,8 @@ class Gamma(Output):
     beta: float = option(1.0, "Weight of the difference in label.", "WEIGHT")
     unmatched: float = option(
         1.0,
-        "Dissimilarity of a missing span, called delta empty in publications. It scales the disorders; gamma does not "
-        "depend on it.",
+        "Dissimilarity of a missing span, called delta empty in publications. It scales all disorders, and does not "
+        "change gamma.",
         "DELTA",
     )
     precision: float = option(0.02, "Relative error of the expected disorder at 95 % confidence.", "SHARE")
@@ -230,7 +240,7 @@ class Consensus(Annotations, Comparison, Reading, Output):
     lang: LanguageName = option("en", "Language of the page of disagreements.")
     systems: list[str] = option(
         (),
-        "Predictions of a system, to score it on unanimous and on contested values separately. May be repeated.",
+        "Predictions of a system, which is scored on unanimous and on contested values separately. May be repeated.",
         "NAME=PATH",
         flags=("--system",),
     )
@@ -252,14 +262,13 @@ class LeaveOneOut(Annotations, Comparison, Reading, Output):
     schema: str = SCHEMA
     systems: list[str] = option(
         (),
-        "Predictions of a system, to compare with the same consensuses. May be repeated.",
+        "Predictions of a system, which are compared with the same consensuses. May be repeated.",
         "NAME=PATH",
         flags=("--system",),
     )
     strategy: Strategy = option(
         "minimum-risk",
-        "How to combine the annotations of the others, as in arbitre consensus. There are no decisions here, so "
-        "collegial gives the majority.",
+        "How to combine the annotations of the others, as in arbitre consensus. collegial is not available.",
     )
     weak_margin: float = WEAK_MARGIN
 
@@ -271,12 +280,12 @@ class Entities(Gates, Output):
     predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
     scheme: Scheme = option(
         "strict",
-        "When an entity is correct: same boundaries and label (strict), same boundaries (exact), same boundaries or in"
-        " part if they overlap (partial), same label and overlapping (type).",
+        "When a predicted entity is correct: same boundaries and label (strict), same boundaries (exact), same "
+        "boundaries, and partially correct if the entities overlap (partial), same label and overlapping (type).",
         more="See [schemes](entities.md#schemes).",
     )
     level: Literal["entity", "model"] = option(
-        "entity", "Show the scores of each label (entity) or of all entities (model)."
+        "entity", "Show the scores of each label (entity) or of all entities together (model)."
     )
     average: Literal["micro", "macro", "weighted"] | None = option(
         None, "Show only this average over the labels. Default: all three."
@@ -311,13 +320,13 @@ class Diff(Gates, Terminal):
     score: str = option("f1q", "Score to compare.", "SCORE")
     fail_if_worse: bool = switch(
         "Exit with code 1 if the micro score, the macro score or document quality is significantly lower.",
-        more="The message names each score, its fall and p.",
+        more="The message states each of these scores, its decrease and p.",
     )
     tolerance: float | None = option(
         None,
-        "With --fail-if-worse: fail instead if one of these scores fell by more than this value.",
+        "With --fail-if-worse: exit with code 1 if one of these scores decreased by more than this value, significant "
+        "or not.",
         "VALUE",
-        more="The fall may be insignificant.",
     )
     output: Literal["text", "json", "markdown", "junit"] = option(
         "text",
@@ -328,7 +337,7 @@ class Diff(Gates, Terminal):
 
 
 class SchemaInfer(Terminal):
-    """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
+    """Infer a schema that all documents satisfy. Files of a folder that are not documents are skipped and listed."""
 
     gold: list[str] = argument("GOLD...", "Folders, .json or .jsonl files, or - for standard input.")
     out: Path | None = option(None, "File for the schema. Default: standard output.", "FILE")
@@ -368,7 +377,7 @@ class SchemaExplain(Annotations, Output):
 class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
     """Suggest aliases for fields that predictions store under keys that the schema does not declare.
 
-    Prints an overlay with the aliases; their evidence goes to standard error. Values are compared, not names.
+    Compares values, not names. Prints an overlay with the aliases, and their evidence on standard error.
     """
 
     schema: str = SCHEMA_ARGUMENT
@@ -379,8 +388,8 @@ class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
 class SchemaSuggestGate(Annotations, Sources, Reading, Output):
     """Suggest a gate for the matching of the entries.
 
-    Prints an overlay with the quality that 95 % of the entries do not reach if they are matched with another document's
-    gold.
+    Prints an overlay with the quality below which 95 % of the pairs of entries lie if predictions are matched with the
+    gold of other documents.
     """
 
     schema: str = SCHEMA_ARGUMENT
@@ -390,7 +399,7 @@ class SchemaSuggestGate(Annotations, Sources, Reading, Output):
 
 
 class Demo(Terminal):
-    """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
+    """Evaluate two systems on a small bundled corpus: the speakers on six pages of an index."""
 
     out: Path = option(Path("arbitre-demo"), "Folder for the corpus and the results.", "DIR")
     lang: LanguageName = LANG
@@ -465,7 +474,7 @@ class Perturb(Terminal):
         flags=("--rate",),
         parser="arbitre.cli.commands.perturb:parse_rate",
     )
-    at: str | None = option(None, "Wildcard path of the only list to plant faults in.", "PATH")
+    at: str | None = option(None, "Plant faults only in the list at this wildcard path.", "PATH")
     seed: int = option(0, "Random seed.", "N", least=0)
     out: Path | None = option(None, "File for the pairs (.jsonl). Default: standard output.", "FILE")
     id_key: str = ID_KEY
@@ -473,7 +482,7 @@ class Perturb(Terminal):
 
 
 class TextRouge(Output):
-    """Compute ROUGE of a candidate against the best of its references."""
+    """Compute ROUGE of a text. With several references, the best score counts."""
 
     candidate: str = CANDIDATE
     references: list[str] = REFERENCES
@@ -485,7 +494,7 @@ class TextRouge(Output):
 
 
 class TextBleu(Output):
-    """Compute BLEU of a candidate, without smoothing, from all its references."""
+    """Compute BLEU of a text against all its references, without smoothing."""
 
     candidate: str = CANDIDATE
     references: list[str] = REFERENCES
@@ -503,7 +512,9 @@ class TextPerplexity(Output):
         " as in answers of OpenAI's API.",
     )
     window: int | None = option(None, "Also list the perplexity of windows of N tokens.", "N", least=1)
-    stride: int | None = option(None, "Tokens between the starts of two windows. Default: --window.", "N", least=1)
+    stride: int | None = option(
+        None, "Number of tokens between the starts of two windows. Default: --window.", "N", least=1
+    )
     pointer: str | None = option(
         None, "Read records, with the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
     )
@@ -599,7 +610,7 @@ DECLARATIONS: Final[dict[str, type]] = {
     "confidence": Confidence,
     "advise": Advise,
 }
-"""The commands by their words. The module of the first word defines the function of the last one."""
+"""The commands by name. The module is named after the first word, and its function after the last one."""
 
 GROUPS: Final = {
     "schema": "Infer, check or explain a schema; suggest aliases or a gate.",

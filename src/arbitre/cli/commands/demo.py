@@ -54,7 +54,7 @@ def demo(
     force: bool,
     output: OutputOptions,
 ) -> None:
-    """Evaluate two systems on a small bundled corpus: speakers on six pages of an index."""
+    """Evaluate two systems on a small bundled corpus: the speakers on six pages of an index."""
     screen = output.terminal()
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
     sources.append(bundled.schemas() / "examples" / SCHEMA)
