@@ -9,7 +9,7 @@ from .comparator.schemas import check_schema, infer_schema
 from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
 from .corpus.documents import DocumentQuality
 from .corpus.evaluation import Evaluation
-from .corpus.gates import Gate, Missed, gate
+from .corpus.quality_bounds import Gate, Missed, MissedBound, QualityBound, check_bounds, gate
 from .curve import Curve
 from .distances import Facts
 from .errors import (
@@ -18,6 +18,7 @@ from .errors import (
     FunctionError,
     OptionError,
     Problem,
+    QualityBoundError,
     QualityGateError,
     SchemaError,
     SolverError,
@@ -63,6 +64,7 @@ __all__ = [
     "Match",
     "Metricity",
     "Missed",
+    "MissedBound",
     "Moved",
     "Node",
     "OptionError",
@@ -71,6 +73,8 @@ __all__ = [
     "PlantedFault",
     "Problem",
     "Provenance",
+    "QualityBound",
+    "QualityBoundError",
     "QualityGateError",
     "Repair",
     "SchemaError",
@@ -81,6 +85,7 @@ __all__ = [
     "Tally",
     "Thresholds",
     "advise",
+    "check_bounds",
     "check_schema",
     "classification",
     "compare",

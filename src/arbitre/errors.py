@@ -116,8 +116,12 @@ class OptionError(ArbitreError):
     """
 
 
-class QualityGateError(ArbitreError, AssertionError):
-    """A score is below its required minimum. There is one problem for each score."""
+class QualityBoundError(ArbitreError, AssertionError):
+    """A score misses a quality bound. There is one problem for each score."""
+
+
+QualityGateError = QualityBoundError
+"""Former name."""
 
 
 class SolverError(ArbitreError):

@@ -457,8 +457,8 @@ class Thresholds:
     min_confused: int = option(2, "Report two classes as confused only if at least N of their values are.", "N")
 
 
-class Gates:
-    """Gates."""
+class Bounds:
+    """Quality bounds."""
 
     fail_under: list[str] = option(
         (),
@@ -467,7 +467,7 @@ class Gates:
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:under",
         keyword="Bounds",
-        more="See [gates](#gates).",
+        more="See [quality bounds](#quality-bounds).",
     )
     fail_over: list[str] = option(
         (),
@@ -493,5 +493,5 @@ class Output(Terminal):
 
 COMPARATOR: Final = (Annotations, Comparison, Formats, Functions, Overrides)
 """Groups of the options of a comparator in Python."""
-CORPUS: Final = (Corpus, Processes, ReportFiles, Gates)
+CORPUS: Final = (Corpus, Processes, ReportFiles, Bounds)
 """Groups of the options that evaluations and rankings have in common."""

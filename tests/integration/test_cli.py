@@ -25,7 +25,7 @@ from arbitre.cli.option_values import over, under
 from arbitre.cli.output import progress
 from arbitre.cli.output.console import Terminal
 from arbitre.corpus.evaluate import ignore_progress
-from arbitre.corpus.gates import Gate
+from arbitre.corpus.quality_bounds import QualityBound
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.tables.terminal import nested_labels
 
@@ -221,18 +221,18 @@ class TestThresholds:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("f1q=0.9", Gate("micro", "f1q", None, 0.9)),
-            ("macro.omq_imq=1", Gate("macro", "omq_imq", None, 1.0)),
-            ("leaves.fq(0.5)=.25", Gate("leaves", "fq(0.5)", 0.5, 0.25)),
-            ("fq(2.5)=0", Gate("micro", "fq(2.5)", 2.5, 0.0)),
-            ("/a=b/c.d:x/*:irq=0.8", Gate("/a=b/c.d:x/*", "irq", None, 0.8)),
-            ("document_quality=0.9", Gate("document_quality", "mean", None, 0.9)),
-            ("document_quality.median=0.9", Gate("document_quality", "median", None, 0.9)),
-            ("document_quality.at_least(0.8)=0.9", Gate("document_quality", "at_least(0.8)", 0.8, 0.9)),
+            ("f1q=0.9", QualityBound("micro", "f1q", None, 0.9)),
+            ("macro.omq_imq=1", QualityBound("macro", "omq_imq", None, 1.0)),
+            ("leaves.fq(0.5)=.25", QualityBound("leaves", "fq(0.5)", 0.5, 0.25)),
+            ("fq(2.5)=0", QualityBound("micro", "fq(2.5)", 2.5, 0.0)),
+            ("/a=b/c.d:x/*:irq=0.8", QualityBound("/a=b/c.d:x/*", "irq", None, 0.8)),
+            ("document_quality=0.9", QualityBound("document_quality", "mean", None, 0.9)),
+            ("document_quality.median=0.9", QualityBound("document_quality", "median", None, 0.9)),
+            ("document_quality.at_least(0.8)=0.9", QualityBound("document_quality", "at_least(0.8)", 0.8, 0.9)),
         ],
     )
     def test_a_threshold_names_a_scope_a_score_and_a_bound(self, text, expected):
-        assert Gate.parse(text) == expected
+        assert QualityBound.parse(text) == expected
 
     @pytest.mark.parametrize(
         ("text", "said"),
@@ -261,8 +261,8 @@ class TestThresholds:
         assert caught.value.message.startswith(said)
 
     def test_fail_over_sets_an_upper_bound(self):
-        assert over("failed=2") == Gate("failed", "failed", None, 2.0, over=True)
-        assert over("variance=0.1") == Gate("micro", "variance", None, 0.1, over=True)
+        assert over("failed=2") == QualityBound("failed", "failed", None, 2.0, over=True)
+        assert over("variance=0.1") == QualityBound("micro", "variance", None, 0.1, over=True)
         with pytest.raises(typer.BadParameter, match="Expected a number of documents, got '0"):
             over("failed=0.5")
 

@@ -190,7 +190,7 @@ def test_the_exit_code_reports_a_regression_only_on_evidence_and_on_request():
     assert "Pooled (micro) f1q fell by 0.0556, from 1.0000 to 0.9444 (p = 1.0000, Holm)" in strict
     assert "requires" in run(good, bad, "--tolerance", "0.1", code=2).stderr
     assert "at least 0" in run(good, bad, "--fail-if-worse", "--tolerance", "2", code=2).stderr
-    with pytest.raises(arbitre.QualityGateError) as refused:
+    with pytest.raises(arbitre.QualityBoundError) as refused:
         arbitre.diff(good, bad, fail_if_worse=True)
     assert len(refused.value.problems) == 3
 

@@ -113,8 +113,8 @@ def test_an_option_of_the_comparator_is_refused_with_a_comparator():
         arbitre.evaluate(arbitre.Comparator(SCHEMA), gold=GOLD, predicted=HASTY, close=0.9)
 
 
-def test_a_missed_gate_raises_after_the_files_are_written():
-    with pytest.raises(arbitre.QualityGateError, match=r"micro f1q is 0\.7637, 0\.1363 below 0\.9") as caught:
+def test_a_missed_bound_raises_after_the_files_are_written():
+    with pytest.raises(arbitre.QualityBoundError, match=r"micro f1q is 0\.7637, 0\.1363 below 0\.9") as caught:
         arbitre.evaluate(
             SCHEMA, gold=GOLD, predicted=HASTY, out="out", fail_under={"f1q": 0.9}, fail_over={"failed": 0}
         )
@@ -152,7 +152,7 @@ def test_two_files_are_compared():
     same(comparison.to_dict(), printed("compare", "gold.json", "hasty.json", "--schema", SCHEMA, "--close", "0.9"))
     inferred = arbitre.compare(gold="gold.json", predicted="hasty.json")
     same(inferred.to_dict(), printed("compare", "gold.json", "hasty.json"))
-    with pytest.raises(arbitre.QualityGateError, match="micro f1q"):
+    with pytest.raises(arbitre.QualityBoundError, match="micro f1q"):
         arbitre.compare(SCHEMA, gold="gold.json", predicted="hasty.json", fail_under={"f1q": 1.0})
 
 
@@ -181,12 +181,12 @@ def test_systems_are_ranked_with_further_tables_and_several_scores():
     assert [*ranking.systems[0].scores] == ["irq", "amq"]
 
 
-def test_systems_that_miss_a_gate_are_named():
+def test_systems_that_miss_a_bound_are_named():
     systems = {"careful": CAREFUL, "hasty": HASTY}
-    with pytest.raises(arbitre.QualityGateError, match=r"^hasty: micro f1q is 0\.7637"):
+    with pytest.raises(arbitre.QualityBoundError, match=r"^hasty: micro f1q is 0\.7637"):
         arbitre.rank(systems, schema=SCHEMA, gold=GOLD, fail_under={"f1q": 0.9})
     evaluations = {name: arbitre.evaluate(SCHEMA, gold=GOLD, predicted=path) for name, path in systems.items()}
-    with pytest.raises(arbitre.QualityGateError, match=r"^hasty: micro f1q is 0\.7637"):
+    with pytest.raises(arbitre.QualityBoundError, match=r"^hasty: micro f1q is 0\.7637"):
         arbitre.rank(evaluations, fail_under={"f1q": 0.9})
 
 
@@ -233,10 +233,10 @@ def test_evaluations_are_compared_with_an_earlier_version():
     assert changes.documents
     assert changes == arbitre.diff("before", Path("after/evaluation.json"), "irq")
     same(changes.to_dict(), printed("diff", "before/evaluation.json", "after", "--score", "irq"))
-    with pytest.raises(arbitre.QualityGateError, match=r"Pooled \(micro\) irq fell by"):
+    with pytest.raises(arbitre.QualityBoundError, match=r"Pooled \(micro\) irq fell by"):
         arbitre.diff(before, after, "irq", fail_if_worse=True, tolerance=0.01)
     for side in (after, "after"):
-        with pytest.raises(arbitre.QualityGateError, match=r"micro f1q is 0\.7637"):
+        with pytest.raises(arbitre.QualityBoundError, match=r"micro f1q is 0\.7637"):
             arbitre.diff(before, side, fail_under={"f1q": 0.9})
 
 

@@ -137,42 +137,45 @@ def test_document_quality_counts_failures_as_0_and_empty_documents_as_1():
         found.at_least(float("nan"))
 
 
-def test_gates_are_checked_in_python():
+def test_quality_bounds_are_checked_in_python():
     evaluation = arbitre.Comparator(Invoice, overlay=MARKED).evaluate([*pairs(), ("lost", invoice(1), arbitre.ABSENT)])
     under = {"micro.f1q": 0.9, "document_quality": 0.9, "leaves.f1q": 0.9, "/total:f1q": 0.9}
-    assert [str(one) for one in arbitre.gate(evaluation, fail_under=under, fail_over=["failed=0"])] == [
+    assert [str(one) for one in arbitre.check_bounds(evaluation, fail_under=under, fail_over=["failed=0"])] == [
         "document_quality is 0.1538, 0.7462 below 0.9",
         "leaves f1q is 0.5236, 0.3764 below 0.9",
         "/total:f1q is 0.0000, 0.9000 below 0.9",
         "failed is 1, 1 above 0",
     ]
-    (missed,) = arbitre.gate({"a": evaluation}, fail_under={"document_quality.at_least(0.1)": 0.95})
+    (missed,) = arbitre.check_bounds({"a": evaluation}, fail_under={"document_quality.at_least(0.1)": 0.95})
     assert (missed.system, missed.value) == ("a", 12 / 13)
     assert str(missed) == "a: document_quality.at_least(0.1) is 0.9231, 0.0269 below 0.95"
     over = {"failed": 1, "variance": 0.1}
-    assert arbitre.gate(evaluation, fail_over=over, fail_under="document_quality.median=0") == ()
+    assert arbitre.check_bounds(evaluation, fail_over=over, fail_under="document_quality.median=0") == ()
+    assert missed.gate is missed.quality_bound  # the former names still work
+    assert (arbitre.gate, arbitre.Gate, arbitre.Missed) == (arbitre.check_bounds, arbitre.QualityBound, type(missed))
+    assert arbitre.QualityGateError is arbitre.QualityBoundError
 
 
 @pytest.mark.parametrize(
-    ("gate", "said"), [("/totle:f1q=1", "Expected --fail-under to name a path"), ("f1p=1", "Expected a score")]
+    ("bound", "said"), [("/totle:f1q=1", "Expected --fail-under to name a path"), ("f1p=1", "Expected a score")]
 )
-def test_gates_that_name_nothing_are_refused(gate, said):
+def test_bounds_that_name_nothing_are_refused(bound, said):
     evaluation = arbitre.Comparator(Invoice).evaluate(pairs())
-    with pytest.raises(OptionError if gate == "f1p=1" else DataError, match=said):
-        arbitre.gate(evaluation, fail_under=[gate])
+    with pytest.raises(OptionError if bound == "f1p=1" else DataError, match=said):
+        arbitre.check_bounds(evaluation, fail_under=[bound])
 
 
 def test_one_comparison_has_a_document_quality_and_no_failures():
     comparison = arbitre.Comparator(Invoice).compare(gold=invoice(10), predicted=invoice(10, wrong=True))
-    (missed,) = arbitre.gate(comparison, fail_under={"document_quality": 0.9})
+    (missed,) = arbitre.check_bounds(comparison, fail_under={"document_quality": 0.9})
     assert missed.value == comparison.quality
     with pytest.raises(DataError, match="Expected --fail-over to name a score of a single comparison, got 'failed'"):
-        arbitre.gate(comparison, fail_over=["failed=0"])
+        arbitre.check_bounds(comparison, fail_over=["failed=0"])
 
 
 @pytest.mark.usefixtures("elsewhere")
 class TestCommandLine:
-    def test_evaluate_applies_gates_to_document_quality(self):
+    def test_evaluate_applies_bounds_to_document_quality(self):
         found = evaluate("wrong", "--fail-under", "document_quality=0.9", "--fail-under", "f1q=0.9", code=1)
         assert "entries (the whole): 72 gold, 72 predicted, 72 matched" in found.stdout
         assert "document quality: mean 0.1667, median 0.1667, 0.9 or more in 0% of documents" in found.stdout
@@ -200,12 +203,12 @@ class TestCommandLine:
         one = run("compare", "g.json", "p.json", "--schema", "schema.json", "--overlay", "marked.json").stdout
         assert "Outside the entries, not counted in the entry scores (f1q): /currency 0.0000" in " ".join(one.split())
 
-    def test_diff_shows_and_gates_the_document_quality(self):
+    def test_diff_shows_and_bounds_the_document_quality(self):
         evaluate("gold", "--out", "before", "--no-report")
         evaluate("wrong", "--out", "after", "--no-report")
         files = ("before/evaluation.json", "after/evaluation.json")
-        gates = ("--fail-under", "document_quality=0.9", "--fail-under", "/total:irq=0.5", "--fail-over", "failed=0")
-        found = run("diff", *files, *gates, code=1)
+        bounds = ("--fail-under", "document_quality=0.9", "--fail-under", "/total:irq=0.5", "--fail-over", "failed=0")
+        found = run("diff", *files, *bounds, code=1)
         lines = [line.split() for line in found.stdout.splitlines()]
         starts = [line[:6] for line in lines]
         assert ["Document", "quality", "(mean)", "1.0000", "0.1667", "-0.8333"] in starts
@@ -215,8 +218,8 @@ class TestCommandLine:
             "not met: /total:irq is 0.0000, 0.5000 below 0.5",
         ]
         run("diff", *files, "--fail-over", "failed=0", "--fail-under", "macro.f1q=0.1", "--fail-under", "fq(2)=0.1")
-        for gate in ("document_quality.at_least(0.3)=1", "macro.fq(2)=1"):
-            refused = run("diff", *files, "--fail-under", gate, code=2).stderr
+        for bound in ("document_quality.at_least(0.3)=1", "macro.fq(2)=1"):
+            refused = run("diff", *files, "--fail-under", bound, code=2).stderr
             assert "Expected --fail-under to name a value in evaluation.json" in refused
         plain = json.loads(run("diff", *files, "--format", "json").stdout)
         assert plain["document_quality"]["after"] == pytest.approx(1 / 6)
@@ -227,7 +230,7 @@ class TestCommandLine:
         found = run("diff", "gold/evaluation.json", "wrong/evaluation.json", "--fail-if-worse", code=1)
         assert "worse: Document quality (mean) fell by 0.8333, from 1.0000 to 0.1667" in found.stderr
 
-    def test_rank_shows_and_gates_the_document_quality(self):
+    def test_rank_shows_and_bounds_the_document_quality(self):
         systems = ("right=gold.jsonl", "wrong=wrong.jsonl")
         sources = ("--schema", "schema.json", "--gold", "gold.jsonl", "--workers", 1, "--no-report", "--out", "out")
         found = run("rank", *systems, *sources, "--fail-under", "document_quality=0.9", code=1)

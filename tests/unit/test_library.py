@@ -477,7 +477,7 @@ class TestMinimumScores:
         )
 
     def test_every_score_below_its_minimum_is_named(self):
-        with pytest.raises(arbitre.QualityGateError) as caught:
+        with pytest.raises(arbitre.QualityBoundError) as caught:
             evaluation().assert_at_least(f1q=0.9, paths={"/speakers/*/name": {"irq": 0.99, "imq": 0.5}})
         assert isinstance(caught.value, AssertionError)
         assert [problem.message for problem in caught.value.problems] == [

@@ -136,7 +136,7 @@ IN_PYTHON = {
             "level": "EntityEvaluation.counts and .per_class",
             "average": "EntityEvaluation.classes",
             **dict.fromkeys(("flat", "gold_column", "predicted_column"), "arbitre.entities.read"),
-            **dict.fromkeys(("fail_under", "fail_over"), "arbitre.gate"),
+            **dict.fromkeys(("fail_under", "fail_over"), "arbitre.check_bounds"),
         },
     ),
     "report": (arbitre.write_report, {"evaluations": "results"}),

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from arbitre import ABSENT, Comparator, Comparison, Gate, OptionError, gate
+from arbitre import ABSENT, Comparator, Comparison, OptionError, QualityBound, check_bounds
 from arbitre.corpus.checkpoints import Checkpoints
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
-from arbitre.corpus.gates import gate_plain
+from arbitre.corpus.quality_bounds import check_plain
 from arbitre.tally import OUTCOMES
 
 TEXT = {"type": "string"}
@@ -146,31 +146,31 @@ def test_the_exact_match_rate_of_documents_counts_failures_as_not_exact():
     assert LETTER.evaluate([]).document_quality.exact_match_rate is None
 
 
-def test_gates_bound_the_exact_match_rate_of_paths_and_of_documents():
+def test_quality_bounds_limit_the_exact_match_rate_of_paths_and_of_documents():
     evaluation = LETTER.evaluate(CORPUS)
-    gates = {"/name:exact_match_rate": 0.3, "/page:exact_match_rate": 0.1, "document_quality.exact_match_rate": 0.5}
+    bounds = {"/name:exact_match_rate": 0.3, "/page:exact_match_rate": 0.1, "document_quality.exact_match_rate": 0.5}
     missed = ["/name:exact_match_rate is 0.2500, 0.0500 below 0.3"]
     missed += ["document_quality.exact_match_rate is 0.4000, 0.1000 below 0.5"]
-    assert list(map(str, gate(evaluation, fail_under=gates))) == missed
+    assert list(map(str, check_bounds(evaluation, fail_under=bounds))) == missed
     plain = evaluation.to_dict()
-    assert [str(each) for each in gate_plain(plain, [Gate.of(*each) for each in gates.items()])] == missed
+    assert [str(each) for each in check_plain(plain, [QualityBound.of(*each) for each in bounds.items()])] == missed
     comparison = LETTER.compare(gold=GOLD, predicted=GOLD | {"page": 2})
-    assert gate(comparison, fail_under={"/name:exact_match_rate": 1.0}) == ()
-    (alone,) = gate(comparison, fail_under={"/page:exact_match_rate": 0.5})
+    assert check_bounds(comparison, fail_under={"/name:exact_match_rate": 1.0}) == ()
+    (alone,) = check_bounds(comparison, fail_under={"/page:exact_match_rate": 0.5})
     assert alone.value == 0.0
-    (over,) = gate(evaluation, fail_over={"/page:exact_match_rate": 0.1})
+    (over,) = check_bounds(evaluation, fail_over={"/page:exact_match_rate": 0.1})
     assert over.value == 0.25
 
 
 @pytest.mark.parametrize("measure", ["exact_match_rate", "macro.exact_match_rate", "leaves.exact_match_rate"])
 def test_the_pooled_entries_have_no_exact_match_rate_to_bound(measure):
     with pytest.raises(OptionError, match="exact_match_rate of a path or of whole documents"):
-        Gate.of(measure, 0.9)
+        QualityBound.of(measure, 0.9)
 
 
-def test_a_gate_on_a_path_without_its_slash_names_the_path():
+def test_a_bound_on_a_path_without_its_slash_names_the_path():
     with pytest.raises(OptionError, match="Did you mean"):
-        Gate.of("name:exact_match_rate", 0.9)
+        QualityBound.of("name:exact_match_rate", 0.9)
 
 
 def test_a_comparison_read_from_json_has_the_same_outcomes():

@@ -80,7 +80,7 @@ def test_every_coefficient_of_the_package_is_refused():
 
 
 class TestAScore:
-    def test_it_cannot_be_a_gate(self):
+    def test_it_cannot_have_a_bound(self):
         for bound in ({"kappa": 0.6}, ["alpha=0.6"]):
             with pytest.raises(OptionError) as caught:
                 arbitre.evaluate(TEXT, PAIRS, fail_under=bound)

@@ -16,7 +16,7 @@ from arbitre.cli.output.console import Terminal
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords, load_functions
 from arbitre.comparator.configurations import Configuration, NamedChoice, configurations
-from arbitre.corpus.gates import Gate, Missed
+from arbitre.corpus.quality_bounds import MissedBound, QualityBound
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.inputs import strict_json
 from arbitre.schema import SchemaSource
@@ -93,38 +93,38 @@ def named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
 # The options `--fail-under` and `--fail-over`.
 
 
-def under(text: str) -> Gate:
+def under(text: str) -> QualityBound:
     """Parse the value of `--fail-under`. Raises typer.BadParameter if it is invalid."""
     return _parsed(text, over=False)
 
 
-def over(text: str) -> Gate:
+def over(text: str) -> QualityBound:
     """Parse the value of `--fail-over`. Raises typer.BadParameter if it is invalid."""
     return _parsed(text, over=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
+class BoundOptions:
     """Bounds on scores."""
 
-    fail_under: Sequence[Gate]
-    fail_over: Sequence[Gate]
+    fail_under: Sequence[QualityBound]
+    fail_over: Sequence[QualityBound]
 
     @property
-    def gates(self) -> tuple[Gate, ...]:
+    def bounds(self) -> tuple[QualityBound, ...]:
         return (*self.fail_under, *self.fail_over)
 
 
-def close(screen: Terminal, missed: Iterable[Missed]) -> int:
-    """Print the gates that were not met and return the exit code."""
+def close(screen: Terminal, missed: Iterable[MissedBound]) -> int:
+    """Print the bounds that were not met and return the exit code."""
     not_met = list(missed)
-    for gate in not_met:
-        screen.error(str(gate), "not met")
+    for each in not_met:
+        screen.error(str(each), "not met")
     return int(bool(not_met))
 
 
-def _parsed(text: str, *, over: bool) -> Gate:
+def _parsed(text: str, *, over: bool) -> QualityBound:
     try:
-        return Gate.parse(text, over=over)
+        return QualityBound.parse(text, over=over)
     except OptionError as error:
         raise typer.BadParameter(" ".join(filter(None, (f"{error.message}.", error.problems[0].hint)))) from error

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from arbitre.comparator.comparator import Comparator
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.corpus.gates import Bounds
+    from arbitre.corpus.quality_bounds import Bounds
     from arbitre.gold.aliases import AliasSuggestions
     from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.corpus_sources import Paths
@@ -80,7 +80,7 @@ def evaluate(
         SchemaError: The schema is invalid.
         DataError: A source cannot be read, or a file cannot be written.
         OptionError: An option is unknown, or options contradict each other.
-        QualityGateError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written first.
+        QualityBoundError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written first.
     """
     given: dict[str, Any] = {**options}
     return take_comparator(schema, given).evaluate(pairs, progress=progress, **given)
@@ -166,7 +166,7 @@ def rank(
     Raises:
         DataError: There are no systems, or the systems have different documents or runs.
         OptionError: An option or a score is unknown or invalid, or options contradict each other.
-        QualityGateError: A system misses a bound of `fail_under` or `fail_over`.
+        QualityBoundError: A system misses a bound of `fail_under` or `fail_over`.
 
     >>> from arbitre import Comparator
     >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})

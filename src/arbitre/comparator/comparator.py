@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from arbitre.comparison import Comparison, Diagnosis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.corpus.gates import Bounds
+    from arbitre.corpus.quality_bounds import Bounds
     from arbitre.engine import BatchResult
     from arbitre.gold.aliases import AliasSuggestions
     from arbitre.gold.checks import GoldCheck
@@ -404,7 +404,7 @@ class Comparator:
         Raises:
             DataError: A source cannot be read, a file cannot be written, or a document fails and `strict` is set.
             OptionError: An option is unknown, or options contradict each other.
-            QualityGateError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written
+            QualityBoundError: A score misses a bound of `fail_under` or `fail_over`. The files of `out` are written
                 first.
         """
         from arbitre.report.keywords import evaluate_corpus  # noqa: PLC0415  (loads the report)
@@ -572,7 +572,7 @@ def compare(
         gold: The gold document, or its path.
         predicted: The predicted document, or its path.
         max_depth: Maximum number of nested containers in a file.
-        fail_under: Minimum scores, as for `arbitre.gate`.
+        fail_under: Minimum scores, as for `arbitre.check_bounds`.
         fail_over: Maximum scores.
         rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
         **options: The options of `Comparator`, such as `overlay`.
@@ -584,19 +584,19 @@ def compare(
         SchemaError: The schema is invalid.
         DataError: A document cannot be read or compared.
         OptionError: A bound is invalid, or a comparator is given together with one of its options.
-        QualityGateError: A score misses a bound of `fail_under` or `fail_over`.
+        QualityBoundError: A score misses a bound of `fail_under` or `fail_over`.
 
     >>> compare(gold=["Ada", "Bo"], predicted=["Bo"]).scores.irq
     0.5
     """
-    from arbitre.corpus.gates import gate, parse_gates, require  # noqa: PLC0415  (comparators do not need it)
+    from arbitre.corpus.quality_bounds import check_bounds, parse_bounds, require  # noqa: PLC0415  (comparators do not need it)
 
-    gates = parse_gates(fail_under, fail_over)
+    bounds = parse_bounds(fail_under, fail_over)
     documents = [as_document(side, max_depth) for side in (gold, predicted)]
     given: dict[str, Any] = {**options}
     comparator = take_comparator(infer(documents[:1]) if schema is None else schema, given)
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
-    require(gate(comparison, fail_under=gates, declared={row.path for row in comparator.explain()}))
+    require(check_bounds(comparison, fail_under=bounds, declared={row.path for row in comparator.explain()}))
     return comparison
 
 

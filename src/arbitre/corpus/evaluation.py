@@ -21,7 +21,7 @@ from arbitre.corpus.documents import (
     document_frame,
     path_frame,
 )
-from arbitre.corpus.gates import gate, require
+from arbitre.corpus.quality_bounds import check_bounds, require
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import UNKNOWN_GOLD
 from arbitre.paths import outside
@@ -489,10 +489,11 @@ class Evaluation:
 
         Args:
             paths: Minimum f1q by path, or minimum scores by path: `{"/people/*/name": {"irq": 0.8}}`.
-            **scores: Minimum of each measure, as in `gate`: `f1q=0.9`, `document_quality=0.9`, `**{"macro.f1q": 0.9}`.
+            **scores: Minimum of each measure, as in `check_bounds`: `f1q=0.9`, `document_quality=0.9`,
+                `**{"macro.f1q": 0.9}`.
 
         Raises:
-            QualityGateError: A score is below its minimum. The error is also an AssertionError and names each one.
+            QualityBoundError: A score is below its minimum. The error is also an AssertionError and names each one.
             OptionError: A score is unknown, or a bound is out of range.
             DataError: A path is unknown.
 
@@ -501,13 +502,13 @@ class Evaluation:
         >>> evaluation.assert_at_least(f1q=0.2)
         >>> evaluation.assert_at_least(f1q=0.9, document_quality=0.5)
         Traceback (most recent call last):
-        arbitre.errors.QualityGateError: micro f1q is 0.6250, 0.2750 below 0.9
+        arbitre.errors.QualityBoundError: micro f1q is 0.6250, 0.2750 below 0.9
         """
         bounds = dict(scores)
         for path, least in (paths or {}).items():
             by_score = least if isinstance(least, Mapping) else {"f1q": least}
             bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
-        require(gate(self, fail_under=bounds))
+        require(check_bounds(self, fail_under=bounds))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
 
 from arbitre.corpus.evaluation import Evaluation, extend
-from arbitre.corpus.gates import gate, parse_gates, require
+from arbitre.corpus.quality_bounds import check_bounds, parse_bounds, require
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.data_frames import DataFrame
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from arbitre.corpus.evaluate import Triple
-    from arbitre.corpus.gates import Bounds
+    from arbitre.corpus.quality_bounds import Bounds
     from arbitre.corpus.worker import DocumentResults
     from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.join import JoinedCorpus
@@ -106,12 +106,12 @@ class SharedKeywords(ReadingKeywords, total=False):
 class CorpusKeywords(SharedKeywords, total=False):
     """Options of an evaluation: `Sources`, `EvaluationOptions` and `SharedKeywords`.
 
-    `fail_under` and `fail_over` are bounds on scores, as for `arbitre.gate`.
+    `fail_under` and `fail_over` are bounds on scores, as for `arbitre.check_bounds`.
     `cluster` is another name of `cluster_by`, as in `Evaluation.interval`.
     """
 
     cluster: str | None
-    # from arbitre.options: Sources, Evaluation, Gates without pairs
+    # from arbitre.options: Sources, Evaluation, Bounds without pairs
     gold: Paths | Documents
     """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     predicted: Paths | Documents
@@ -155,7 +155,7 @@ def evaluate_corpus(
         if given.get("cluster_by") is not None:
             raise OptionError.of("Expected one of `cluster` and `cluster_by`, got both.")
         given["cluster_by"] = given.pop("cluster")
-    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
+    bounds = parse_bounds(given.pop("fail_under", ()), given.pop("fail_over", ()))
     reading, evaluation_options = option_sets(given, CorpusKeywords)
     if pairs is None or _is_source(pairs):
         sources: Sources = _taken(Sources, given | ({} if pairs is None else {"pairs": pairs}))
@@ -174,7 +174,7 @@ def evaluate_corpus(
             progress(compared, job.size)
 
     evaluation, files = job(on_results)
-    require(gate(evaluation, fail_under=gates))
+    require(check_bounds(evaluation, fail_under=bounds))
     return extend(Evaluation, evaluation, files=files)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.corpus.evaluation import Evaluation
 from arbitre.corpus.executors import running
-from arbitre.corpus.gates import gate, parse_gates, require
+from arbitre.corpus.quality_bounds import check_bounds, parse_bounds, require
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.corpus_sources import Manifest, Sources
 from arbitre.inputs.join import JoinedCorpus
@@ -221,7 +221,7 @@ def rank_evaluations(
 ) -> Ranking:
     """Rank evaluations; see `arbitre.rank`, whose options except those for paths `options` may set."""
     given = dict(options)
-    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
+    bounds = parse_bounds(given.pop("fail_under", ()), given.pop("fail_over", ()))
     lang, out, table = Language.named(given.pop("lang", "en")), given.pop("out", None), given.pop("table", ())
     force = given.pop("force", False)
     evaluations = {name: system for name, system in systems.items() if isinstance(system, Evaluation)}
@@ -240,7 +240,7 @@ def rank_evaluations(
                 write_page(folder / name / REPORT, read_view([folder / name / EVALUATION]), lang)
             write_ranking(folder, ranking, lang)
             write_comparison(EvaluationOptions(out=folder), RankingResults(ranking), table)
-    require(gate(evaluations, fail_under=gates))
+    require(check_bounds(evaluations, fail_under=bounds))
     return ranking
 
 
@@ -262,7 +262,7 @@ def rank_paths(
         raise OptionError.of(EITHER)
     given: dict[str, Any] = {"workers": 1, **options}
     evaluations: dict[str, Evaluation] = {}
-    gates = parse_gates(given.pop("fail_under", ()), given.pop("fail_over", ()))
+    bounds = parse_bounds(given.pop("fail_under", ()), given.pop("fail_over", ()))
     table = given.pop("table", ())
     reading, evaluation = option_sets(given, RankingKeywords)
 
@@ -272,7 +272,7 @@ def rank_paths(
 
     job = RankingJob(plan, reading, scores, statistics, evaluation, table, compare)
     result, _ = job.factors(manifest, factors) if manifest else job.systems(gold or (), paths)
-    require(gate(evaluations, fail_under=gates))
+    require(check_bounds(evaluations, fail_under=bounds))
     return result
 
 

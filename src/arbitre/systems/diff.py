@@ -14,9 +14,9 @@ from arbitre.corpus.checkpoints import FOLDER, read_checkpoints
 from arbitre.corpus.documents import sum_tallies
 from arbitre.corpus.evaluate import Accumulator
 from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
-from arbitre.corpus.gates import gate, gate_plain, parse_gates, require
+from arbitre.corpus.quality_bounds import check_bounds, check_plain, parse_bounds, require
 from arbitre.corpus.tables import AVERAGES
-from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean, show_hidden
+from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, did_you_mean, show_hidden
 from arbitre.inputs import strict_json
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, holm, threshold
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.corpus.documents import DocumentTable
-    from arbitre.corpus.gates import Bounds, Gate, Missed
+    from arbitre.corpus.quality_bounds import Bounds, MissedBound, QualityBound
 
 Verdict: TypeAlias = Literal["improved", "worse", "no evidence"]
 """What the paired test says about a score: significantly higher, significantly lower, or neither."""
@@ -269,7 +269,7 @@ def diff(
         fail_if_worse: Whether to raise an error if a score of the whole corpus is significantly lower.
         tolerance: With `fail_if_worse`, raise the error if such a score fell by more than this instead, whether or not
             the difference is significant.
-        fail_under: Minimum scores of the second evaluation, as for `arbitre.gate`.
+        fail_under: Minimum scores of the second evaluation, as for `arbitre.check_bounds`.
         fail_over: Maximum scores of the second evaluation.
 
     Returns:
@@ -280,13 +280,13 @@ def diff(
             `tolerance`.
         OptionError: The score is unknown or not one where higher is better, or `tolerance` is negative or is set
             without `fail_if_worse`.
-        QualityGateError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
+        QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
     """
     check_tolerance(tolerance, fail_if_worse=fail_if_worse)
     found = compare_evaluations(before, after, score, tolerance)
     check_regressions(found, fail_if_worse=fail_if_worse)
-    gates = parse_gates(fail_under, fail_over)
-    require(gate(after, fail_under=gates) if isinstance(after, Evaluation) else check_file(after, gates))
+    bounds = parse_bounds(fail_under, fail_over)
+    require(check_bounds(after, fail_under=bounds) if isinstance(after, Evaluation) else check_file(after, bounds))
     return found
 
 
@@ -299,13 +299,13 @@ def check_tolerance(tolerance: float | None, *, fail_if_worse: bool) -> None:
 
 
 def check_regressions(found: EvaluationDiff, *, fail_if_worse: bool) -> None:
-    """Raise QualityGateError if the second evaluation is worse, with one problem for each score; see `diff`."""
+    """Raise QualityBoundError if the second evaluation is worse, with one problem for each score; see `diff`."""
     if fail_if_worse and found.tolerance is None and found.micro.verdict is None:
         raise DataError.of(
             UNTESTED, hint="Compare the folders that `arbitre evaluate --out` has written, or set --tolerance."
         )
     if fail_if_worse and found.worse:
-        raise QualityGateError(*map(Problem, found.regressions))
+        raise QualityBoundError(*map(Problem, found.regressions))
 
 
 def compare_evaluations(
@@ -348,9 +348,9 @@ def compare_evaluations(
     )
 
 
-def check_file(path: str | Path, gates: Sequence[Gate]) -> tuple[Missed, ...]:
-    """Check an `evaluation.json` against gates. Raises DataError."""
-    return gate_plain(read_evaluation(path), gates) if gates else ()
+def check_file(path: str | Path, bounds: Sequence[QualityBound]) -> tuple[MissedBound, ...]:
+    """Check an `evaluation.json` against bounds. Raises DataError."""
+    return check_plain(read_evaluation(path), bounds) if bounds else ()
 
 
 @dataclass(frozen=True, slots=True)

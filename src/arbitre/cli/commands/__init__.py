@@ -23,13 +23,13 @@ from arbitre.options import (
     REQUIRED,
     VALIDATE,
     Annotations,
+    Bounds,
     Comparison,
     Corpus,
     CsvDialectName,
     Denominator,
     Evaluation,
     Formats,
-    Gates,
     LanguageName,
     Notation,
     Output,
@@ -74,7 +74,7 @@ SCHEMA: Final = option(
 )
 
 
-class Compare(Annotations, Comparison, Formats, Overrides, Gates, Output):
+class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
     """Compare one prediction with its gold document: show the scores and every value that differs.
 
     With several --match or --distance, print one table with the results of every combination.
@@ -94,7 +94,7 @@ class Compare(Annotations, Comparison, Formats, Overrides, Gates, Output):
 
 
 class Evaluate(
-    Annotations, Comparison, Formats, Sources, Reading, Evaluation, Corpus, Processes, ReportFiles, Gates, Output
+    Annotations, Comparison, Formats, Sources, Reading, Evaluation, Corpus, Processes, ReportFiles, Bounds, Output
 ):
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
 
@@ -109,7 +109,7 @@ class Evaluate(
     )
 
 
-class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, ReportFiles, Gates, Output):
+class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, ReportFiles, Bounds, Output):
     """Rank systems on the same gold documents, with confidence intervals and paired tests.
 
     With --manifest and --factor, compare the levels of each factor instead.
@@ -273,7 +273,7 @@ class LeaveOneOut(Annotations, Comparison, Reading, Output):
     weak_margin: float = WEAK_MARGIN
 
 
-class Entities(Gates, Output):
+class Entities(Bounds, Output):
     """Compare predicted entities with gold entities, sentence by sentence."""
 
     gold: Path = argument("GOLD", "Gold entities: a CoNLL, .json or .jsonl file.")
@@ -307,7 +307,7 @@ class Entities(Gates, Output):
     force: bool = FORCE
 
 
-class Diff(Gates, Terminal):
+class Diff(Bounds, Terminal):
     """Show what changed between two evaluations: overall, by path and by document.
 
     Scores of the documents that both evaluations have are compared with the paired test of `arbitre rank`.

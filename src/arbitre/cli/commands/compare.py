@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 import arbitre
-from arbitre.cli.option_values import GateOptions, OverrideOptions, check_format_assertion, close
+from arbitre.cli.option_values import BoundOptions, OverrideOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
@@ -18,7 +18,7 @@ from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.configurations import compare_choices, differing, table
 from arbitre.comparison import tables
 from arbitre.corpus.evaluation import THRESHOLDS
-from arbitre.corpus.gates import gate
+from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.errors import DataError
 from arbitre.inputs.join import swapped_names
 from arbitre.inputs.open_files import STDIN
@@ -52,7 +52,7 @@ def compare(
     published: bool,
     rematch: bool,
     flat: bool,
-    gates: GateOptions,
+    bounds: BoundOptions,
     output: OutputOptions,
 ) -> None:
     """Compare one prediction with its gold document."""
@@ -79,7 +79,7 @@ def compare(
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
-    others = bool(gates.gates) or validate or published or rematch
+    others = bool(bounds.bounds) or validate or published or rematch
     if len(chosen) > 1:
         _refuse(others or flat, "need a single --match and --distance.", "--flat")
         rows = compare_choices(chosen, *documents)
@@ -100,7 +100,7 @@ def compare(
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     declared = {row.path for row in comparator.explain()}
     forced = forces_pairs(comparator.plan.sites, comparator.plan.entries)
-    missed = gate(comparison, fail_under=gates.gates, declared=declared)
+    missed = check_bounds(comparison, fail_under=bounds.bounds, declared=declared)
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
         lambda width: _blocks(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from arbitre.cli.option_values import GateOptions, close
+from arbitre.cli.option_values import BoundOptions, close
 from arbitre.cli.output.console import OutputOptions
 from arbitre.corpus.tables import names
-from arbitre.errors import QualityGateError
+from arbitre.errors import QualityBoundError
 from arbitre.systems.diff import (
     EvaluationDiff,
     TestedChange,
@@ -37,14 +37,14 @@ def diff(
     score: str,
     fail_if_worse: bool,
     tolerance: float | None,
-    gates: GateOptions,
+    bounds: BoundOptions,
     output: OutputOptions,
 ) -> None:
     """Show what changed between two evaluations: overall, by path and by document."""
     check_tolerance(tolerance, fail_if_worse=fail_if_worse)
     screen = output.terminal()
     found = compare_evaluations(before, after, score, tolerance)
-    missed = check_file(after, gates.gates)
+    missed = check_file(after, bounds.bounds)
     if output.output in {"markdown", "junit"}:
         screen.raw(found.to_markdown() if output.output == "markdown" else found.to_junit())
     else:
@@ -56,7 +56,7 @@ def diff(
     code = close(screen, missed)
     try:
         check_regressions(found, fail_if_worse=fail_if_worse)
-    except QualityGateError as error:
+    except QualityBoundError as error:
         for problem in error.problems:
             screen.error(problem.message, "worse")
         code = 1

@@ -12,11 +12,11 @@ from rich.console import Group
 from rich.text import Text
 
 from arbitre.classification import class_table
-from arbitre.cli.option_values import GateOptions, close
+from arbitre.cli.option_values import BoundOptions, close
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.output.result_tables import number
-from arbitre.corpus.gates import gate
+from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.entities.entity_evaluation import evaluate
 from arbitre.entities.reading import read
 from arbitre.entities.sentences import Sentences
@@ -71,7 +71,7 @@ def entities(
     reading: EntityReading,
     out: Path | None,
     force: bool,
-    gates: GateOptions,
+    bounds: BoundOptions,
     output: OutputOptions,
 ) -> None:
     """Compare predicted entities with gold entities, sentence by sentence."""
@@ -84,7 +84,7 @@ def entities(
         screen.note(f"Predicted tags that do not follow {notation}, read as conlleval does: {evaluation.irregular}")
     if out is not None:
         screen.wrote(evaluation.files, out)
-    raise typer.Exit(close(screen, gate(evaluation, fail_under=gates.gates)))
+    raise typer.Exit(close(screen, check_bounds(evaluation, fail_under=bounds.bounds)))
 
 
 def _blocks(evaluation: EntityEvaluation, level: str, average: str | None, width: int) -> Iterator[RenderableType]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from arbitre.cli.option_values import GateOptions, check_format_assertion, close
+from arbitre.cli.option_values import BoundOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.progress import shown_progress
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.corpus.gates import gate
+from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.document_ids import MAX_NAMES
 from arbitre.inputs.options import ReadOptions
@@ -38,7 +38,7 @@ def evaluate(
     reading: ReadOptions,
     evaluation_options: EvaluationOptions,
     classified: list[str],
-    gates: GateOptions,
+    bounds: BoundOptions,
     output: OutputOptions,
 ) -> None:
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
@@ -55,7 +55,7 @@ def evaluate(
             if note not in job.notes:  # known only after the comparison
                 screen.note(note)
         classes = {path: evaluation.classification(path) for path in classified}
-    missed, repaired = gate(evaluation, fail_under=gates.gates), evaluation.repaired
+    missed, repaired = check_bounds(evaluation, fail_under=bounds.bounds), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
         plain |= {"violations": job.violations} if validate else {}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 import typer
 from rich.text import Text
 
-from arbitre.cli.option_values import GateOptions, close, named_sources
+from arbitre.cli.option_values import BoundOptions, close, named_sources
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.output.progress import compare_with_progress
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
-from arbitre.corpus.gates import gate
+from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.corpus.tables import AVERAGES
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.corpus.gates import Missed
+    from arbitre.corpus.quality_bounds import MissedBound
     from arbitre.report.evaluation_job import EvaluationJob
     from arbitre.statistics.intervals import Interval
 
@@ -68,7 +68,7 @@ def rank(
     evaluation_options: EvaluationOptions,
     out: Path | None,
     table: list[str],
-    gates: GateOptions,
+    bounds: BoundOptions,
     output: OutputOptions,
 ) -> None:
     """Rank systems on the same gold documents, or compare the levels of factors."""
@@ -83,12 +83,12 @@ def rank(
         check_system_names(named)
     screen = output.terminal()
     plan = Comparator(schema, **options).plan
-    missed: list[Missed] = []
+    missed: list[MissedBound] = []
 
     def compare(job: EvaluationJob, name: str) -> Evaluation:
         evaluation, _ = compare_with_progress(job, screen)
         _note_failures(screen, name, evaluation)
-        missed.extend(gate({name: evaluation}, fail_under=gates.gates))
+        missed.extend(check_bounds({name: evaluation}, fail_under=bounds.bounds))
         return evaluation
 
     evaluation = replace(evaluation_options, out=out)

@@ -1,4 +1,4 @@
-"""Gates: bounds on scores, such as `--fail-under f1q=0.9`."""
+"""Quality bounds: bounds on scores that make a command fail, such as `--fail-under f1q=0.9`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, runtime_checkable
 import numpy as np
 
 from arbitre.corpus.documents import DocumentQuality
-from arbitre.errors import DataError, OptionError, Problem, QualityGateError, did_you_mean
+from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.statistics.sample import HIGHER_IS_BETTER
 from arbitre.tally import COUNTS, Scores, Tally
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from arbitre.corpus.documents import DocumentResult, DocumentTable
     from arbitre.tally import PathScores
 
-    Bounds = Iterable[str | "Gate"] | Mapping[str, float]
+    Bounds = Iterable[str | "QualityBound"] | Mapping[str, float]
     """Bounds on scores: `{"f1q": 0.9}` or `["f1q=0.9"]`."""
     Column = Scores | Mapping[str, float | None]
-    Measure = Callable[["Gate"], float | None]
+    Measure = Callable[["QualityBound"], float | None]
 
 SCOPES: Final = ("micro", "macro", "leaves", "document_quality")
 FAILED: Final = "failed"
@@ -42,7 +42,7 @@ _CALLED: Final = re.compile(r"(fq|at_least)\((.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class QualityBound:
     """A bound on one score.
 
     Attributes:
@@ -52,8 +52,8 @@ class Gate:
         bound: Minimum or, if `over`, maximum value of the score.
         over: Whether the bound is a maximum.
 
-    >>> Gate.parse("/entries/*/name:irq=0.8")
-    Gate(scope='/entries/*/name', score='irq', argument=None, bound=0.8, over=False)
+    >>> QualityBound.parse("/entries/*/name:irq=0.8")
+    QualityBound(scope='/entries/*/name', score='irq', argument=None, bound=0.8, over=False)
     """
 
     scope: str
@@ -64,7 +64,7 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str, *, over: bool = False) -> Self:
-        """Parse a gate written as `MEASURE=VALUE`. Raises OptionError."""
+        """Parse a bound written as `MEASURE=VALUE`. Raises OptionError."""
         measure, equals, value = text.rpartition("=")
         if not equals:
             raise OptionError.of(f"Expected SCORE=VALUE, as in f1q=0.9, got {text!r}")
@@ -72,7 +72,7 @@ class Gate:
 
     @classmethod
     def of(cls, measure: str, value: float | str, *, over: bool = False) -> Self:
-        """Create a gate on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises OptionError."""
+        """Create a bound on a measure, such as `leaves.f1q`, `document_quality` or `/date:f1q`. Raises OptionError."""
         text = f"{measure}={value}"
         if measure == FAILED:
             return cls._of_failed(value, text, over=over)
@@ -119,13 +119,13 @@ class Gate:
 
     @property
     def option(self) -> str:
-        """The command-line option of this kind of gate."""
+        """The command-line option of this kind of bound."""
         return "--fail-over" if self.over else "--fail-under"
 
 
 @runtime_checkable
 class CorpusScores(Protocol):
-    """The scores of a corpus that gates can bound: an `Evaluation`."""
+    """The scores of a corpus that can have bounds: an `Evaluation`."""
 
     @property
     def document_table(self) -> DocumentTable: ...
@@ -142,89 +142,100 @@ class CorpusScores(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
-    """A gate that a result does not pass, with the measured value; None if there is nothing to count."""
+class MissedBound:
+    """A bound that a result does not meet.
 
-    gate: Gate
+    Attributes:
+        quality_bound: The bound.
+        value: The measured value; None if there is nothing to count.
+        system: Name of the system; None if there is only one.
+    """
+
+    quality_bound: QualityBound
     value: float | None
     system: str | None = None
-    """Name of the system that does not pass; None if there is only one."""
+
+    @property
+    def gate(self) -> QualityBound:
+        """The bound: the former name of `quality_bound`."""
+        return self.quality_bound
 
     def __str__(self) -> str:
-        gate, value = self.gate, self.value
-        name = f"{self.system}: {gate}" if self.system is not None else str(gate)
+        required, value = self.quality_bound, self.value
+        name = f"{self.system}: {required}" if self.system is not None else str(required)
         if value is None:
-            return f"{name} has no value (nothing to count), not {gate.bound:g}"
-        if gate.scope == FAILED:
-            return f"{name} is {value:g}, {value - gate.bound:g} above {gate.bound:g}"
-        side = "above" if gate.over else "below"
-        return f"{name} is {value:.4f}, {abs(value - gate.bound):.4f} {side} {gate.bound:g}"
+            return f"{name} has no value (nothing to count), not {required.bound:g}"
+        if required.scope == FAILED:
+            return f"{name} is {value:g}, {value - required.bound:g} above {required.bound:g}"
+        side = "above" if required.over else "below"
+        return f"{name} is {value:.4f}, {abs(value - required.bound):.4f} {side} {required.bound:g}"
 
 
-def gate(
+def check_bounds(
     result: Comparison | CorpusScores | Mapping[str, CorpusScores],
     *,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
     declared: Collection[str] = (),
-) -> tuple[Missed, ...]:
+) -> tuple[MissedBound, ...]:
     """Check results against bounds on their scores, as `--fail-under` and `--fail-over` do.
 
     Args:
         result: A comparison, an evaluation, or several evaluations by the names of their systems.
         fail_under: Lower bounds: `{"document_quality": 0.9}` or `["document_quality=0.9"]`.
         fail_over: Upper bounds, such as `{"failed": 0}`.
-        declared: Paths that the schema declares. If no document has such a path, a gate on it is missed instead of
+        declared: Paths that the schema declares. If no document has such a path, a bound on it is missed instead of
             raising an error. Evaluations already contain these paths.
 
     Returns:
-        The gates that are missed, in order; `str()` of each says by how much. A score without a value (nothing to
-        count) passes no gate.
+        The bounds that are missed, in order; `str()` of each says by how much. A score without a value (nothing to
+        count) meets no bound.
 
     Raises:
-        OptionError: A gate names an unknown score, or its bound is out of range.
-        DataError: A gate names a path that is neither in the results nor in the schema.
+        OptionError: A bound names an unknown score, or its value is out of range.
+        DataError: A bound names a path that is neither in the results nor in the schema.
 
     >>> import arbitre
     >>> comparator = arbitre.Comparator({"type": "string"})
     >>> evaluation = comparator.evaluate([("a", "yes", "yes"), ("b", "yes", arbitre.ABSENT)])
-    >>> [str(missed) for missed in gate(evaluation, fail_under={"document_quality": 0.9}, fail_over=["failed=0"])]
+    >>> missed = check_bounds(evaluation, fail_under={"document_quality": 0.9}, fail_over=["failed=0"])
+    >>> [str(each) for each in missed]
     ['document_quality is 0.5000, 0.4000 below 0.9', 'failed is 1, 1 above 0']
     """
-    gates = parse_gates(fail_under, fail_over)
-    if not gates:
+    bounds = parse_bounds(fail_under, fail_over)
+    if not bounds:
         return ()
     if isinstance(result, Mapping):
         return tuple(
             missed
             for name, evaluation in result.items()
-            for missed in _missed_gates(gates, Gated.of(evaluation, declared), name)
+            for missed in _missed_bounds(bounds, BoundedResult.of(evaluation, declared), name)
         )
-    return tuple(_missed_gates(gates, Gated.of(result, declared)))
+    return tuple(_missed_bounds(bounds, BoundedResult.of(result, declared)))
 
 
-def parse_gates(fail_under: Bounds = (), fail_over: Bounds = ()) -> tuple[Gate, ...]:
-    """Return the gates of lower and upper bounds. Raises DataError if one is invalid."""
-    return (*_gates(fail_under, over=False), *_gates(fail_over, over=True))
+def parse_bounds(fail_under: Bounds = (), fail_over: Bounds = ()) -> tuple[QualityBound, ...]:
+    """Return the lower and upper bounds. Raises OptionError if one is invalid."""
+    return (*_bounds(fail_under, over=False), *_bounds(fail_over, over=True))
 
 
-def require(missed: Iterable[Missed]) -> None:
-    """Raise QualityGateError with one problem for each gate that is missed, if there are any."""
-    if problems := [Problem(str(gate)) for gate in missed]:
-        raise QualityGateError(*problems)
+def require(missed: Iterable[MissedBound]) -> None:
+    """Raise QualityBoundError with one problem for each bound that is missed, if there are any."""
+    if problems := [Problem(str(each)) for each in missed]:
+        raise QualityBoundError(*problems)
 
 
-def gate_plain(plain: Mapping[str, Any], gates: Iterable[Gate]) -> tuple[Missed, ...]:
-    """Check the contents of `evaluation.json` against gates. Raises DataError."""
-    return tuple(_missed_gates(gates, Gated.read(plain)))
+def check_plain(plain: Mapping[str, Any], bounds: Iterable[QualityBound]) -> tuple[MissedBound, ...]:
+    """Check the contents of `evaluation.json` against bounds. Raises DataError."""
+    return tuple(_missed_bounds(bounds, BoundedResult.read(plain)))
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
-    """The values of a result that gates can bound.
+class BoundedResult:
+    """The values of a result that can have bounds.
 
     Attributes:
-        measures: For every scope and path, a function that returns the value that a gate bounds; None if there is
+        measures: For every scope and path, a function that returns the bounded value; None if there is
             nothing to count.
         declared: Paths that the schema declares.
     """
@@ -246,41 +257,43 @@ class Gated:
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Self:
-        """Collect the values from `evaluation.json`. Gates on measures that need the documents raise DataError."""
+        """Collect the values from `evaluation.json`. Bounds on measures that need the documents raise DataError."""
         quality = plain[QUALITY] | {each["quality"]: each["share"] for each in plain[QUALITY]["at_least"]}
         scores = {"micro": plain["micro"], "leaves": plain["leaves"], **plain["by_path"]}
         failed, macro = float(plain["failed"]), partial(_in_file, plain["macro"])
         measures = _measures(lambda _: failed, macro, partial(_in_file, quality), scores)
         return cls(measures, plain["trust"]["coverage"]["never"])
 
-    def value(self, gate: Gate) -> float | None:
-        """Return the value that a gate bounds; None if there is nothing to count. Raises DataError."""
-        if gate.scope in self.measures:
-            return self.measures[gate.scope](gate)
-        if gate.scope in self.declared:
+    def value(self, required: QualityBound) -> float | None:
+        """Return the bounded value; None if there is nothing to count. Raises DataError."""
+        if required.scope in self.measures:
+            return self.measures[required.scope](required)
+        if required.scope in self.declared:
             return None
         paths = [scope for scope in self.measures if scope not in {*SCOPES, FAILED}]
         raise DataError.of(
-            f"Expected {gate.option} to name a path with scores, got {gate.scope!r}",
-            hint=did_you_mean(gate.scope, paths),
+            f"Expected {required.option} to name a path with scores, got {required.scope!r}",
+            hint=did_you_mean(required.scope, paths),
         )
 
 
-def _gates(given: Bounds, *, over: bool) -> Iterator[Gate]:
+def _bounds(given: Bounds, *, over: bool) -> Iterator[QualityBound]:
     if isinstance(given, str):
         given = (given,)
     if isinstance(given, Mapping):
-        yield from (Gate.of(measure, value, over=over) for measure, value in given.items())
+        yield from (QualityBound.of(measure, value, over=over) for measure, value in given.items())
     else:
-        yield from (gate if isinstance(gate, Gate) else Gate.parse(gate, over=over) for gate in given)
+        yield from (each if isinstance(each, QualityBound) else QualityBound.parse(each, over=over) for each in given)
 
 
-def _missed_gates(gates: Iterable[Gate], result: Gated, system: str | None = None) -> Iterator[Missed]:
-    for gate in gates:
-        value = result.value(gate)
-        beyond = value is None or (value - gate.bound if gate.over else gate.bound - value) > TOLERANCE
+def _missed_bounds(
+    bounds: Iterable[QualityBound], result: BoundedResult, system: str | None = None
+) -> Iterator[MissedBound]:
+    for required in bounds:
+        value = result.value(required)
+        beyond = value is None or (value - required.bound if required.over else required.bound - value) > TOLERANCE
         if beyond:
-            yield Missed(gate, value, system)
+            yield MissedBound(required, value, system)
 
 
 def _measures(failed: Measure, macro: Measure, quality: Measure, scores: Mapping[str, Column]) -> dict[str, Measure]:
@@ -288,46 +301,48 @@ def _measures(failed: Measure, macro: Measure, quality: Measure, scores: Mapping
     return {FAILED: failed, "macro": macro, QUALITY: quality, **by_scope}
 
 
-def _score(scores: Column, gate: Gate) -> float | None:
+def _score(scores: Column, required: QualityBound) -> float | None:
     """Return the bounded score of one tally; None if it is undefined."""
     if isinstance(scores, Mapping):
-        if gate.argument is None:
-            return scores[gate.score]
+        if required.argument is None:
+            return scores[required.score]
         masses = (scores[name] or 0.0 for name in COUNTS)
-        return Scores(Tally(*masses)).fq(gate.argument)
-    bounded: float | None = getattr(scores, gate.score) if gate.argument is None else scores.fq(gate.argument)
+        return Scores(Tally(*masses)).fq(required.argument)
+    bounded: float | None = (
+        getattr(scores, required.score) if required.argument is None else scores.fq(required.argument)
+    )
     return bounded
 
 
-def _mean(documents: Iterable[DocumentResult], gate: Gate) -> float | None:
+def _mean(documents: Iterable[DocumentResult], required: QualityBound) -> float | None:
     """Return the mean of the bounded score over documents."""
     scored = (each for each in documents if each.failed or not each.scores.vacuous)
-    values = (0.0 if each.failed else _score(each.scores, gate) for each in scored)
+    values = (0.0 if each.failed else _score(each.scores, required) for each in scored)
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
 
-def _summary(quality: DocumentQuality, gate: Gate) -> float | None:
+def _summary(quality: DocumentQuality, required: QualityBound) -> float | None:
     """Return the bounded summary of document qualities."""
-    if gate.argument is not None:
-        return quality.at_least(gate.argument)
-    value: float | None = getattr(quality, gate.score)
+    if required.argument is not None:
+        return quality.at_least(required.argument)
+    value: float | None = getattr(quality, required.score)
     return value
 
 
-def _refuse_single(gate: Gate) -> float | None:
+def _refuse_single(required: QualityBound) -> float | None:
     raise DataError.of(
-        f"Expected {gate.option} to name a score of a single comparison, got {str(gate)!r}",
+        f"Expected {required.option} to name a score of a single comparison, got {str(required)!r}",
         hint="Use `arbitre evaluate` for several documents.",
     )
 
 
-def _in_file(values: Mapping[Any, float | None], gate: Gate) -> float | None:
+def _in_file(values: Mapping[Any, float | None], required: QualityBound) -> float | None:
     """Return the bounded value of `evaluation.json`; values are by name, or by the quality of `at_least`."""
-    key = gate.score if gate.argument is None else gate.argument
+    key = required.score if required.argument is None else required.argument
     if key not in values:
         raise DataError.of(
-            f"Expected {gate.option} to name a value in evaluation.json, got {str(gate)!r}",
+            f"Expected {required.option} to name a value in evaluation.json, got {str(required)!r}",
             hint="Pass this option to `arbitre evaluate` instead.",
         )
     return values[key]
@@ -370,3 +385,7 @@ def _known(what: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
         check_not_agreement(word, OptionError)
         raise OptionError.of(f"Expected a {what}, got {word!r}", hint=did_you_mean(word, known))
+
+
+Gate, Missed, gate = QualityBound, MissedBound, check_bounds
+"""Former names."""
