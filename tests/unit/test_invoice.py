@@ -133,7 +133,7 @@ def test_document_quality_counts_failures_as_0_and_empty_documents_as_1():
     assert found.to_dict()["at_least"][-1] == {"quality": 1.0, "share": 2 / 3}
     empty = comparator.evaluate([]).document_quality
     assert (empty.mean, empty.median, empty.at_least(0.5)) == (None, None, None)
-    with pytest.raises(ValueError, match="Expected `quality` to be a number"):
+    with pytest.raises(OptionError, match="Expected `quality` to be a number"):
         found.at_least(float("nan"))
 
 
