@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from arbitre import Comparator
 from arbitre.agreement.aligned_rows import align_documents
 from arbitre.agreement.alignment import NONE, AlignmentProblem, align
-from arbitre.agreement.alpha import PRECISION, Differences, alpha_parts
+from arbitre.agreement.alpha_of_rows import PRECISION, Differences, alpha_parts
 from arbitre.agreement.list_alignment import UNMATCHED, align_lists
 from arbitre.agreement.list_gamma import gamma_parts
 from arbitre.engine.solve.batches import CellLimits

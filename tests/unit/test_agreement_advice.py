@@ -255,7 +255,7 @@ class TestIntervals:
     def test_a_sampled_expected_disagreement_has_a_similar_interval(self, monkeypatch):
         letters = {name: row * 4 for name, row in LETTERS.items()}
         exact = agreement.structural(Comparator(IN_ORDER), pages(letters)).by_path["/*"].interval
-        monkeypatch.setattr(sys.modules["arbitre.agreement.structural"], "MAX_PAIRS", 1500)
+        monkeypatch.setattr(sys.modules["arbitre.agreement.agree"], "MAX_PAIRS", 1500)
         sampled = agreement.structural(Comparator(IN_ORDER), pages(letters)).by_path["/*"]
         assert sampled.standard_error > 0.0
         assert [sampled.interval.low, sampled.interval.high] == pytest.approx([exact.low, exact.high], abs=0.03)
@@ -378,7 +378,7 @@ class TestLocalChance:
     def test_many_pairs_within_documents_are_sampled(self, monkeypatch):
         annotated = pages({name: row * 3 for name, row in LETTERS.items()}, size=15)
         exact = agreement.structural(Comparator(IN_ORDER), annotated).by_path["/*/name"].local
-        monkeypatch.setattr(sys.modules["arbitre.agreement.structural"], "MAX_VALUE_PAIRS", 2000)
+        monkeypatch.setattr(sys.modules["arbitre.agreement.agree"], "MAX_VALUE_PAIRS", 2000)
         sampled = agreement.structural(Comparator(IN_ORDER), annotated).by_path["/*/name"].local
         assert sampled.expected != exact.expected
         assert sampled.expected == pytest.approx(exact.expected, abs=0.02)

@@ -1,7 +1,8 @@
 """Agreement between annotators, and gold documents built from their annotations."""
 
-from arbitre.agreement.agree import agree
+from arbitre.agreement.agree import StructuralAgreement, agree, structural
 from arbitre.agreement.agree_spans import SpanAgreement, agree_spans
+from arbitre.agreement.alpha_of_ratings import krippendorff_alpha
 from arbitre.agreement.by_document import interval
 from arbitre.agreement.categorical import (
     aickin_alpha,
@@ -11,7 +12,6 @@ from arbitre.agreement.categorical import (
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
-    krippendorff_alpha,
     observed,
     scott_pi,
 )
@@ -22,8 +22,7 @@ from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
 from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.gamma import gamma
-from arbitre.agreement.side_by_side import CategoricalCoefficients
-from arbitre.agreement.structural import StructuralAgreement, structural
+from arbitre.agreement.leaf_ratings import CategoricalCoefficients
 
 __all__ = [
     "CategoricalCoefficients",

@@ -1,15 +1,32 @@
-"""Measures the agreement of annotators from files of documents or ratings."""
+"""The agreement of annotators on nested documents: on whole documents, on lists and on single values.
+
+`agree` reads the documents from files and `structural` measures their agreement. `agree_spans` is the counterpart for
+spans of a text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
+from arbitre.agreement.aligned_rows import AlignedRows, IndependentAlignments, align_documents, is_value, leaf_values
+from arbitre.agreement.alpha_of_rows import (
+    MAX_PAIRS,
+    MAX_VALUE_PAIRS,
+    Difference,
+    Differences,
+    alpha_of_rows,
+    observed_agreement,
+)
+from arbitre.agreement.by_document import ByDocument, Resampling
+from arbitre.agreement.leaf_ratings import CategoricalCoefficients, LeafRatings, side_by_side
+from arbitre.agreement.list_gamma import gamma_of_lists
+from arbitre.agreement.notes import notes_of, token_notes
 from arbitre.agreement.ratings import read_rating_table, schema_of
-from arbitre.agreement.structural import StructuralAgreement, structural
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
+from arbitre.engine.columns.column import ListColumn
 from arbitre.errors import DataError
 from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
@@ -20,14 +37,176 @@ from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
 
 if TYPE_CHECKING:
-    from arbitre.agreement.alpha import Difference
+    from arbitre.agreement.aligned_rows import ExchangedChance, IndependentRows
+    from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.schema import SchemaSource
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
     Annotators = Mapping[str, Paths] | str | Path
     """Sources of the documents of each annotator, or a table of ratings."""
+
+
+FORMAT: Final = "arbitre-agreement/1"
+
+
+@dataclass(frozen=True, slots=True)
+class StructuralAgreement:
+    """Agreement of several annotators on nested documents.
+
+    Attributes:
+        alpha: Krippendorff's alpha of whole documents.
+        by_path: Coefficient of each wildcard path: for single values the alpha that fits their kind, for lists and
+            objects, alpha with the distance of the schema.
+        coefficients: Other coefficients of each path whose values are categories; see `CategoricalCoefficients`.
+        gamma: Gamma of the items of each list, by wildcard path. It compares the disorder of the alignments with that
+            of lists from different documents.
+        annotators: Names of the annotators, sorted.
+        documents: Number of documents.
+        exact: Whether every alignment of lists is known to be optimal.
+        notes: Warnings about coefficients that are easily misread.
+    """
+
+    alpha: Coefficient
+    by_path: Mapping[str, Coefficient]
+    coefficients: Mapping[str, CategoricalCoefficients]
+    gamma: Mapping[str, Coefficient]
+    annotators: tuple[str, ...]
+    documents: int
+    exact: bool
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON, valid against `schemas/agreement.schema.json`."""
+        return {
+            "format": FORMAT,
+            "annotators": list(self.annotators),
+            "documents": self.documents,
+            "exact": self.exact,
+            "alpha": self.alpha.to_dict(),
+            "by_path": {path: coefficient.to_dict() for path, coefficient in self.by_path.items()},
+            "coefficients": {path: each.to_dict() for path, each in self.coefficients.items()},
+            "gamma": {path: coefficient.to_dict() for path, coefficient in self.gamma.items()},
+            "notes": list(self.notes),
+        }
+
+
+def structural(
+    comparator: Comparator,
+    annotations: Mapping[str, Mapping[str, Json]],
+    *,
+    difference: Difference = "d",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> StructuralAgreement:
+    """Measure the agreement of annotators on nested documents.
+
+    The documents are aligned at every level. Then each path gets the coefficient that fits its values: alpha for
+    nominal values (distance `exact`), ordinal values (distance `ordinal`), numbers (interval), and otherwise alpha with
+    the distance of the schema. A missing value is left out at its path; it counts in the alpha of the object, list and
+    document that contain it, and in gamma.
+
+    Args:
+        comparator: The comparator.
+        annotations: Documents of each annotator, by id.
+        difference: Difference of two values in alpha: "d" is their distance, "d2" its square, as for interval data.
+            Alpha depends on this choice; its name states it.
+        level: Confidence level of the intervals.
+        resamples: Number of bootstrap resamples of the documents.
+        seed: Random seed of the samples for the expected disagreement, and of the resamples.
+
+    Returns:
+        The agreement. An undefined coefficient has the value None, and a reason.
+
+    Raises:
+        DataError: There are fewer than two annotators, no document has two annotators, or `level` is not between 0
+            and 1.
+    """
+    parts = align_documents(comparator.plan, annotations, again=True)
+    differences = Differences(difference, comparator.plan.certificate.symmetric)
+    ids = sorted({name for documents in annotations.values() for name in documents})
+    by_document = ByDocument(tuple(ids), Resampling(level, resamples, seed))
+    by_path: dict[str, Coefficient] = {}
+    coefficients: dict[str, CategoricalCoefficients] = {}
+    gammas: dict[str, Coefficient] = {}
+    alignments = IndependentAlignments(parts[0])
+    for path, same in _by_path(parts).items():
+        largest = max(same, key=lambda part: len(part.rows))
+        independent = alignments.of(largest)
+        rated = LeafRatings.of(independent.part)
+        by_path[path] = _independent_alpha(differences, independent, rated, by_document, seed)
+        if rated and independent.aligned_by not in {"all fields", "these values"}:
+            compared = side_by_side(rated, by_path[path], comparator.plan, by_document)
+            coefficients |= {} if compared is None else {path: compared}
+        differences.forget(largest.column)
+        if isinstance(largest.column, ListColumn) and largest.alignments:
+            gammas[path] = gamma_of_lists(largest, largest.column, by_document, seed=seed)
+    return StructuralAgreement(
+        alpha=by_path[""],
+        by_path=by_path,
+        coefficients=coefficients,
+        gamma=gammas,
+        annotators=tuple(sorted(annotations)),
+        documents=len(parts[0].rows),
+        exact=all(alignment.exact for part in parts for alignment in part.alignments),
+        notes=(*notes_of(by_path, coefficients), *token_notes(leaf_values(parts))),
+    )
+
+
+def alpha_of_documents(plan: Plan, documents: AlignedRows) -> Coefficient:
+    """Return alpha of whole documents, with the distance of the schema.
+
+    Args:
+        plan: The compiled schema.
+        documents: The first element of the result of `align_documents`.
+    """
+    return _alpha(Differences("d", plan.certificate.symmetric), documents, LeafRatings.of(documents), None, seed=0)
+
+
+def _independent_alpha(
+    differences: Differences,
+    independent: IndependentRows,
+    rated: LeafRatings | None,
+    by_document: ByDocument,
+    seed: int,
+) -> Coefficient:
+    """Return the alpha that fits the kind of the values, and states what their items are aligned by."""
+
+    def observed(part: AlignedRows) -> float | None:
+        ratings = LeafRatings.of(part)
+        return observed_agreement(differences, part) if ratings is None else ratings.alpha(None).observed
+
+    chance = independent.chance(observed, seed)
+    alpha = _alpha(differences, independent.part, rated, by_document, seed, chance)
+    if independent.aligned_by == "these values":
+        reason = "The items are aligned by these values, so the values always agree."
+        alpha = replace(alpha, value=None, reason=reason, interval=None, local=None)
+    return replace(alpha, aligned_by=independent.aligned_by)
+
+
+def _alpha(  # noqa: PLR0917
+    differences: Differences,
+    part: AlignedRows,
+    rated: LeafRatings | None,
+    by_document: ByDocument | None,
+    seed: int,
+    chance: ExchangedChance | None = None,
+) -> Coefficient:
+    """Return the alpha that fits the kind of the values."""
+    if rated is not None:
+        return rated.alpha(by_document, chance)
+    most = MAX_VALUE_PAIRS if is_value(part.column) else MAX_PAIRS
+    return alpha_of_rows(differences, part, by_document, seed=seed, most=most, chance=chance)
+
+
+def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
+    paths: dict[str, list[AlignedRows]] = {}
+    for part in parts:
+        paths.setdefault(part.path, []).append(part)
+    return paths
 
 
 class AgreeKeywords(ComparatorKeywords, ReadingKeywords, total=False):

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from arbitre.agreement.categorical import label
 from arbitre.agreement.gamma import CHANCE_MODELS, PRECISION, SAMPLES, Continua, Expected, check_options, gamma_of
 from arbitre.agreement.notes import LOW
+from arbitre.agreement.ratings import label
 from arbitre.entities.reading import read
 from arbitre.entities.spans import AUTO
 from arbitre.errors import DataError, OptionError, did_you_mean

@@ -1,4 +1,20 @@
-"""Coefficients by document: their confidence intervals, and the agreement expected within each document."""
+"""Coefficients by document: their confidence intervals, and the agreement expected within each document.
+
+An interval needs a coefficient on thousands of resamples of the documents. Computing it from the annotations each time
+would be far too slow, so a coefficient comes with *sums by document*: if a document is drawn twice, its sums count
+twice. What has to be summed depends on what disagreement is measured on, and each kind has a class of its own:
+
+* `categorical.ChanceSums`: categories, for S, pi, kappa and AC1. The sums are the numbers of ratings of each annotator
+  and category, in small dense tables.
+* `alpha_of_ratings.AlphaSums`: ratings, for alpha. The annotators are pooled. Ordinal differences depend on how often
+  each category was drawn, and there may be many categories: the sums are sparse, by pair of categories.
+* `alpha_of_rows.PairSums`: any values, for alpha with the distance of the schema. Without categories, the distances of
+  pairs of values are summed by pair of documents.
+* `list_gamma.GammaParts`: lists, for gamma. The expected disorder is that of combinations of lists, with a document for
+  each annotator, which no table by pair of documents holds.
+
+All of them satisfy `Resampled`, which is all that this module knows about them.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +22,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from arbitre.agreement.coefficient import TOLERANCE, CoefficientInterval, DocumentAgreement, LocalChance
-from arbitre.agreement.sums import summed
 from arbitre.arrays import exact_dot, exact_sum
 from arbitre.statistics.intervals import CHUNK_CELLS, LEVEL, RESAMPLES, check_bootstrap, draws, resampled_ends
 
@@ -37,7 +53,7 @@ PERMUTATIONS: Final = 199
 class Resampled(Protocol):
     """A coefficient as a function of how often each document counts.
 
-    Methods return the observed and the expected agreement, NaN if undefined.
+    Methods return the observed agreement and the agreement expected by chance, NaN if undefined.
     """
 
     @property
@@ -45,7 +61,11 @@ class Resampled(Protocol):
         """Number of cells that a resample needs besides its weights."""
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the agreement in each resample; `weights` has the shape (resamples, documents)."""
+        """Return the agreement in each resample; shapes (resamples,).
+
+        Args:
+            weights: How often each document was drawn; shape (resamples, documents).
+        """
 
 
 class DocumentSums(Resampled, Protocol):
@@ -120,12 +140,23 @@ class ByDocument:
     ids: tuple[str, ...]
     resampling: Resampling
 
-    def with_interval(self, coefficient: Coefficient, sums: Resampled, documents: int) -> Coefficient:
-        """Return the coefficient with its interval."""
-        interval = self.resampling.interval(
-            lambda weights: corrected(*sums.weighted(weights)), documents, width=sums.width
-        )
-        return replace(coefficient, interval=interval)
+    def with_interval(
+        self, coefficient: Coefficient, sums: Resampled, documents: int, *, expected: float | None = None
+    ) -> Coefficient:
+        """Return the coefficient with its interval.
+
+        Args:
+            coefficient: The coefficient.
+            sums: The coefficient by document.
+            documents: Number of documents in `sums`.
+            expected: The expected agreement, if it does not depend on the documents that are drawn.
+        """
+
+        def values(weights: Floats) -> Floats:
+            observed, by_chance = sums.weighted(weights)
+            return corrected(observed, by_chance if expected is None else np.full_like(observed, expected))
+
+        return replace(coefficient, interval=self.resampling.interval(values, documents, width=sums.width))
 
     def added(
         self,
@@ -145,7 +176,7 @@ class ByDocument:
             permuted: Returns the expected agreement within each document if the items were in other documents. It takes
                 the position of the document of each item among those that have items.
         """
-        used, at, items = np.unique(document, return_inverse=True, return_counts=True)
+        used, at, items = np.unique(document, return_inverse=True, return_counts=True)  # `at`: position in `used`
         coefficient = self.with_interval(coefficient, sums, len(used))
         several = (items > 1).nonzero()[0]
         if len(several) == 0:
@@ -160,9 +191,18 @@ class ByDocument:
             local = replace(local, homogeneous=float(np.mean(values)), p=(reached + 1) / (PERMUTATIONS + 1))
         return replace(coefficient, local=local)
 
-    def _local(self, observed: Floats, expected: Floats, mass: Floats, names: list[str]) -> LocalChance:
+    @staticmethod
+    def _local(observed: Floats, expected: Floats, mass: Floats, names: list[str]) -> LocalChance:
+        """Return the coefficient with the mean agreement expected within documents.
+
+        Args:
+            observed: Observed agreement within each document; shape (documents,).
+            expected: Agreement expected by chance within each document.
+            mass: Weight of each document: its number of ratings.
+            names: Ids of the documents.
+        """
         o, e = _mean(observed, mass), _mean(expected, mass)
-        values = corrected(np.append(observed, o), np.append(expected, e)).tolist()
+        values = corrected(np.append(observed, o), np.append(expected, e)).tolist()  # of each document, then of all
         value = [None if np.isnan(each) else each for each in values]
         lowest, highest = (
             DocumentAgreement(names[at], value[at], float(observed[at]), float(expected[at]))
@@ -171,7 +211,31 @@ class ByDocument:
         return LocalChance(value[-1], o, e, len(names), lowest, highest)
 
 
+def summed(document: Indices, values: Floats | Indices, documents: int) -> Floats:
+    """Return the sum of the values of each document.
+
+    Args:
+        document: Document of each value; shape (values,).
+        values: The values; shape (values,).
+        documents: Number of documents: the length of the result.
+    """
+    return np.bincount(document, values, minlength=documents).astype(np.float64)
+
+
+def cell_sums(rows: Indices, columns: Indices, values: Floats, shape: tuple[int, int]) -> sparse.csr_array:
+    """Return a sparse table in which each cell is the sum of the values with its row and column.
+
+    Args:
+        rows: Row of each value; shape (values,).
+        columns: Column of each value; shape (values,).
+        values: The values; shape (values,).
+        shape: Number of rows and of columns of the table.
+    """
+    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
+
+
 def _mean(values: Floats, mass: Floats) -> float:
+    """Return the mean weighted by mass."""
     return exact_dot(values, mass) / exact_sum(mass)
 
 
@@ -190,9 +254,6 @@ def _leaving_one_out(units: int, cells: int) -> Iterator[Floats]:
         weights = np.ones((len(left_out), units))
         weights[np.arange(len(left_out)), left_out] = 0.0
         yield weights
-
-
-# Confidence intervals of coefficients on items.
 
 
 def interval(

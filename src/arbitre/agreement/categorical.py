@@ -3,36 +3,31 @@
 The observed agreement is that of the items that at least two annotators rated. If ratings are missing, the shares of
 the categories, from which the agreement expected by chance is computed, are those of all rated items (Gwet, 2014);
 Cohen's kappa and Aickin's alpha leave out the items of one annotator. For surveys, see (Artstein and Poesio, 2008;
-Gwet, 2014).
+Gwet, 2014). All but Aickin's alpha are computed from `RatingSums`, which also gives them on resamples of documents.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from arbitre.agreement.coefficient import TOLERANCE, Coefficient
-from arbitre.agreement.ratings import Ratings
-from arbitre.agreement.sums import AlphaSums, Level, RatingSums
-from arbitre.arrays import exact_dot
+from arbitre.agreement.ratings import MISSING, Ratings, facts
+from arbitre.arrays import exact_dot, weighted_sums
 from arbitre.errors import DataError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.arrays import Floats
+    from arbitre.arrays import Floats, Indices
     from arbitre.values import Json
 
 
 Weights: TypeAlias = Literal["linear", "quadratic"]
 """How disagreement grows with the distance between the positions of two categories."""
-
-MOST_EXCHANGED: Final = 3
-"""Number of most frequently exchanged pairs of categories to list."""
 
 ROUNDS: Final = 10_000
 """Maximum number of iterations of Aickin's alpha."""
@@ -297,6 +292,16 @@ def _measured(
     *,
     ordered: bool = False,
 ) -> Coefficient:
+    """Return the coefficient of ratings.
+
+    Args:
+        name: Name of the coefficient.
+        ratings: The ratings.
+        chance: Returns the agreement expected by chance: one of the methods `by_...` of `RatingSums`.
+        model: Description of the chance model.
+        weights: See `cohen_kappa`.
+        ordered: Whether the order of the categories was given.
+    """
     ratings = ratings.with_at_least(1)
     sums = RatingSums.of(ratings, agreement_of(ratings, weights, ordered=ordered))
     share = _number(sums.observed)
@@ -328,108 +333,156 @@ def agreement_of(ratings: Ratings, weights: str | None, *, ordered: bool) -> Flo
 
 
 def _corrected(name: str, ratings: Ratings, share: float | None, expected: float | None, model: str) -> Coefficient:
+    """Return the coefficient of an observed and an expected agreement, with the facts about the ratings."""
     return Coefficient.corrected(share, expected, name=name, chance_model=model, **facts(ratings))
 
 
-def specific_agreement(ratings: Ratings) -> dict[str, float]:
-    """Return the specific agreement of each category that two annotators could have shared, in [0, 1]."""
-    size = len(ratings.categories)
-    same, possible = np.zeros(size), np.zeros(size)
-    for _, first, second in ratings.pairs():
-        same += 2.0 * np.bincount(first[first == second], minlength=size)
-        possible += np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
-    return {
-        label(category): float(same[at] / possible[at])
-        for at, category in enumerate(ratings.categories)
-        if possible[at] > 0.0
-    }
+@dataclass(frozen=True, eq=False, slots=True)
+class RatingSums:
+    """Sums over rated items, per group of items: a document or a resample.
 
+    The observed agreement depends on the items that at least two annotators rated, the shares of the categories on all
+    rated items (Gwet, 2014).
 
-def exchanged(ratings: Ratings) -> tuple[tuple[str, str, int], ...]:
-    """Return the `MOST_EXCHANGED` pairs of different categories that were given to the same items most often."""
-    size = len(ratings.categories)
-    cells = [np.minimum(first, second) * size + np.maximum(first, second) for _, first, second in ratings.pairs()]
-    pairs, counts = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *cells]), return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    often = [(*divmod(int(pairs[at]), size), int(counts[at])) for at in order]
-    different = ((first, second, count) for first, second, count in often if first != second)
-    return tuple(
-        (label(ratings.categories[first]), label(ratings.categories[second]), count)
-        for first, second, count in islice(different, MOST_EXCHANGED)
-    )
-
-
-def label(category: Json) -> str:
-    """Return a category as text: a text as it is, any other value as JSON."""
-    return category if isinstance(category, str) else json.dumps(category, ensure_ascii=False)
-
-
-def facts(ratings: Ratings) -> dict[str, Any]:
-    """Return the attributes of a coefficient that describe the ratings."""
-    annotators, rated = ratings.codes.shape
-    shares = [[None if np.isnan(share) else share for share in row] for row in ratings.margins().T.tolist() if rated]
-    return {
-        "items": int((ratings.rated.sum(axis=0) > 1).sum()),
-        "annotators": annotators,
-        "margins": dict(zip(map(label, ratings.categories), map(tuple, shares), strict=False)),
-        "by_category": specific_agreement(ratings),
-        "exchanged": exchanged(ratings),
-    }
-
-
-# Krippendorff's alpha (Krippendorff, 2018): several annotators, missing ratings, any difference between values.
-
-
-def krippendorff_alpha(
-    data: Sequence[Sequence[Json]],
-    level: Level | Callable[[Json, Json], float] = "nominal",
-    *,
-    categories: Sequence[Json] | None = None,
-) -> Coefficient:
-    """Compute Krippendorff's alpha: 1 minus the ratio of the observed to the expected disagreement.
-
-    The chance model draws two different ratings from the pooled ratings, without replacement. Alpha therefore differs
-    from Scott's pi if there are few items. Items with fewer than two ratings are left out.
-
-    Args:
-        data: One sequence of values per annotator; None if missing.
-        level: "nominal", "ordinal", "interval" (squared difference), "ratio" (squared difference relative to the sum),
-            or a function of two values that returns their difference: symmetric, not negative, 0 for equal values.
-        categories: The values in order, for "ordinal"; by default those that occur, sorted.
-
-    Returns:
-        The coefficient. `observed` and `expected` are 1 minus the disagreement. The value is None if all values are
-        equal.
-
-    Raises:
-        DataError: The sequences differ in length, there are fewer than two, or `level` requires ordered values or
-            numbers and the values are not.
-        OptionError: `level` is unknown.
-
-    >>> round(krippendorff_alpha(["AAAAAB", "ABBBBB"]).value, 4)
-    -0.2222
+    Attributes:
+        items: Number of items that at least two annotators rated; shape (groups,).
+        rated: Number of rated items; shape (groups,).
+        agreed: Sum over the items of at least two annotators of the mean agreement of two; shape (groups,).
+        shares: Sum over rated items of the share of each category; shape (groups, categories).
+        counts: Number of ratings of each annotator and category; shape (groups, annotators, categories).
+        agreement: Agreement of two categories, in [0, 1]; shape (categories, categories). None for exact agreement.
     """
-    return alpha_of(Ratings.of(data, categories), level, ordered=categories is not None)
+
+    items: Floats
+    rated: Floats
+    agreed: Floats
+    shares: Floats
+    counts: Floats
+    agreement: Floats | None
+
+    @classmethod
+    def of(
+        cls, ratings: Ratings, agreement: Floats | None = None, *, group: Indices | None = None, groups: int = 1
+    ) -> RatingSums:
+        """Sum the ratings of each group.
+
+        Args:
+            ratings: Items that at least one annotator rated.
+            agreement: See `RatingSums`.
+            group: Group of each item; by default, all items are in one group.
+            groups: Number of groups.
+        """
+        annotators, number = ratings.codes.shape
+        size = len(ratings.categories)
+        group = np.zeros(number, dtype=np.intp) if group is None else group
+        raters = ratings.rated.sum(axis=0)  # of each item
+        sums = np.zeros(number)  # over the pairs of ratings of each item
+        for items, first, second in ratings.pairs():
+            sums[items] += first == second if agreement is None else agreement[first, second]
+        several = raters > 1
+        agreed = np.zeros(number)
+        agreed[several] = 2.0 * sums[several] / (raters[several] * (raters[several] - 1.0))
+        counts, shares = np.zeros((groups, annotators, size)), np.zeros((groups, size))
+        for annotator, codes in enumerate(ratings.codes):
+            rated = codes != MISSING
+            cells = group[rated] * size + codes[rated]  # cells of a table of groups and categories
+            counts[:, annotator] = np.bincount(cells, minlength=groups * size).reshape(groups, size)
+            shares += np.bincount(cells, 1.0 / raters[rated], minlength=groups * size).reshape(groups, size)
+        by_group = [
+            np.bincount(group, each, minlength=groups).astype(np.float64) for each in (several, raters > 0, agreed)
+        ]
+        return cls(by_group[0], by_group[1], by_group[2], shares, counts, agreement)
+
+    def weighted(self, weights: Floats) -> RatingSums:
+        """Return the sums over groups that count several times; `weights` has the shape (resamples, groups)."""
+        groups, *shape = self.counts.shape
+        counts = weighted_sums(weights, self.counts.reshape(groups, -1)).reshape(-1, *shape)
+        items, rated, agreed = (weighted_sums(weights, each) for each in (self.items, self.rated, self.agreed))
+        return RatingSums(items, rated, agreed, weighted_sums(weights, self.shares), counts, self.agreement)
+
+    @property
+    def observed(self) -> Floats:
+        """Mean agreement of two annotators of an item; NaN without items. Shape (groups,)."""
+        with np.errstate(invalid="ignore"):
+            mean: Floats = self.agreed / self.items
+        return mean
+
+    def by_pooled_ratings(self) -> Floats:
+        """Return the agreement of two ratings drawn from the ratings of all annotators (pi); shape (groups,)."""
+        shares = self._mean_shares()
+        return self._agreement(shares, shares)
+
+    def by_own_ratings(self) -> Floats:
+        """Return the mean agreement of ratings drawn from those of two different annotators (kappa); shape (groups,).
+
+        Pairs with an annotator who rated nothing are left out.
+        """
+        with np.errstate(invalid="ignore"):
+            margins = self.counts / self.counts.sum(axis=-1, keepdims=True)
+        pairs = combinations(range(margins.shape[1]), 2)
+        expected = np.array([self._agreement(margins[:, i], margins[:, j]) for i, j in pairs])
+        known = ~np.isnan(expected)
+        with np.errstate(invalid="ignore"):
+            mean: Floats = np.where(known, expected, 0.0).sum(axis=0) / known.sum(axis=0)
+        return mean
+
+    def by_equal_probabilities(self, categories: int | None = None) -> Floats:
+        """Return the agreement of ratings that draw all categories with the same probability (S); shape (groups,)."""
+        size = self.shares.shape[-1] if categories is None else categories
+        expected = 1.0 / size if self.agreement is None else float(self.agreement.mean())
+        return np.full(self.items.shape, expected)
+
+    def by_hard_items(self) -> Floats:
+        """Return the agreement of random ratings of items that are hard to rate (AC1); shape (groups,)."""
+        shares = self._mean_shares()
+        size = shares.shape[-1]
+        if size == 1:
+            return np.ones(self.items.shape)
+        weight = size if self.agreement is None else float(self.agreement.sum())
+        expected: Floats = weight / (size * (size - 1)) * (shares * (1.0 - shares)).sum(axis=-1)
+        return expected
+
+    def _mean_shares(self) -> Floats:
+        """Return the mean share of each category over the rated items; shape (groups, categories)."""
+        with np.errstate(invalid="ignore"):
+            shares: Floats = self.shares / self.rated[:, None]
+        return shares
+
+    def _agreement(self, first: Floats, second: Floats) -> Floats:
+        """Return the agreement of two ratings that are drawn with these probabilities; shape (groups,).
+
+        Args:
+            first: Probability of each category for the first rating; shape (groups, categories).
+            second: The same for the second rating.
+        """
+        shares = first if self.agreement is None else (first[..., None] * self.agreement).sum(axis=-2)
+        expected: Floats = (shares * second).sum(axis=-1)
+        return expected
 
 
-def alpha_of(
-    ratings: Ratings, level: Level | Callable[[Json, Json], float] = "nominal", *, ordered: bool = False
-) -> Coefficient:
-    """Compute Krippendorff's alpha of encoded ratings.
+@dataclass(frozen=True, eq=False, slots=True)
+class ChanceSums:
+    """A coefficient by document: sums over its items, with a chance model. See `by_document.DocumentSums`.
 
-    Args:
-        ratings: The ratings.
-        level: See `krippendorff_alpha`.
-        ordered: Whether the order of the categories was given.
-
-    Returns:
-        The coefficient; see `krippendorff_alpha`.
+    Attributes:
+        sums: The sums. Each group but the last is a document. The last one contains the items of documents without an
+            item of two annotators, which are not resampled: they count once in every resample.
+        chance: Returns the agreement expected by chance in each group of such sums.
     """
-    ratings = ratings.with_at_least(2)
-    observed, expected = (
-        None if np.isnan(each[0]) else float(each[0])
-        for each in AlphaSums.of(ratings, level, ordered=ordered).weighted(np.ones((1, 1)))
-    )
-    name = f"alpha_{level if isinstance(level, str) else getattr(level, '__name__', 'function')}"
-    model = "pooled ratings, without replacement"
-    return Coefficient.corrected(observed, expected, name=name, chance_model=model, **facts(ratings))
+
+    sums: RatingSums
+    chance: Callable[[RatingSums], Floats]
+
+    @property
+    def width(self) -> int:
+        """Number of cells that a resample needs besides its weights."""
+        return int(self.sums.counts[0].size + self.sums.shares.shape[1])
+
+    def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the observed and the expected agreement if documents count several times; shapes (resamples,)."""
+        sums = self.sums.weighted(np.column_stack([weights, np.ones(len(weights))]))
+        return sums.observed, self.chance(sums)
+
+    def each(self) -> tuple[Floats, Floats]:
+        """Return the observed and the expected agreement in each document; shapes (groups,)."""
+        return self.sums.observed[:-1], self.chance(self.sums)[:-1]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
-from arbitre.agreement.agree import AgreeKeywords, annotations_of
-from arbitre.agreement.categorical import label
-from arbitre.agreement.ratings import schema_of
-from arbitre.agreement.structural import StructuralAgreement, structural
+from arbitre.agreement.agree import AgreeKeywords, StructuralAgreement, annotations_of, structural
+from arbitre.agreement.ratings import label, schema_of
 from arbitre.comparator import Comparator
 from arbitre.comparator.api import write_overlay
 from arbitre.comparator.comparator import ComparatorKeywords
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.agreement.agree import Annotators
-    from arbitre.agreement.alpha import Difference
+    from arbitre.agreement.alpha_of_rows import Difference
     from arbitre.inputs.options import ReadOptions
     from arbitre.schema import SchemaSource
     from arbitre.values import Json

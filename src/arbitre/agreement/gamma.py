@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ge
 import numpy as np
 
 from arbitre.agreement.alignment import NONE, align
-from arbitre.agreement.categorical import MOST_EXCHANGED, label
 from arbitre.agreement.coefficient import Coefficient
+from arbitre.agreement.ratings import MOST_EXCHANGED, label
 from arbitre.arrays import exact_dot
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.values import canonical

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.agreement.alignment import NONE
+from arbitre.agreement.by_document import summed
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.list_alignment import align_lists
-from arbitre.agreement.sums import ListSums
+from arbitre.arrays import weighted_sums
 
 if TYPE_CHECKING:
     from arbitre.agreement.aligned_rows import AlignedRows
@@ -36,15 +37,19 @@ PRECISION: Final = 0.005
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GammaParts:
-    """Sums from which gamma of lists is computed, by document, so that documents can be resampled.
+    """Gamma of lists by document, from the disorders of their alignments. See `by_document.Resampled`.
+
+    The observed disorder is that of the lists of the same document, and the expected one that of combinations of lists
+    of different documents, one for each annotator. A disorder is multiplied by the number of annotators, so that it can
+    be divided by the number of all items.
 
     Attributes:
-        disorders: Sum of the disorders of the lists with at least two annotators, times the number of annotators, per
-            document; shape (documents,).
-        items: Number of their items per document.
-        drawn: Documents of combinations of lists of different documents; shape (combinations, annotators).
-        disorders_drawn: Disorder of each combination, times the number of annotators; shape (combinations,).
-        items_drawn: Number of items of each combination.
+        disorders: Sum of the disorders of the lists of each document that at least two annotators have; shape
+            (documents,).
+        items: Number of items of these lists; shape (documents,).
+        drawn: Documents of the lists of each combination; shape (combinations, annotators).
+        disorders_drawn: Disorder of the alignment of each combination; shape (combinations,).
+        items_drawn: Number of items of each combination; shape (combinations,).
         sampled: Whether the combinations are a sample.
     """
 
@@ -60,6 +65,34 @@ class GammaParts:
         """Disorder expected by chance, per item; None without items."""
         items = float(self.items_drawn.sum())
         return float(self.disorders_drawn.sum()) / items if items else None
+
+    @property
+    def used(self) -> Indices:
+        """The documents with lists of at least two annotators, which are resampled."""
+        return self.items.nonzero()[0]
+
+    @property
+    def width(self) -> int:
+        """Number of cells that a resample needs besides its weights."""
+        return self.drawn.size
+
+    def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the observed and the expected agreement in each resample; shapes (resamples,).
+
+        A combination counts as often as its documents together: the product of their weights.
+
+        Args:
+            weights: How often each document of `used` was drawn; shape (resamples, documents used). Other documents
+                count once.
+        """
+        used = self.used
+        every = np.ones((len(weights), len(self.items)))
+        every[:, used] = weights
+        drawn = every[:, self.drawn].prod(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            observed = weighted_sums(weights, self.disorders[used]) / weighted_sums(weights, self.items[used])
+            expected = weighted_sums(drawn, self.disorders_drawn) / weighted_sums(drawn, self.items_drawn)
+            return 1.0 - observed, 1.0 - expected
 
     @property
     def standard_error(self) -> float | None:
@@ -88,12 +121,7 @@ def gamma_of_lists(part: AlignedRows, column: ListColumn, by_document: ByDocumen
     if observed is None or parts.expected is None:
         return Coefficient.corrected(None, None, **facts)
     coefficient = Coefficient.corrected(observed, 1.0 - parts.expected, standard_error=parts.standard_error, **facts)
-    used = parts.items.nonzero()[0]
-    position = np.full(len(parts.items), len(used))
-    position[used] = np.arange(len(used))
-    drawn = position[parts.drawn]
-    sums = ListSums(parts.disorders[used], parts.items[used], drawn, parts.disorders_drawn, parts.items_drawn)
-    return by_document.with_interval(coefficient, sums, len(used))
+    return by_document.with_interval(coefficient, parts, len(parts.used))
 
 
 def gamma_parts(part: AlignedRows, column: ListColumn, *, seed: int) -> GammaParts:
@@ -106,17 +134,15 @@ def gamma_parts(part: AlignedRows, column: ListColumn, *, seed: int) -> GammaPar
     """
     held = part.rows != NONE
     annotators, documents = part.rows.shape[1], int(part.document.max(initial=-1)) + 1
-    counts = np.append(column.lengths, 0)[part.rows].sum(axis=1)
+    counts = np.append(column.lengths, 0)[part.rows].sum(axis=1)  # items of each unit; a missing list has none
     shared = (held.sum(axis=1) > 1) & (counts > 0)
     disorders = np.array([alignment.disorder for alignment in part.alignments]) * annotators
-    sums, items = (
-        np.bincount(part.document[shared], each[shared].astype(np.float64), minlength=documents).astype(np.float64)
-        for each in (disorders, counts)
-    )
+    sums, items = (summed(part.document[shared], each[shared], documents) for each in (disorders, counts))
     none = np.empty(0)
     parts = GammaParts(sums, items, np.empty((0, annotators), dtype=np.intp), none, none, sampled=False)
     if not shared.any() or _documents(part) < annotators:
         return parts
+    # All lists, whoever made them, and the document of each; shapes (lists,).
     pool, documents_of = part.rows[held], np.broadcast_to(part.document[:, None], held.shape)[held]
     if comb(len(pool), annotators) <= MAX_LISTS:
         places = np.array(list(combinations(range(len(pool)), annotators)), dtype=np.intp)
@@ -143,7 +169,15 @@ def _documents(part: AlignedRows) -> int:
 
 
 def _extended(parts: GammaParts, column: ListColumn, lists: Indices, drawn: Indices, *, sampled: bool) -> GammaParts:
-    """Align more combinations of lists."""
+    """Return the parts with more combinations of lists.
+
+    Args:
+        parts: The parts.
+        column: The column of the lists.
+        lists: Rows of the lists of each combination; shape (combinations, annotators).
+        drawn: Documents of these lists; the same shape.
+        sampled: Whether the combinations are a sample.
+    """
     disorders = np.array([alignment.disorder for alignment in align_lists(column, lists, search=False)])
     return replace(
         parts,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.agreement.by_document import MIN_UNITS
-from arbitre.agreement.side_by_side import DIVERGENCE
+from arbitre.agreement.leaf_ratings import DIVERGENCE
 from arbitre.statistics.intervals import FEW_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.agreement.coefficient import Coefficient
-    from arbitre.agreement.side_by_side import CategoricalCoefficients
+    from arbitre.agreement.leaf_ratings import CategoricalCoefficients
     from arbitre.values import Json
 
 DOMINANT: Final = 0.8

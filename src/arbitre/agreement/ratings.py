@@ -1,12 +1,13 @@
-"""Categories that annotators gave to the same items, as codes."""
+"""Categories that annotators gave to the same items: as codes, what describes them, and how a table of them is read."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 
-MISSING = -1
+MISSING: Final = -1
 """Code of a missing rating."""
+
+MOST_EXCHANGED: Final = 3
+"""Number of most frequently exchanged pairs of categories to list."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -128,6 +132,7 @@ _SORTABLE: Final = ((int, float), (str,))
 
 
 def _all_are(categories: Iterable[Json], kinds: tuple[type, ...]) -> bool:
+    """Return whether all categories are of these types, and none is a boolean."""
     return all(isinstance(value, kinds) and not isinstance(value, bool) for value in categories)
 
 
@@ -138,7 +143,50 @@ def _in_order(known: dict[Hashable, Json]) -> dict[Hashable, Json]:
     return known
 
 
-# Reads a table of ratings: a row for each item, a column for each annotator.
+def specific_agreement(ratings: Ratings) -> dict[str, float]:
+    """Return the specific agreement of each category that two annotators could have shared, in [0, 1]."""
+    size = len(ratings.categories)
+    same, possible = np.zeros(size), np.zeros(size)
+    for _, first, second in ratings.pairs():
+        same += 2.0 * np.bincount(first[first == second], minlength=size)
+        possible += np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
+    return {
+        label(category): float(same[at] / possible[at])
+        for at, category in enumerate(ratings.categories)
+        if possible[at] > 0.0
+    }
+
+
+def exchanged(ratings: Ratings) -> tuple[tuple[str, str, int], ...]:
+    """Return the `MOST_EXCHANGED` pairs of different categories that were given to the same items most often."""
+    size = len(ratings.categories)
+    cells = [np.minimum(first, second) * size + np.maximum(first, second) for _, first, second in ratings.pairs()]
+    pairs, counts = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *cells]), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    often = [(*divmod(int(pairs[at]), size), int(counts[at])) for at in order]
+    different = ((first, second, count) for first, second, count in often if first != second)
+    return tuple(
+        (label(ratings.categories[first]), label(ratings.categories[second]), count)
+        for first, second, count in islice(different, MOST_EXCHANGED)
+    )
+
+
+def label(category: Json) -> str:
+    """Return a category as text: a text as it is, any other value as JSON."""
+    return category if isinstance(category, str) else json.dumps(category, ensure_ascii=False)
+
+
+def facts(ratings: Ratings) -> dict[str, Any]:
+    """Return the attributes of a coefficient that describe the ratings."""
+    annotators, rated = ratings.codes.shape
+    shares = [[None if np.isnan(share) else share for share in row] for row in ratings.margins().T.tolist() if rated]
+    return {
+        "items": int((ratings.rated.sum(axis=0) > 1).sum()),
+        "annotators": annotators,
+        "margins": dict(zip(map(label, ratings.categories), map(tuple, shares), strict=False)),
+        "by_category": specific_agreement(ratings),
+        "exchanged": exchanged(ratings),
+    }
 
 
 _Schema = TypeVar("_Schema")

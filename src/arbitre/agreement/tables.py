@@ -12,12 +12,12 @@ from arbitre.values import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from arbitre.agreement.agree import StructuralAgreement
     from arbitre.agreement.agree_spans import SpanAgreement
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Standing
     from arbitre.agreement.consensus.leave_one_out import LeaveOneOut
-    from arbitre.agreement.side_by_side import CategoricalCoefficients
-    from arbitre.agreement.structural import StructuralAgreement
+    from arbitre.agreement.leaf_ratings import CategoricalCoefficients
 
 MAX_EXCHANGED: Final = 5
 """Maximum number of pairs of exchanged labels."""

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
-from arbitre.agreement.agree import AgreeKeywords, read_annotations
+from arbitre.agreement.agree import AgreeKeywords, alpha_of_documents, read_annotations
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import LEAST_ANNOTATORS, LEAST_VALUES, Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
@@ -18,7 +18,6 @@ from arbitre.agreement.consensus.queue import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
 from arbitre.agreement.consensus.risk import error_rates, least_risk, standing_of
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
-from arbitre.agreement.structural import alpha_of_documents
 from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.engine.batch_comparison import compare_batch

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Literal
 from rich.text import Text
 
 from arbitre.agreement import tables
-from arbitre.agreement.agree import annotations_of
-from arbitre.agreement.categorical import label
+from arbitre.agreement.agree import annotations_of, structural
 from arbitre.agreement.category_distances import Measured, suggest_distances_on
-from arbitre.agreement.ratings import is_rating_table, schema_of
-from arbitre.agreement.structural import structural
+from arbitre.agreement.ratings import is_rating_table, label, schema_of
 from arbitre.cli.option_values import named_sources
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, Terminal, counted, titled
