@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from arbitre import Comparator, DataError, agreement
+from arbitre import Comparator, OptionError, agreement
 from arbitre.distances import catalogue
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "oracles" / "agreement.json"
@@ -293,7 +293,7 @@ class TestIntervals:
             for level in (0.8, 0.99)
         )
         assert high.low < low.low < low.high < high.high
-        with pytest.raises(DataError, match="between 0 and 1"):
+        with pytest.raises(OptionError, match="between 0 and 1"):
             agreement.structural(Comparator(SPEAKERS), pages(LETTERS), level=95)
 
     def test_items_are_resampled_as_by_scipy(self):

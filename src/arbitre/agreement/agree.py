@@ -122,8 +122,8 @@ def structural(
         The agreement. An undefined coefficient has the value None, and a reason.
 
     Raises:
-        DataError: There are fewer than two annotators, no document has two annotators, or `level` is not between 0
-            and 1.
+        DataError: There are fewer than two annotators, or no document has two annotators.
+        OptionError: `level` is not between 0 and 1.
     """
     parts = align_documents(comparator.plan, annotations, again=True)
     differences = Differences(difference, comparator.plan.certificate.symmetric)
@@ -173,7 +173,15 @@ def _independent_alpha(
     by_document: ByDocument,
     seed: int,
 ) -> Coefficient:
-    """Return the alpha that fits the kind of the values, and states what their items are aligned by."""
+    """Return the alpha that fits the kind of the values, and states what their items are aligned by.
+
+    Args:
+        differences: Compares values that are not rated.
+        independent: The values, aligned without looking at them if possible.
+        rated: The values as ratings; None if their distance fits no level of measurement.
+        by_document: Adds the interval and the local expected agreement.
+        seed: Random seed of the samples.
+    """
 
     def observed(part: AlignedRows) -> float | None:
         ratings = LeafRatings.of(part)
@@ -195,7 +203,16 @@ def _alpha(  # noqa: PLR0917
     seed: int,
     chance: ExchangedChance | None = None,
 ) -> Coefficient:
-    """Return the alpha that fits the kind of the values."""
+    """Return the alpha that fits the kind of the values.
+
+    Args:
+        differences: Compares values that are not rated.
+        part: The values.
+        rated: The values as ratings; None if their distance fits no level of measurement.
+        by_document: Adds the interval and the local expected agreement; None adds nothing.
+        seed: Random seed of the samples.
+        chance: The expected agreement, instead of that of pooled values.
+    """
     if rated is not None:
         return rated.alpha(by_document, chance)
     most = MAX_VALUE_PAIRS if is_value(part.column) else MAX_PAIRS
@@ -203,6 +220,7 @@ def _alpha(  # noqa: PLR0917
 
 
 def _by_path(parts: tuple[AlignedRows, ...]) -> dict[str, list[AlignedRows]]:
+    """Return the aligned values by wildcard path; a path may have values in several columns, one for each kind."""
     paths: dict[str, list[AlignedRows]] = {}
     for part in parts:
         paths.setdefault(part.path, []).append(part)
@@ -244,7 +262,7 @@ def agree(
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, or no
             document has two annotators.
-        OptionError: An option is unknown, or `schema` is missing.
+        OptionError: An option is unknown, its value is invalid, or `schema` is missing.
     """
     given: dict[str, Any] = dict(options)
     comparator = take_comparator(schema_of(schema, annotators), given)
@@ -257,7 +275,7 @@ def annotations_of(comparator: Comparator, annotators: Annotators, reading: Read
     """Read the documents of annotators, or a table of ratings; see `agree`."""
     options = reading.for_plan(comparator.plan)
     if isinstance(annotators, Mapping):
-        return {name: _documents(name, sources, _side(sources, options)) for name, sources in annotators.items()}
+        return read_annotations(annotators, options)
     return read_rating_table(annotators, options, comparator.plan)
 
 
@@ -274,8 +292,7 @@ def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
     """Return the options that read the documents of an annotator.
 
     If `gold_key` or `predicted_key` is set, it is the column or key of the documents; the same holds for the sheets of
-    workbooks. Otherwise those of a table are in
-    the column `predicted`, or else in the column `gold`.
+    workbooks. Otherwise, the documents of a table are in the column `predicted`, or else in the column `gold`.
     """
     options = replace(options, predicted_sheet=options.predicted_sheet or options.gold_sheet)
     defaults = ReadOptions.predicted_key, ReadOptions.gold_key
@@ -291,6 +308,7 @@ def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
 
 
 def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Json]:
+    """Return the documents of the annotator `name`, by id; for errors, see `read_annotations`."""
     documents: dict[str, Json] = {}
     for record in options.records(sources, "predicted"):
         if isinstance(record, Failure):

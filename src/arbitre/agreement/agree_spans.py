@@ -1,4 +1,8 @@
-"""Measures the agreement of annotators from files of spans."""
+"""The agreement of annotators on spans of a text, measured with gamma.
+
+`agree_spans` reads the files of the annotators, joins their documents, and computes gamma. `agree` is the counterpart
+for nested documents.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from arbitre.agreement.gamma import CHANCE_MODELS, PRECISION, SAMPLES, Continua, Expected, check_options, gamma_of
+from arbitre.agreement.gamma import (
+    CHANCE_MODELS,
+    NORMAL,
+    PRECISION,
+    SAMPLES,
+    Continua,
+    Expected,
+    check_options,
+    gamma_of,
+)
 from arbitre.agreement.notes import LOW
 from arbitre.agreement.ratings import label
 from arbitre.entities.reading import read
@@ -22,107 +35,8 @@ if TYPE_CHECKING:
     from arbitre.entities.spans import Span
     from arbitre.inputs.corpus_sources import Paths
 
-
-# Documents with spans of several annotators, joined from files of entities.
-
-
-if TYPE_CHECKING:
     Documents = list[dict[str, Sequence[Span]]]
     """Spans of each annotator, one mapping per document."""
-
-
-def read_spans(
-    annotators: Mapping[str, Paths], *, tags: str, lenient: bool, column: int | Mapping[str, int]
-) -> tuple[Documents, list[str]]:
-    """Read the spans of annotators and join their documents.
-
-    Records with an `id` are documents, and are joined by it. Without ids, sentences are joined by position. If their
-    numbers of tokens are known, the sentences of a file, or of a section that begins with `-DOCSTART-`, are put one
-    after the other and form one document; otherwise each sentence is a document.
-
-    Args:
-        annotators: Files of each annotator.
-        tags: Notation of the tags; see `arbitre.entities.read`.
-        lenient: Whether to read tags that do not follow the notation; see `arbitre.entities.read`.
-        column: Column of the tags in CoNLL files, or the column of each annotator.
-
-    Returns:
-        The documents, and notes on tags that do not follow the notation.
-
-    Raises:
-        DataError: A file cannot be read, an id occurs twice, or the files do not have the same sentences.
-        OptionError: `column` names an unknown annotator.
-    """
-    columns = dict.fromkeys(annotators, column) if isinstance(column, int) else dict(column)
-    if unknown := columns.keys() - annotators.keys():
-        name = min(unknown)
-        raise OptionError.of(f"Unknown annotator {name!r} in `column`", hint=did_you_mean(name, annotators))
-    files = {
-        name: [
-            read(file, tags=tags, lenient=lenient, column=columns.get(name, -1))
-            for file in expand_globs(annotators[name])
-        ]
-        for name in sorted(annotators)
-    }
-    notes = [
-        f"{sentences.source.file}: tags that do not follow {str(sentences.notation).upper()}, read as conlleval does: "
-        f"{sentences.irregular}."
-        for each in files.values()
-        for sentences in each
-        if sentences.irregular
-    ]
-    if all(sentences.source.ids is not None for each in files.values() for sentences in each):
-        return list(_by_id(files).values()), notes
-    return list(_by_position(files)), notes
-
-
-def _by_id(files: Mapping[str, Sequence[Sentences]]) -> Mapping[str, dict[str, Sequence[Span]]]:
-    documents: dict[str, dict[str, Sequence[Span]]] = {}
-    for name, each in files.items():
-        for sentences in each:
-            for number, (identity, spans) in enumerate(zip(sentences.source.ids or (), sentences.spans, strict=True)):
-                document = documents.setdefault(identity, {})
-                if name in document:
-                    raise sentences.source.error(
-                        number,
-                        f"{name!r} annotated the document {identity!r} twice",
-                        hint="Give each annotator, or each run, its own name.",
-                    )
-                document[name] = spans
-    return dict(sorted(documents.items()))
-
-
-def _by_position(files: Mapping[str, Sequence[Sentences]]) -> Iterator[dict[str, Sequence[Span]]]:
-    first, *others = files.values()
-    for name, each in files.items():
-        if len(each) != len(first):
-            plural = "s" * (len(first) != 1)
-            raise DataError.of(
-                f"Expected {len(first)} file{plural} from {name!r}, as from {min(files)!r}, got {len(each)}",
-                hint="Documents without ids are joined by position.",
-            )
-    for number, reference in enumerate(first):
-        parallel = [reference, *(each[number] for each in others)]
-        for sentences in parallel[1:]:
-            reference.check_same(sentences, str(reference.source.file))
-        lengths = next((sentences.lengths for sentences in parallel if sentences.lengths is not None), None)
-        sections = next((sentences.source.sections for sentences in parallel if sentences.source.sections), ())
-        if lengths is None:
-            bounds, offsets = list(range(len(reference) + 1)), [0] * len(reference)
-        else:
-            bounds = sorted({0, *sections, len(reference)})
-            offsets = [
-                offset for start, end in pairwise(bounds) for offset in accumulate(lengths[start : end - 1], initial=0)
-            ]
-        for start, end in pairwise(bounds):
-            yield {
-                name: [_moved(span, offsets[at]) for at in range(start, end) for span in each[number].spans[at]]
-                for name, each in files.items()
-            }
-
-
-def _moved(span: Span, offset: int) -> dict[str, Any]:
-    return {"start": span["start"] + offset, "end": span["end"] + offset, "label": span["label"]}
 
 
 FORMAT: Final = "arbitre-gamma/1"
@@ -132,8 +46,6 @@ DIVERGENT: Final = 0.05
 
 FEW: Final = 2.0
 """Mean number of spans per annotator and document below which gamma is unreliable."""
-
-_NORMAL: Final = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +217,113 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
 
 
 def _error(coefficient: Coefficient) -> float | None:
+    """Return the sampling error of gamma at 95 % confidence: that of the expected disorder, carried over to gamma."""
     if coefficient.value is None or coefficient.expected is None or coefficient.standard_error is None:
         return None
-    return _NORMAL * (1.0 - coefficient.value) * coefficient.standard_error / (1.0 - coefficient.expected)
+    return NORMAL * (1.0 - coefficient.value) * coefficient.standard_error / (1.0 - coefficient.expected)
+
+
+def read_spans(
+    annotators: Mapping[str, Paths], *, tags: str, lenient: bool, column: int | Mapping[str, int]
+) -> tuple[Documents, list[str]]:
+    """Read the spans of annotators and join their documents.
+
+    Records with an `id` are documents, and are joined by it. Without ids, sentences are joined by position. If their
+    numbers of tokens are known, the sentences of a file, or of a section that begins with `-DOCSTART-`, are put one
+    after the other and form one document; otherwise each sentence is a document.
+
+    Args:
+        annotators: Files of each annotator.
+        tags: Notation of the tags; see `arbitre.entities.read`.
+        lenient: Whether to read tags that do not follow the notation; see `arbitre.entities.read`.
+        column: Column of the tags in CoNLL files, or the column of each annotator.
+
+    Returns:
+        The documents, and notes on tags that do not follow the notation.
+
+    Raises:
+        DataError: A file cannot be read, an id occurs twice, or the files do not have the same sentences.
+        OptionError: `column` names an unknown annotator.
+    """
+    columns = dict.fromkeys(annotators, column) if isinstance(column, int) else dict(column)
+    if unknown := columns.keys() - annotators.keys():
+        name = min(unknown)
+        raise OptionError.of(f"Unknown annotator {name!r} in `column`", hint=did_you_mean(name, annotators))
+    files = {
+        name: [
+            read(file, tags=tags, lenient=lenient, column=columns.get(name, -1))
+            for file in expand_globs(annotators[name])
+        ]
+        for name in sorted(annotators)
+    }
+    notes = [
+        f"{sentences.source.file}: tags that do not follow {str(sentences.notation).upper()}, read as conlleval does: "
+        f"{sentences.irregular}."
+        for each in files.values()
+        for sentences in each
+        if sentences.irregular
+    ]
+    if all(sentences.source.ids is not None for each in files.values() for sentences in each):
+        return list(_by_id(files).values()), notes
+    return list(_by_position(files)), notes
+
+
+def _by_id(files: Mapping[str, Sequence[Sentences]]) -> Mapping[str, dict[str, Sequence[Span]]]:
+    """Return the spans of each annotator in each document, by the id of the document.
+
+    Args:
+        files: Sentences of each file of each annotator; all have ids.
+    """
+    documents: dict[str, dict[str, Sequence[Span]]] = {}
+    for name, each in files.items():
+        for sentences in each:
+            for number, (identity, spans) in enumerate(zip(sentences.source.ids or (), sentences.spans, strict=True)):
+                document = documents.setdefault(identity, {})
+                if name in document:
+                    raise sentences.source.error(
+                        number,
+                        f"{name!r} annotated the document {identity!r} twice",
+                        hint="Give each annotator, or each run, its own name.",
+                    )
+                document[name] = spans
+    return dict(sorted(documents.items()))
+
+
+def _by_position(files: Mapping[str, Sequence[Sentences]]) -> Iterator[dict[str, Sequence[Span]]]:
+    """Yield the spans of each annotator in each document; documents are joined by position, see `read_spans`.
+
+    Args:
+        files: Sentences of each file of each annotator, with as many files for each.
+    """
+    first, *others = files.values()
+    for name, each in files.items():
+        if len(each) != len(first):
+            plural = "s" * (len(first) != 1)
+            raise DataError.of(
+                f"Expected {len(first)} file{plural} from {name!r}, as from {min(files)!r}, got {len(each)}",
+                hint="Documents without ids are joined by position.",
+            )
+    for number, reference in enumerate(first):
+        parallel = [reference, *(each[number] for each in others)]
+        for sentences in parallel[1:]:
+            reference.check_same(sentences, str(reference.source.file))
+        lengths = next((sentences.lengths for sentences in parallel if sentences.lengths is not None), None)
+        sections = next((sentences.source.sections for sentences in parallel if sentences.source.sections), ())
+        # A document is a range of sentences; the spans of a sentence move by its offset within the document.
+        if lengths is None:
+            bounds, offsets = list(range(len(reference) + 1)), [0] * len(reference)
+        else:
+            bounds = sorted({0, *sections, len(reference)})
+            offsets = [
+                offset for start, end in pairwise(bounds) for offset in accumulate(lengths[start : end - 1], initial=0)
+            ]
+        for start, end in pairwise(bounds):
+            yield {
+                name: [_moved(span, offsets[at]) for at in range(start, end) for span in each[number].spans[at]]
+                for name, each in files.items()
+            }
+
+
+def _moved(span: Span, offset: int) -> dict[str, Any]:
+    """Return a span moved by an offset."""
+    return {"start": span["start"] + offset, "end": span["end"] + offset, "label": span["label"]}

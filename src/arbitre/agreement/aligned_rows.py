@@ -1,4 +1,15 @@
-"""Aligns the documents of several annotators at every level: matches the values that stand for the same thing."""
+"""Aligns the documents of several annotators at every level: finds the values that stand for the same thing.
+
+`align_documents` aligns all values, by all of their fields. For an agreement coefficient, that is not enough: if the
+alignment looks at the values of a path, even annotators who answer at random agree on them. `IndependentAlignments`
+aligns the values of one path without looking at them. There are three cases:
+
+* The schema says which items of a list belong together: by a key, or by position.
+* The other fields identify the items: the items are aligned without the values of the path.
+* Nothing identifies the items: the alignment looks at the values, and so does the agreement expected by chance. To
+  compute it, the values of the path are exchanged at random between all items, and the items are aligned again. The
+  coefficient is then a lower bound, because random values can be aligned in more ways than shared values.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +49,36 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
+VALUES_DRAWN: Final = 100
+"""Approximate number of aligned values in each random exchange."""
+
+MIN_DRAWN: Final = 8
+"""Minimum number of random exchanges."""
+
+MAX_DRAWN: Final = 50
+"""Maximum number of random exchanges."""
+
+PRECISION: Final = 0.01
+"""Relative standard error of the disagreement expected by chance at which no more exchanges are drawn."""
+
+MIN_COMPARED: Final = 6
+"""Minimum number of lists for deciding whether the other fields of their items have anything in common."""
+
+ITEMS_COMPARED: Final = 500
+"""Approximate number of items of these lists."""
+
+MAX_DISORDER: Final = 0.9
+"""Maximum disorder of lists of the same documents, relative to that of lists of different documents, up to which the
+other fields identify the items."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AlignedRows:
-    """Values of one column that stand for the same thing, one row per unit.
+    """Values of one column, aligned: a unit contains the values of the annotators that stand for the same thing.
 
     Attributes:
-        column: The column of the values.
-        rows: Row of each annotator in `column`, or `NONE`; shape (units, annotators).
+        column: The column of the values. The documents of all annotators are in the same columns.
+        rows: Row in `column` of the value of each annotator, or `NONE`; shape (units, annotators).
         document: Index of the document of each unit; shape (units,).
         alignments: Alignments of the items of each unit, if the units are lists.
     """
@@ -142,7 +175,14 @@ def aligned_at(documents: AlignedRows, target: Column, *, complete: bool = False
 def _with_below(
     part: AlignedRows, *, identify: bool = False, complete: bool = False, search: bool = True
 ) -> tuple[AlignedRows, Iterable[AlignedRows]]:
-    """Return the rows with their alignments, if they are lists, and the rows directly below them."""
+    """Return the rows with their alignments, if they are lists, and the rows directly below them.
+
+    Args:
+        part: The rows.
+        identify: See `align_lists`.
+        complete: See `align_lists`.
+        search: Whether to search for the best alignment of three or four annotators; see `alignment.align`.
+    """
     if is_value(part.column):
         return part, ()
     items: Iterable[AlignedRows] = ()
@@ -165,12 +205,12 @@ def leaf_values(parts: Iterable[AlignedRows]) -> dict[str, Sequence[Json]]:
 
 def _fields(part: AlignedRows) -> Iterable[AlignedRows]:
     """Yield the fields of objects, positions of `prefixItems`, entries of maps, and kinds of mixed values."""
-    for link in part.column.links:
+    for link in part.column.links:  # from objects to one of their fields, or from values to those of one kind
         rows = np.where(part.rows == NONE, NONE, link.rows(part.rows))
         yield from _nonempty(link.column, rows, part.document)
     if isinstance(part.column, ListColumn):
         return
-    for entries in part.column.slices:
+    for entries in part.column.slices:  # from maps to their entries, which are aligned by key
         keys: dict[tuple[int, int | str], list[int]] = {}
         for annotator in range(part.rows.shape[1]):
             present = (part.rows[:, annotator] != NONE).nonzero()[0]
@@ -185,6 +225,13 @@ def _fields(part: AlignedRows) -> Iterable[AlignedRows]:
 
 
 def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[AlignedRows]:
+    """Yield the units that at least one annotator has; nothing without such units.
+
+    Args:
+        column: The column of the values.
+        rows: Row of each annotator, or `NONE`; shape (units, annotators).
+        document: Index of the document of each unit; shape (units,).
+    """
     held = (rows != NONE).any(axis=1)
     if held.any():
         yield AlignedRows(column, rows[held], document[held])
@@ -193,7 +240,7 @@ def _nonempty(column: Column, rows: Indices, document: Indices) -> Iterable[Alig
 def _aligned_items(
     part: AlignedRows, column: ListColumn, *, identify: bool, complete: bool, search: bool
 ) -> tuple[AlignedRows, Iterable[AlignedRows]]:
-    """Align the items of each unit. Return the unit with its alignments, and the aligned items."""
+    """Return the lists with their alignments, and their aligned items; for the arguments, see `_with_below`."""
     (items,) = column.slices
     codes = item_codes(column, items.column)
     alignments = [
@@ -208,7 +255,8 @@ def _aligned_items(
         )
     ]
     units = [np.empty((0, part.rows.shape[1]), dtype=np.intp), *(alignment.unitary for alignment in alignments)]
-    number = [len(unit) for unit in units[1:]]
+    number = [len(unit) for unit in units[1:]]  # of aligned items in each unit of lists
+    # Position of each item in its list, and of the first item of the list; shapes (aligned items, annotators).
     places, starts = np.concatenate(units), column.starts[part.rows].repeat(number, axis=0)
     rows = np.where(places == NONE, NONE, items.rows(np.where(places == NONE, 0, starts + places)))
     whole = AlignedRows(part.column, part.rows, part.document, tuple(alignments))
@@ -231,6 +279,8 @@ def _equal_in_order(alignment: UnitAlignment, codes: Sequence[Indices]) -> UnitA
         return replace(alignment, unitary=np.stack(columns, axis=1))
     if all(len(set(own.tolist())) == len(own) for own in codes):
         return alignment
+    # Sort the unitary alignments by the mean relative position of their items. Then put the equal items of each
+    # annotator into increasing order.
     unitary = alignment.unitary.copy()
     places = np.where(unitary == NONE, np.nan, unitary / np.maximum([len(own) for own in codes], 1))
     unitary = unitary[np.argsort(np.nanmean(places, axis=1), kind="stable")]
@@ -242,47 +292,14 @@ def _equal_in_order(alignment: UnitAlignment, codes: Sequence[Indices]) -> UnitA
 
 
 def _present(column: Column, rows: Indices) -> Indices:
-    """Return the rows without those that count as absent."""
+    """Return rows of a column, of any shape, with `NONE` instead of those whose value counts as absent."""
     if column.present is None:
         return rows
     absent = np.append(~column.present, True)
     return np.where(absent[rows], NONE, rows)
 
 
-# Aligns the values of one path without looking at them, so that their agreement is not a result of the alignment.
-#
-# If the alignment looks at the values, even annotators who answer at random agree. There are three ways to avoid
-# this:
-#
-# * the schema says which items belong together: by a key, or by position; * the other fields identify the items: the
-# items are aligned without the values of the path; * nothing identifies the items: the alignment looks at the values,
-# and so does the agreement expected by chance. To compute it, the values of the path are exchanged at random between
-# all items, and the items are aligned again. The coefficient is then a lower bound, because random values can be
-# aligned in more ways than shared values.
-
-
-VALUES_DRAWN: Final = 100
-"""Approximate number of aligned values in each random exchange."""
-
-MIN_DRAWN: Final = 8
-"""Minimum number of random exchanges."""
-
-MAX_DRAWN: Final = 50
-"""Maximum number of random exchanges."""
-
-PRECISION: Final = 0.01
-"""Relative standard error of the disagreement expected by chance at which no more exchanges are drawn."""
-
-
-MIN_COMPARED: Final = 6
-"""Minimum number of lists for deciding whether the other fields of their items have anything in common."""
-
-ITEMS_COMPARED: Final = 500
-"""Approximate number of items of these lists."""
-
-MAX_DISORDER: Final = 0.9
-"""Maximum disorder of lists of the same documents, relative to that of lists of different documents, up to which the
-other fields identify the items."""
+# Values of one path, aligned without looking at them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,13 +357,15 @@ class IndependentRows:
         if self.aligned_by != "all fields":
             return None
         random, top = np.random.default_rng(seed), topmost(self.part.column)
-        shared = ((self.anchor.rows != NONE).sum(axis=1) > 1).nonzero()[0]
+        shared = ((self.anchor.rows != NONE).sum(axis=1) > 1).nonzero()[0]  # units of the anchor of two annotators
+        # Exchange the rows of `top` that are below such a unit: follow each row up to the column of the anchor.
         lineage = ancestors(top)
         above = next(each for each in lineage if each.number == self.anchor.column.number)
         held = top.origin
         for each in reversed(lineage[lineage.index(above) + 1 : -1]):
             held = each.origin[held]
         chosen = np.isin(held, self.anchor.rows[shared])
+        # In each exchange, align only as many units as contain about `VALUES_DRAWN` values.
         several = (self.part.rows != NONE).sum(axis=1) > 1
         values = max(1, int((self.part.rows[several] != NONE).sum()))
         size = min(len(shared), math.ceil(VALUES_DRAWN * len(shared) / values))
@@ -372,6 +391,7 @@ class IndependentAlignments:
     """
 
     def __init__(self, documents: AlignedRows) -> None:
+        """Keep the documents, and the rows of those that two annotators have, which show what identifies items."""
         self.documents = documents
         shared = documents.rows[(documents.rows != NONE).sum(axis=1) > 1]
         self._roots = shared[shared != NONE]
@@ -422,10 +442,10 @@ def _alike(anchor: AlignedRows, column: Column) -> bool:
     rows = lists.rows[(lists.rows != NONE).sum(axis=1) > 1]
     if not isinstance(column, ListColumn) or len(rows) < MIN_COMPARED:
         return True
-    lengths = np.append(column.lengths, 0)
+    lengths = np.append(column.lengths, 0)  # 0 for a missing list
     number = math.ceil(ITEMS_COMPARED * len(rows) / max(1, int(lengths[rows].sum())))
     chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), max(MIN_COMPARED, number))).astype(np.intp))
-    same = rows[chosen]
+    same = rows[chosen]  # lists of the same documents; each annotator's column is then shifted by a different number
     shift = len(same) // same.shape[1]
     mixed = np.column_stack([np.roll(side, at * shift) for at, side in enumerate(same.T)])
     disorders = [
@@ -435,8 +455,10 @@ def _alike(anchor: AlignedRows, column: Column) -> bool:
 
 
 def _number_above(column: Column) -> int:
+    """Return the number of the column directly above a column; that of the root itself."""
     return column.number if column.parent is None else column.parent.number
 
 
 def _error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of at least two values."""
     return stdev(values) / math.sqrt(len(values))

@@ -280,7 +280,8 @@ def interval(
         The interval. Its ends are None if there are fewer than ten items, or if the coefficient is undefined.
 
     Raises:
-        DataError: The sequences differ in length, or `level` is not between 0 and 1.
+        DataError: The sequences differ in length.
+        OptionError: `level` is not between 0 and 1, or `resamples` is less than 1.
 
     >>> from arbitre.agreement import cohen_kappa
     >>> computed = interval(lambda data: cohen_kappa(*data), ["AAAAAABBBB", "AAAAABBBBA"], resamples=200)

@@ -1,4 +1,13 @@
-"""Alignments of the items of many lists, in bounded memory; long lists compare only the items that matter."""
+"""Alignments of the items of many lists, in bounded memory; long lists compare only the items that matter.
+
+`align_lists` compares the items and passes their distances to `alignment.align`. Some items must not be aligned: those
+that the matching of the schema keeps apart (`_Gate`), and, for a consensus, those that stand for different things
+(`Identity`). Their distances are raised until they cost less alone. `Identity` decides by the evidence of the fields of
+the items (`Evidence`), which it estimates from a sample of pairs (`_Sample`). `_aligned` compares all items of short
+lists, and `_LongLists` few of those of long ones.
+
+A *table* contains the distances between the items of two annotators i < j in one unit; shape (items of i, items of j).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +38,10 @@ if TYPE_CHECKING:
     from arbitre.matching.builtin_matchers import CouplingFunction
 
     Pair = tuple[int, int]
+    """Positions of two annotators i < j."""
+
     Tables = Mapping[Pair, Floats]
+    """Distances between the items of each pair of annotators; each of shape (items of i, items of j)."""
 
 UNMATCHED: Final = 0.5
 """Distance assigned to a missing item. With two annotators, the disorder of a list is then 1 - f1q."""
@@ -41,6 +53,7 @@ LAZY_BLOCK_CELLS: Final = 1 << 26
 """Maximum number of these pairs for long lists, of which few pairs are compared."""
 
 _MARGIN: Final = 1e-6
+"""Difference of distances that is added or left out so that a comparison does not depend on rounding."""
 
 LEAST_PAIRS: Final = 20
 """Minimum number of pairs of different items for an estimate of their similarity."""
@@ -185,7 +198,15 @@ class _Gate:
         return replace(self, lists=self.lists[units])
 
     def applied(self, unit: int, tables: Tables) -> Tables:
-        """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
+        """Return the distances of the items of a unit, raised for items that must not be aligned.
+
+        Lower bounds stay lower bounds.
+
+        Args:
+            unit: Position of the unit in `lists`.
+            tables: Distances of its items.
+        """
+        # So distant that a unitary alignment with such a pair costs more than its items alone.
         apart = (len(tables) + 1) * UNMATCHED + _MARGIN
         rows = self.lists[unit].tolist()
         keys = [_of_items(self.column, self.keys, row) for row in rows]
@@ -219,6 +240,13 @@ class _Sample:
     """
 
     def __init__(self, column: ListColumn, lists: Indices, codes: Indices) -> None:
+        """Choose the pairs.
+
+        Args:
+            column: The column of the lists.
+            lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+            codes: Code of each item of the column, the same for equal items.
+        """
         lengths, starts = column.lengths, column.starts[:-1]
         within = _thinned((lengths > 1).nonzero()[0], max(1, int(2 * MOST_PAIRS / max(1.0, _mean_square(lengths)))))
         owner, rows, columns = cross_slices(lengths[within], lengths[within])
@@ -234,7 +262,11 @@ class _Sample:
         self.crossed = column.rows(np.array([starts[self.owner, 0] + rows, starts[self.owner, 1] + columns]))
 
     def matched(self, qualities: Floats) -> Mask:
-        """Return which of the crossed pairs are matched, if only two annotators are compared at a time."""
+        """Return which of the crossed pairs are matched, if only two annotators are compared at a time.
+
+        Args:
+            qualities: Quality of each crossed pair; shape (pairs,).
+        """
         found = np.zeros(len(qualities), dtype=np.bool_)
         for shape, start in zip(self.sizes.tolist(), starts_of(self.sizes.prod(axis=1)).tolist(), strict=False):
             matching = hungarian(qualities[start : start + shape[0] * shape[1]].reshape(shape))
@@ -289,6 +321,7 @@ class Evidence:
             return None
         frequencies = _frequencies([_levels(link, *sample.different) for link in fields])
         levels = [_levels(link, *sample.crossed) for link in fields]
+        # Length of the longer list of each crossed pair; and how many of these pairs can be the same at most.
         longest, most = sample.sizes.max(axis=1)[sample.owner], int(sample.sizes.min(axis=1).sum())
         evidence = cls(fields, np.zeros((len(fields), len(FIELD_LEVELS) + 2)), 0.0)
         for _ in range(MAX_STEPS):
@@ -312,7 +345,12 @@ class Evidence:
         return (1.0 - np.clip(odds / SURE, -1.0, 1.0)) / 2.0
 
     def _odds(self, levels: Sequence[Indices], longest: Indices) -> Floats:
-        """Return the logarithm of the odds that items with these levels stand for the same thing."""
+        """Return the logarithm of the odds that the items of pairs stand for the same thing; shape (pairs,).
+
+        Args:
+            levels: Level of each field for each pair, -1 if it says nothing; one array of shape (pairs,) per field.
+            longest: Length of the longer of the two lists of each pair; shape (pairs,).
+        """
         expected = self.share / longest
         odds: Floats = np.log(expected) - np.log1p(-expected)
         for own, weights in zip(levels, self.weights, strict=True):
@@ -321,7 +359,16 @@ class Evidence:
 
 
 def _levels(field: Link, left: Indices, right: Indices) -> Indices:
-    """Return the level of the quality of a field for pairs of objects; -1 if it says nothing."""
+    """Return the level of the quality of a field for pairs of objects; -1 if it says nothing.
+
+    Args:
+        field: The field.
+        left: Rows of the first object of each pair; shape (pairs,).
+        right: Rows of the second one.
+
+    Returns:
+        Levels from 0 to the number of `FIELD_LEVELS`; shape (pairs,).
+    """
     column, own, other = field.column, field.rows(left), field.rows(right)
     both = (own >= 0) & (other >= 0)
     if column.present is not None:
@@ -335,7 +382,12 @@ def _levels(field: Link, left: Indices, right: Indices) -> Indices:
 
 
 def _frequencies(levels: Sequence[Indices], weights: Floats | None = None) -> Floats:
-    """Return the frequency of each level of each field, with `UNSEEN` observations of each; shape (fields, levels)."""
+    """Return the frequency of each level of each field, with `UNSEEN` observations of each; shape (fields, levels).
+
+    Args:
+        levels: Level of each field for each pair, -1 if it says nothing; one array of shape (pairs,) per field.
+        weights: Weight of each pair; None if all are 1.
+    """
     size = len(FIELD_LEVELS) + 1
     counts = np.array(
         [np.bincount(own[own >= 0], None if weights is None else weights[own >= 0], size) + UNSEEN for own in levels]
@@ -391,7 +443,15 @@ class Identity:
         return replace(self, lists=self.lists[units])
 
     def applied(self, unit: int, tables: Tables) -> Tables:
-        """Return the distances of the items of a unit. Lower bounds stay lower bounds."""
+        """Return the distances of the items of a unit: 0 for equal items, raised for items with different keys.
+
+        Lower bounds stay lower bounds.
+
+        Args:
+            unit: Position of the unit in `lists`.
+            tables: Distances of its items.
+        """
+        # So distant that a unitary alignment with such a pair costs more than its items alone.
         apart = (len(tables) + 1) * self.limit
         rows = self.lists[unit].tolist()
         keys = [_of_items(self.column, self.column.match_keys, row) for row in rows]
@@ -419,7 +479,17 @@ def _aligned(
     search: bool,
     couple: CouplingFunction,
 ) -> list[UnitAlignment]:
-    """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time."""
+    """Align short lists: compare all pairs of items. Equal tables are aligned once, which saves half of the time.
+
+    Args:
+        column: The column of the lists.
+        items: The column of their items.
+        lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
+        known: Alignments of earlier lists, by the numbers of items and the distances; new ones are added.
+        gate: Which items may be aligned; None for all.
+        search: See `alignment.align`.
+        couple: See `alignment.align`.
+    """
     lengths = np.append(column.lengths, 0)[lists]
     starts = np.append(column.starts[:-1], 0)[lists]
     tables: dict[Pair, Sequence[Floats]] = {}
@@ -452,7 +522,13 @@ def _aligned(
 
 
 def _ungated(alignment: UnitAlignment, tables: Tables, sizes: Sequence[int]) -> UnitAlignment:
-    """Return the alignment with the disorder of the distances without the gate."""
+    """Return the alignment with its disorder for other distances: those of the schema, which the gate has raised.
+
+    Args:
+        alignment: The alignment.
+        tables: The distances without the gate.
+        sizes: Number of items of each annotator.
+    """
     disorder = float(AlignmentProblem.of(tables, sizes, UNMATCHED).disorders(alignment.unitary).sum())
     return replace(alignment, disorder=disorder)
 
@@ -469,6 +545,9 @@ class _LongLists:
     """
 
     def __init__(self, column: ListColumn, items: Column, lists: Indices, gate: _Gate | Identity | None) -> None:
+        """Match the items of each pair of annotators; for the arguments, see `_aligned`."""
+        # By pair of annotators: the lists that both have, with the qualities of their items; the position of each unit
+        # among these lists; and the distances by the evidence of the fields, one for each cell of `_problems`.
         self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
@@ -540,6 +619,7 @@ class _LongLists:
             shared = units[place != NONE].tolist()
             tall = [aligned[unit].unitary for unit in shared]
             rows = np.concatenate([np.empty((0, self._lengths.shape[1]), dtype=np.intp), *tall])
+            # Problem, unit and, where both annotators have an item, cell of the problem of each unitary alignment.
             problem = place[place != NONE].repeat([len(unitary) for unitary in tall])
             owner = np.array(shared, dtype=np.intp).repeat([len(unitary) for unitary in tall])
             both = (rows[:, i] != NONE) & (rows[:, j] != NONE)
