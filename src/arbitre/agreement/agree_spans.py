@@ -22,7 +22,7 @@ from arbitre.agreement.gamma import (
 )
 from arbitre.agreement.notes import LOW
 from arbitre.agreement.ratings import label
-from arbitre.entities.reading import read
+from arbitre.entities.sentences import read
 from arbitre.entities.spans import AUTO
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.open_files import expand_globs

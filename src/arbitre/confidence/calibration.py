@@ -1,4 +1,7 @@
-"""How well confidences predict correctness; computed by scikit-learn (extra `calibration`)."""
+"""How well the confidences of a model predict whether its values are correct, over a corpus and as tables.
+
+`calibrate` computes the measures with scikit-learn (extra `calibration`), `report` those of each path of a corpus.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 
 BINS: Final = 10
 """Default number of bins of a calibration curve."""
+
+COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Minimum coverages of the points of the risk-coverage curve in a table."""
 
 
 class CalibrationBin(NamedTuple):
@@ -95,6 +101,7 @@ class Calibration:
 
 
 def _library() -> tuple[Any, Any]:
+    """Return `sklearn.metrics` and its function for calibration curves. Raises DataError if it is not installed."""
     try:
         from sklearn import metrics  # noqa: PLC0415  (optional, loads slowly)
         from sklearn.calibration import calibration_curve  # noqa: PLC0415  (optional, loads slowly)
@@ -145,35 +152,18 @@ def calibrate(confidences: Sequence[float], correct: Sequence[bool], bins: int =
 
 
 def _risk_coverage(scores: Floats, right: Any) -> tuple[RiskCoverage, ...]:  # noqa: ANN401  (an array)
+    """Return the risk-coverage curve.
+
+    Args:
+        scores: Confidence of each leaf; shape (leaves,).
+        right: 1 for a correct leaf, 0 for a wrong one; shape (leaves,).
+    """
     order = np.argsort(-scores, kind="stable")
     ranked, wrong = scores[order], np.cumsum(1 - right[order])
     last = np.append(ranked[1:] != ranked[:-1], True).nonzero()[0]  # the last leaf of each confidence
     covered = last + 1
     points = zip(ranked[last].tolist(), (covered / len(scores)).tolist(), (wrong[last] / covered).tolist(), strict=True)
     return tuple(RiskCoverage(*point) for point in points)
-
-
-def bins_table(calibration: Calibration) -> Table:
-    """Return the calibration curve: the bins that are not empty."""
-    heads = (TableColumn("confidence"), TableColumn("values", count), *columns("mean", "correct", written=SCORE))
-    rows = [
-        (f"{row.lower:.2f} to {row.upper:.2f}", row.leaves, row.confidence, row.correct) for row in calibration.bins
-    ]
-    return Table.of("Calibration", heads, rows)
-
-
-def curve_table(calibration: Calibration) -> Table:
-    """Return the risk-coverage curve: its first point at or above each of `COVERAGES`."""
-    points = [next(point for point in calibration.curve if point.coverage >= least) for least in COVERAGES]
-    rows = [(point.coverage, point.threshold, point.risk) for point in dict.fromkeys(points)]
-    return Table.of("Risk and coverage", columns("coverage", "confidence at least", "risk", written=SCORE), rows)
-
-
-COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Minimum coverages of the points of the risk-coverage curve in a table."""
-
-
-# Compares the confidences of the leaves of a corpus with their correctness.
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +262,19 @@ def by_path_table(found: ConfidenceReport) -> Table:
         for path, row in {"all": found.overall, **found.by_path}.items()
     ]
     return Table.of("", heads, rows)
+
+
+def bins_table(calibration: Calibration) -> Table:
+    """Return the calibration curve: the bins that are not empty."""
+    heads = (TableColumn("confidence"), TableColumn("values", count), *columns("mean", "correct", written=SCORE))
+    rows = [
+        (f"{row.lower:.2f} to {row.upper:.2f}", row.leaves, row.confidence, row.correct) for row in calibration.bins
+    ]
+    return Table.of("Calibration", heads, rows)
+
+
+def curve_table(calibration: Calibration) -> Table:
+    """Return the risk-coverage curve: its first point at or above each of `COVERAGES`."""
+    points = [next(point for point in calibration.curve if point.coverage >= least) for least in COVERAGES]
+    rows = [(point.coverage, point.threshold, point.risk) for point in dict.fromkeys(points)]
+    return Table.of("Risk and coverage", columns("coverage", "confidence at least", "risk", written=SCORE), rows)

@@ -30,7 +30,7 @@ from arbitre.statistics.sample import Sample, assign_clusters, means
 from arbitre.storage.temporary import TemporaryFolder
 from arbitre.tables.table import Table
 from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
-from arbitre.text.corpus_scores import KINDS, ValuePair, score_segmentations, score_texts
+from arbitre.text.scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from arbitre.statistics.intervals import Interval, Method
     from arbitre.statistics.sample import Cluster
     from arbitre.tables.arrow import Frame
-    from arbitre.text.corpus_scores import SegmentationScores, TextScores
+    from arbitre.text.scores import SegmentationScores, TextScores
     from arbitre.values import Json
 
 

@@ -1,7 +1,7 @@
 """Entity recognition: tags and spans, compared as records by the ordinary comparator."""
 
 from arbitre.entities.entity_evaluation import EntityEvaluation, evaluate, trainer_metrics
-from arbitre.entities.reading import read
+from arbitre.entities.sentences import read
 from arbitre.entities.spans import from_tags, to_tags
 
 __all__ = ["EntityEvaluation", "evaluate", "from_tags", "read", "to_tags", "trainer_metrics"]

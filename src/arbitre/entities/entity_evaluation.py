@@ -1,4 +1,7 @@
-"""`EntityEvaluation`: the results of entity recognition."""
+"""The evaluation of entity recognition: `evaluate` and its results, and the metrics of a trainer (`trainer_metrics`).
+
+Sentences are documents and entities are entries of the ordinary comparator; see `outcomes`.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,13 @@ if TYPE_CHECKING:
 
 
 FORMAT: Final = "arbitre-entities/1"
+"""Name and version of the format of `EntityEvaluation.summary`."""
+
+IGNORED: Final = -100
+"""Label id of tokens that do not count: special tokens, and parts of words after the first."""
+
+_LOGITS: Final = 3
+"""Number of dimensions of logits: sentences, tokens, tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +255,18 @@ def evaluate(
 def _compared(
     gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None, *, force: bool = False
 ) -> tuple[Evaluation, EntityPairs]:
-    """Compare the entities with the ordinary comparator; return the evaluation and the matching."""
+    """Compare the entities with the ordinary comparator.
+
+    Args:
+        gold: The gold sentences.
+        predicted: The predicted sentences.
+        scheme: A scheme of `outcomes`, one for entities of the same class included.
+        out: See `evaluate`.
+        force: See `evaluate`.
+
+    Returns:
+        The evaluation, and the matching of the entities.
+    """
     ids = gold.source.ids or [str(number) for number in range(1, len(gold) + 1)]
     pairs = EntityPairs()
     provenance = None if gold.source.file is None else Provenance.read(gold.source.file)
@@ -268,20 +289,11 @@ def _exact_matches(tallies: Floats, denominator: Denominator) -> ExactMatches:
 
 
 def _token_accuracy(gold: Sequence[str] | None, predicted: Sequence[str] | None) -> TokenAccuracy | None:
+    """Return the accuracy of the tags of all tokens; None if a side has no tags."""
     if gold is None or predicted is None:
         return None
     correct = sum(map(str.__eq__, gold, predicted))
     return TokenAccuracy(len(gold), correct, gold.count(OUTSIDE))
-
-
-# Metrics for the training of token classifiers.
-
-
-IGNORED: Final = -100
-"""Label id of tokens that do not count: special tokens, and parts of words after the first."""
-
-_LOGITS: Final = 3
-"""Number of dimensions of logits: sentences, tokens, tags."""
 
 
 def trainer_metrics(
@@ -349,6 +361,7 @@ def trainer_metrics(
 
 
 def _tags(ids: Any, names: Mapping[int, str]) -> list[str]:  # noqa: ANN401  (an array)
+    """Return the tags with these ids. Raises DataError for an id without a name."""
     unknown = next((number for number in ids.tolist() if number not in names), None)
     if unknown is not None:
         raise DataError.of(f"Expected ids of `id2label`, got {unknown}", hint="Ids are -100 or keys of `id2label`.")

@@ -1,4 +1,8 @@
-"""Outcomes of entities: correct, incorrect, partial, missing and spurious, from the matching of the comparator."""
+"""Outcomes of entities: correct, incorrect, partial, missing and spurious, from the matching of the comparator.
+
+`comparator` compares the lists of spans of a sentence by a scheme of SemEval-2013. `EntityPairs` collects the matching
+of all sentences during an evaluation, and `EntityColumns` counts the outcomes.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,24 @@ if TYPE_CHECKING:
     from arbitre.entities.spans import Span
     from arbitre.inputs.records import Pair
     from arbitre.values import Json
+
+SCHEMES: Final = get_args(Scheme)
+"""Names of the schemes."""
+
+_DISTANCES: Final[dict[str, Json]] = {
+    "strict": "exact",
+    "exact": {"span": {"overlap": "equal"}},
+    "partial": {"span": {"overlap": "half"}},
+    "type": {"span": {"overlap": "any", "label": "label"}},
+    "partial in class": {"span": {"overlap": "half", "label": "label"}},
+}
+"""Distance of two spans, for each scheme."""
+
+IN_CLASS: Final = {"strict": "strict", "exact": "strict", "partial": "partial in class", "type": "type"}
+"""For each scheme, the scheme that applies it to entities of the same class only."""
+
+_GATE: Final = 1e-9
+"""Minimum quality of a match; entities without overlap stay unmatched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +100,9 @@ class EntityPairs:
     spans: list[Span] = field(default_factory=list)
     """The span of each code."""
     parts: list[tuple[Indices, Indices, Indices, Floats]] = field(default_factory=list)
+    """The collected rows: sentence, code of the gold span or -1, code of the predicted span or -1, and quality."""
     sentences: int = 0
+    """Number of sentences collected."""
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
         """Collect the entities of sentences that were compared together; keeps no value for each of them."""
@@ -90,6 +114,7 @@ class EntityPairs:
         return []
 
     def _codes_of(self, level: Level, rows: Indices) -> Indices:
+        """Return the code of the span in each row of a level; -1 for a row of -1, which has none."""
         codes = np.full(len(rows), -1, dtype=np.intp)
         present = rows >= 0
         codes[present] = [self._code(span) for span in level.source.values_of(rows[present])]
@@ -235,12 +260,14 @@ class EntityColumns:
         Returns:
             The rows of the gold and of the predicted entities, and which pairs have the same boundaries.
         """
+        # Rows of both sides by sentence, and their number in each sentence, without sentences that lack one side.
         size = int(self.sentence.max(initial=-1)) + 1
         sides = [side[self.sentence[side].argsort(kind="stable")] for side in (ours, theirs)]
         heights, widths = (np.bincount(self.sentence[side], minlength=size) for side in sides)
         both = (heights > 0) & (widths > 0)
         sides = [side[both[self.sentence[side]]] for side in sides]
         heights, widths = heights[both], widths[both]
+        # All pairs of a gold and a predicted entity of the same sentence; shapes (pairs,).
         owner, row, column = cross_slices(heights, widths)
         gold = sides[0][(heights.cumsum() - heights)[owner] + row]
         predicted = sides[1][(widths.cumsum() - widths)[owner] + column]
@@ -252,30 +279,12 @@ class EntityColumns:
         if same is not None:
             allowed &= (label == other) == same
         exact: Mask = allowed & (start == other_start) & (end == other_end)
+        # The overlaps of a sentence add up to less than 1: they only decide between matchings that are equal otherwise.
         pairs = 1.0 + exact if credit else np.ones(len(exact))
         quality = np.where(allowed, (pairs + common / np.maximum(union, 1) / (heights + widths)[owner]) / 3.0, 0.0)
         chosen = assign_all(quality, heights, widths)[0]
         chosen = chosen[allowed[chosen]]
         return gold[chosen], predicted[chosen], exact[chosen]
-
-
-# The four schemes of SemEval-2013, as schemas of lists of spans.
-
-
-SCHEMES: Final = get_args(Scheme)
-
-_DISTANCES: Final[dict[str, Json]] = {
-    "strict": "exact",
-    "exact": {"span": {"overlap": "equal"}},
-    "partial": {"span": {"overlap": "half"}},
-    "type": {"span": {"overlap": "any", "label": "label"}},
-    "partial in class": {"span": {"overlap": "half", "label": "label"}},
-}
-IN_CLASS: Final = {"strict": "strict", "exact": "strict", "partial": "partial in class", "type": "type"}
-"""For each scheme, the scheme that applies it to entities of the same class only."""
-
-_GATE: Final = 1e-9
-"""Minimum quality of a match; entities without overlap stay unmatched."""
 
 
 def check_scheme(scheme: str) -> None:

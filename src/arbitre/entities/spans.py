@@ -1,4 +1,7 @@
-"""Checks of spans: objects with `start`, `end` and `label`."""
+"""Spans (objects with `start`, `end` and `label`) and tags of tokens: checks, and conversion between both.
+
+The notations of tags are BIO, IOB1 and BIOES; see `Notation`.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,35 @@ Span = Mapping[str, Any]
 `label`. Other keys are ignored."""
 
 Unit = Literal["token", "character"]
+"""What the positions of spans count."""
+
+Notation = Literal["bio", "iob1", "bioes"]
+"""How tags mark entities.
+
+* bio (IOB2): `B-` starts every entity, `I-` continues it.
+* iob1: `I-` marks every token of an entity; `B-` starts an entity that follows another one of the same label.
+* bioes (BILOU): `B-` starts and `E-` (`L-`) ends an entity, `S-` (`U-`) is an entity of one token.
+"""
+
+AUTO: Final = "auto"
+"""Name for the notation that is inferred from the tags."""
+
+OUTSIDE: Final = "O"
+"""Tag of a token outside entities."""
+
+NOTATIONS: Final = (*get_args(Notation), AUTO)
+"""Names of notations."""
+
+_TAG: Final = re.compile(r"O|([BIESLU])-(\S.*)")
+_O, _B, _I, _E, _S = range(5)
+_PREFIXES: Final = {"B": _B, "I": _I, "E": _E, "L": _E, "S": _S, "U": _S}
+_ALLOWED: Final = {"bio": "B-LABEL or I-LABEL", "iob1": "B-LABEL or I-LABEL"}
+_EVERY: Final = "B-LABEL, I-LABEL, E-LABEL or S-LABEL"
+HINT: Final = "A tag looks like B-person; a token outside of entities has the tag O."
+IRREGULAR_HINT: Final = "Correct the tags, or use `lenient` to read them as conlleval does."
+_SPAN_HINT: Final = (
+    'A span looks like {"start": 0, "end": 2, "label": "person"}; `end` is the position after the last one.'
+)
 
 
 def check_spans(spans: object, length: int | None = None, unit: Unit = "token") -> None:
@@ -38,17 +70,15 @@ def check_spans(spans: object, length: int | None = None, unit: Unit = "token") 
         DataError: A span is invalid; with its pointer.
     """
     if not isinstance(spans, (list, tuple)):
-        raise DataError.of(f"Expected a list of spans, got {type(spans).__name__}", hint=_HINT)
+        raise DataError.of(f"Expected a list of spans, got {type(spans).__name__}", hint=_SPAN_HINT)
     for number, span in enumerate(spans):
         problem = _problem(span, length, unit)
         if problem:
-            raise DataError.of(problem, pointer=f"/{number}", hint=_HINT)
-
-
-_HINT = 'A span looks like {"start": 0, "end": 2, "label": "person"}; `end` is the position after the last one.'
+            raise DataError.of(problem, pointer=f"/{number}", hint=_SPAN_HINT)
 
 
 def _problem(span: object, length: int | None, unit: Unit) -> str | None:
+    """Return why a span is invalid; None if it is valid. For the arguments, see `check_spans`."""
     if not isinstance(span, Mapping):
         return f"Expected a span, got {type(span).__name__}"
     start, end, label = span.get("start"), span.get("end"), span.get("label")
@@ -70,30 +100,6 @@ def first_overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
         if after["start"] < before["end"]:
             return before, after
     return None
-
-
-# Conversion between tags of tokens and spans, for the notations BIO, IOB1 and BIOES.
-
-
-Notation = Literal["bio", "iob1", "bioes"]
-"""How tags mark entities.
-
-* bio (IOB2): `B-` starts every entity, `I-` continues it.
-* iob1: `I-` marks every token of an entity; `B-` starts an entity that follows another one of the same label.
-* bioes (BILOU): `B-` starts and `E-` (`L-`) ends an entity, `S-` (`U-`) is an entity of one token.
-"""
-
-AUTO: Final = "auto"
-OUTSIDE: Final = "O"
-NOTATIONS: Final = (*get_args(Notation), AUTO)
-
-_TAG: Final = re.compile(r"O|([BIESLU])-(\S.*)")
-_O, _B, _I, _E, _S = range(5)
-_PREFIXES: Final = {"B": _B, "I": _I, "E": _E, "L": _E, "S": _S, "U": _S}
-_ALLOWED: Final = {"bio": "B-LABEL or I-LABEL", "iob1": "B-LABEL or I-LABEL"}
-_EVERY: Final = "B-LABEL, I-LABEL, E-LABEL or S-LABEL"
-HINT: Final = "A tag looks like B-person; a token outside of entities has the tag O."
-IRREGULAR_HINT: Final = "Correct the tags, or use `lenient` to read them as conlleval does."
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -150,6 +156,7 @@ def tagged_spans(
                 -1 if label is None else labels.setdefault(label, len(labels)),
             )
         )
+    # Of each token: the code of its prefix, and the position of its label; the same of the token before it.
     prefix, label_at = np.array(parsed, dtype=np.intp).reshape(-1, 2)[codes].T
     before, label_before = np.roll(prefix, 1), np.roll(label_at, 1)
     inside = prefix != _O
@@ -165,7 +172,13 @@ def tagged_spans(
 
 
 def _inferred(prefix: Indices, apart: Mask, begins: Mask) -> Notation:
-    """Return the notation of tags: IOB1 if an entity starts with `I-` and none needlessly with `B-`."""
+    """Return the notation of tags: IOB1 if an entity starts with `I-` and none needlessly with `B-`.
+
+    Args:
+        prefix: Code of the prefix of each token; shape (tokens,).
+        apart: Which tokens cannot continue an entity of the token before them.
+        begins: Which tokens begin an entity.
+    """
     if (prefix >= _E).any():
         return "bioes"
     return "iob1" if (begins & (prefix == _I)).any() and not (apart & (prefix == _B)).any() else "bio"

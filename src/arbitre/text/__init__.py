@@ -2,8 +2,16 @@
 
 from arbitre.distances.rouge import RougeScore
 from arbitre.distances.translation import BleuScore
-from arbitre.text.corpus_scores import SegmentationScores, TextScores
-from arbitre.text.scores import bleu, bleu_details, generalized_hamming, pk, rouge, window_diff
+from arbitre.text.scores import (
+    SegmentationScores,
+    TextScores,
+    bleu,
+    bleu_details,
+    generalized_hamming,
+    pk,
+    rouge,
+    window_diff,
+)
 from arbitre.text.token_perplexity import (
     PerplexityWindow,
     TokenLogprob,

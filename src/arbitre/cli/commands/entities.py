@@ -18,8 +18,7 @@ from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.cli.output.result_tables import number
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.entities.entity_evaluation import evaluate
-from arbitre.entities.reading import read
-from arbitre.entities.sentences import Sentences
+from arbitre.entities.sentences import Sentences, read
 from arbitre.options import Denominator, Notation, Scheme
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render

@@ -20,7 +20,7 @@ from arbitre.inputs.options import read_document
 from arbitre.options import Tokenizer
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
-from arbitre.text.corpus_scores import KINDS
+from arbitre.text.scores import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
