@@ -1,4 +1,8 @@
-"""Assembles the consensus documents from the votes, and lists the disagreements."""
+"""Assembles the consensus documents from the votes, and lists the disagreements.
+
+`Assembly` computes the value of each place, those in a list or an object before the list or the object, whose items and
+keys have the order that most annotators use (`in_order`). Its `draft` contains the documents and the disagreements.
+"""
 
 from __future__ import annotations
 
@@ -25,51 +29,14 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.vote import Vote
     from arbitre.paths import Token
 
-
-# The order of kept items and keys: the order that most annotators use.
-
-
-MAX_RANKED: Final = 2_000
-"""Maximum number of elements whose pairs are compared; more are sorted by their median relative position."""
-
-
-def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int]) -> list[int]:
-    """Return the elements in the order that most annotators use.
-
-    An element precedes another if more annotators place it before the other than after it. Elements are sorted by the
-    number of elements that they precede, minus the number of those that precede them (Copeland, 1951), then by their
-    median relative position.
-
-    Args:
-        positions: Position of each element in the list of each annotator who has it.
-        lengths: Length of the list of each annotator.
-
-    >>> in_order([{0: 0, 1: 1}, {0: 1, 1: 2}, {1: 0}], {0: 2, 1: 3})
-    [2, 0, 1]
-    """
-    middles = [median((at + 0.5) / lengths[annotator] for annotator, at in own.items()) for own in positions]
-    ranked = sorted(range(len(positions)), key=middles.__getitem__)
-    if len(positions) > MAX_RANKED or all(
-        _increasing([positions[at][annotator] for at in ranked if annotator in positions[at]]) for annotator in lengths
-    ):
-        return ranked  # saves the table of pairs
-    before = np.zeros((len(positions), len(positions)), dtype=np.int64)
-    for annotator in lengths:
-        places = np.array([own.get(annotator, np.nan) for own in positions])
-        before += (places[:, None] < places).astype(np.int64) - (places[:, None] > places)
-    wins = np.sign(before).sum(axis=1)
-    return sorted(ranked, key=lambda at: -wins[at])
-
-
-def _increasing(numbers: Sequence[int]) -> bool:
-    return all(first < second for first, second in pairwise(numbers))
-
-
 SINGLE: Final = "single annotator"
 """Origin of a document that only one annotator has."""
 
 _OUTCOMES: Final = ("unanimous", "majority", "flagged", "left_out")
 """The fields of `PathCounts`, from the safest to the least safe."""
+
+MAX_RANKED: Final = 2_000
+"""Maximum number of elements whose pairs are compared; more are sorted by their median relative position."""
 
 
 class Draft(NamedTuple):
@@ -243,7 +210,12 @@ class Assembly:
         return fixed + list(enumerate(kept + left_out, start=place.prefix))
 
     def _in_order(self, place: Place, children: list[Place]) -> list[Place]:
-        """Return items, or fields, in the order that most annotators use."""
+        """Return items, or fields, in the order that most annotators use, or that of the pivot of the document.
+
+        Args:
+            place: The list or the object.
+            children: The places in it.
+        """
         if len(children) < 2:  # noqa: PLR2004
             return children
         containers = {at: place.values[at] for at in place.members(children[0].container)}
@@ -253,6 +225,7 @@ class Assembly:
             if isinstance(value, dict)
         }
         pivot = self.pivots.get(place.document)
+        # Position of each child for each annotator who has it: that of its key in an object, or in the list.
         positions = [
             {at: keys[at][token] if at in keys else token for at, token in enumerate(child.tokens) if token is not None}
             for child in children
@@ -272,6 +245,13 @@ class Assembly:
             yield _PlacedNode(child, tokens, share, above, node.outcome)
 
     def _disagreement(self, document: str, root: Place, node: _PlacedNode) -> Disagreement:
+        """Return the disagreement on a place.
+
+        Args:
+            document: Id of the document.
+            root: Its place.
+            node: The place, with its path in the consensus document.
+        """
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
         itself = ((place, node.tokens),) if place.item and Kind.OBJECT in place.families else ()
         entries = (*node.above, *itself)
@@ -323,3 +303,37 @@ def _with_descendants(place: Place) -> Iterator[Place]:
         place = pending.pop()
         yield place
         pending += place.children
+
+
+def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int]) -> list[int]:
+    """Return the elements in the order that most annotators use.
+
+    An element precedes another if more annotators place it before the other than after it. Elements are sorted by the
+    number of elements that they precede, minus the number of those that precede them (Copeland, 1951), then by their
+    median relative position.
+
+    Args:
+        positions: Position of each element in the list of each annotator who has it.
+        lengths: Length of the list of each annotator.
+
+    >>> in_order([{0: 0, 1: 1}, {0: 1, 1: 2}, {1: 0}], {0: 2, 1: 3})
+    [2, 0, 1]
+    """
+    middles = [median((at + 0.5) / lengths[annotator] for annotator, at in own.items()) for own in positions]
+    ranked = sorted(range(len(positions)), key=middles.__getitem__)
+    if len(positions) > MAX_RANKED or all(
+        _increasing([positions[at][annotator] for at in ranked if annotator in positions[at]]) for annotator in lengths
+    ):
+        return ranked  # saves the table of pairs
+    # In row i and column j: how many annotators place element i before j, minus how many place it after j.
+    before = np.zeros((len(positions), len(positions)), dtype=np.int64)
+    for annotator in lengths:
+        places = np.array([own.get(annotator, np.nan) for own in positions])
+        before += (places[:, None] < places).astype(np.int64) - (places[:, None] > places)
+    wins = np.sign(before).sum(axis=1)
+    return sorted(ranked, key=lambda at: -wins[at])
+
+
+def _increasing(numbers: Sequence[int]) -> bool:
+    """Return whether each number is greater than the one before it."""
+    return all(first < second for first, second in pairwise(numbers))

@@ -1,4 +1,8 @@
-"""Builds gold documents from the documents of several annotators."""
+"""Builds gold documents from the documents of several annotators.
+
+`consensus` reads the documents and writes the files, `build_consensus` takes documents in memory. `build_gold` finds
+the places of the documents, lets the annotators vote on them, and assembles the gold documents.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from arbitre.agreement.consensus.disagreement import Consensus, PartScores, Syst
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
-from arbitre.agreement.consensus.risk import error_rates, least_risk, standing_of
+from arbitre.agreement.consensus.risk import BATCH, error_rates, least_risk, standing_of
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
 from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
@@ -45,109 +49,6 @@ if TYPE_CHECKING:
     from arbitre.schema import SchemaSource
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-
-# Caveats of a consensus.
-
-
-def notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estimates) -> Iterator[str]:
-    """Yield the assumptions of a strategy and what it left out."""
-    single = sum(len(root.voters()) == 1 for root in places.roots.values())
-    if single:
-        documents = "1 document was" if single == 1 else f"{single} documents were"
-        yield f"{documents} annotated by only one annotator and copied unchanged."
-        yield "Nobody has confirmed the values of a single annotator; they count as flagged."
-    if len(places.annotators) == 2 and strategy in {"majority", "collegial"}:  # noqa: PLR2004
-        yield "With two annotators, there is no majority: every disagreement is a tie."
-    if len(places.annotators) == 2 and strategy == "minimum-risk":  # noqa: PLR2004
-        yield (
-            "With two annotators, every disagreement is a tie. The data do not show who omits items and who adds "
-            "spurious ones. The document of one annotator is therefore kept unchanged."
-        )
-    if strategy == "unanimity":
-        left_out, total = draft.values.left_out, draft.values.total
-        yield (
-            f"Unanimity left out {left_out} of {total} values ({left_out / max(total, 1):.1%}). What remains is the "
-            "easy part: systems score higher on it than on all values."
-        )
-    if strategy == "dawid-skene":
-        yield from _of_estimates(places, estimates)
-
-
-def _of_estimates(places: Places, estimates: Estimates) -> Iterator[str]:
-    """Yield the assumptions of Dawid-Skene, and where they may not hold."""
-    if not estimates.sizes:
-        yield "No path has more than one category. The result is the same as with majority."
-        return
-    yield (
-        f"Dawid-Skene was used at {', '.join(estimates.sizes)}; everything else was decided by majority. It assumes "
-        "that annotators err independently, and that each annotator has the same error rates for all values of a "
-        "category. Values that are hard for everybody, and several runs of one model, violate these assumptions."
-    )
-    if len(places.annotators) == LEAST_ANNOTATORS:
-        yield (
-            f"Dawid-Skene is unreliable with {LEAST_ANNOTATORS} annotators: if two of them make the same errors, the "
-            "third one counts as wrong."
-        )
-    for path, (values, categories) in estimates.sizes.items():
-        if values < LEAST_VALUES * categories:
-            yield f"{path}: {values} values in {categories} categories are too few for reliable error rates."
-
-
-# Scores systems on unanimous and on contested values separately.
-
-
-BATCH: Final = 256
-"""Number of documents that are compared at once."""
-
-
-def read_predictions(sources: Paths, options: ReadOptions) -> list[tuple[str, Json]]:
-    """Read the predictions of a system with their ids. Predictions that cannot be read are left out.
-
-    Raises:
-        DataError: A whole source cannot be read.
-    """
-    return [(item.id, item.value) for item in options.records(sources, "predicted") if isinstance(item, Record)]
-
-
-def by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:
-    """Return the predictions of each document, by its id."""
-    answers: dict[str, list[Json]] = {}
-    for name, predicted in predictions:
-        answers.setdefault(name, []).append(predicted)
-    return answers
-
-
-def score_apart(plan: Plan, draft: Draft, predictions: Iterable[tuple[str, Json]]) -> SystemScores:
-    """Score a system on unanimous and on contested values separately.
-
-    Args:
-        plan: The compiled schema.
-        draft: The gold documents.
-        predictions: The predictions of the system with the ids of their documents. A document may have several; a
-            document without any counts as an empty prediction.
-    """
-    answers = by_document(predictions)
-    pairs = [(name, predicted) for name in draft.documents for predicted in answers.get(name, [ABSENT])]
-    parts: dict[bool, list[float]] = {True: [], False: []}
-    for start in range(0, len(pairs), BATCH):
-        batch = pairs[start : start + BATCH]
-        levels = compare_batch(plan, [draft.documents[name] for name, _ in batch], [each for _, each in batch]).levels()
-        for _, pair in leaf_pairs(levels):
-            if pair.pointer is not None:
-                contested = _is_below(pair.pointer, draft.origins.get(batch[pair.document][0], {}))
-                parts[contested].append(pair.quality)
-    return SystemScores(PartScores.of(parts[False]), PartScores.of(parts[True]))
-
-
-def _is_below(pointer: str, places: Mapping[str, object]) -> bool:
-    """Return whether a pointer is one of these places, or lies in one."""
-    while pointer not in places:
-        if not pointer:
-            return False
-        pointer = pointer.rpartition("/")[0]
-    return True
-
 
 MIN_ANNOTATORS: Final = 2
 """Default minimum number of annotators of a document."""
@@ -394,7 +295,7 @@ def build_gold(
     places = find_places(comparator.plan, annotations)
     assembly, estimates, presence = _assembled(comparator.plan, places, strategy, weak_margin)
     draft = assembly.draft()
-    notes = tuple(notes_of(places, draft, strategy, estimates))
+    notes = tuple(_notes_of(places, draft, strategy, estimates))
     decided, undecided = 0, tuple[str, ...]()
     if strategy == "collegial":
         revision = revise(comparator.plan, assembly, draft, decisions)
@@ -452,3 +353,98 @@ def _assembled(
         place: vote(place, strategy, weak_margin, estimated=estimates.winners.get(place)) for place in places.every
     }
     return Assembly.of(places, votes, strategy), estimates, {}
+
+
+def _notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estimates) -> Iterator[str]:
+    """Yield the assumptions of a strategy and what it left out."""
+    single = sum(len(root.voters()) == 1 for root in places.roots.values())
+    if single:
+        documents = "1 document was" if single == 1 else f"{single} documents were"
+        yield f"{documents} annotated by only one annotator and copied unchanged."
+        yield "Nobody has confirmed the values of a single annotator; they count as flagged."
+    if len(places.annotators) == 2 and strategy in {"majority", "collegial"}:  # noqa: PLR2004
+        yield "With two annotators, there is no majority: every disagreement is a tie."
+    if len(places.annotators) == 2 and strategy == "minimum-risk":  # noqa: PLR2004
+        yield (
+            "With two annotators, every disagreement is a tie. The data do not show who omits items and who adds "
+            "spurious ones. The document of one annotator is therefore kept unchanged."
+        )
+    if strategy == "unanimity":
+        left_out, total = draft.values.left_out, draft.values.total
+        yield (
+            f"Unanimity left out {left_out} of {total} values ({left_out / max(total, 1):.1%}). What remains is the "
+            "easy part: systems score higher on it than on all values."
+        )
+    if strategy == "dawid-skene":
+        yield from _of_estimates(places, estimates)
+
+
+def _of_estimates(places: Places, estimates: Estimates) -> Iterator[str]:
+    """Yield the assumptions of Dawid-Skene, and where they may not hold."""
+    if not estimates.sizes:
+        yield "No path has more than one category. The result is the same as with majority."
+        return
+    yield (
+        f"Dawid-Skene was used at {', '.join(estimates.sizes)}; everything else was decided by majority. It assumes "
+        "that annotators err independently, and that each annotator has the same error rates for all values of a "
+        "category. Values that are hard for everybody, and several runs of one model, violate these assumptions."
+    )
+    if len(places.annotators) == LEAST_ANNOTATORS:
+        yield (
+            f"Dawid-Skene is unreliable with {LEAST_ANNOTATORS} annotators: if two of them make the same errors, the "
+            "third one counts as wrong."
+        )
+    for path, (values, categories) in estimates.sizes.items():
+        if values < LEAST_VALUES * categories:
+            yield f"{path}: {values} values in {categories} categories are too few for reliable error rates."
+
+
+# Scores of systems, on unanimous and on contested values separately.
+
+
+def read_predictions(sources: Paths, options: ReadOptions) -> list[tuple[str, Json]]:
+    """Read the predictions of a system with their ids. Predictions that cannot be read are left out.
+
+    Raises:
+        DataError: A whole source cannot be read.
+    """
+    return [(item.id, item.value) for item in options.records(sources, "predicted") if isinstance(item, Record)]
+
+
+def by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:
+    """Return the predictions of each document, by its id."""
+    answers: dict[str, list[Json]] = {}
+    for name, predicted in predictions:
+        answers.setdefault(name, []).append(predicted)
+    return answers
+
+
+def score_apart(plan: Plan, draft: Draft, predictions: Iterable[tuple[str, Json]]) -> SystemScores:
+    """Score a system on unanimous and on contested values separately.
+
+    Args:
+        plan: The compiled schema.
+        draft: The gold documents.
+        predictions: The predictions of the system with the ids of their documents. A document may have several; a
+            document without any counts as an empty prediction.
+    """
+    answers = by_document(predictions)
+    pairs = [(name, predicted) for name in draft.documents for predicted in answers.get(name, [ABSENT])]
+    parts: dict[bool, list[float]] = {True: [], False: []}
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        levels = compare_batch(plan, [draft.documents[name] for name, _ in batch], [each for _, each in batch]).levels()
+        for _, pair in leaf_pairs(levels):
+            if pair.pointer is not None:
+                contested = _is_below(pair.pointer, draft.origins.get(batch[pair.document][0], {}))
+                parts[contested].append(pair.quality)
+    return SystemScores(PartScores.of(parts[False]), PartScores.of(parts[True]))
+
+
+def _is_below(pointer: str, places: Mapping[str, object]) -> bool:
+    """Return whether a pointer is one of these places, or lies in one."""
+    while pointer not in places:
+        if not pointer:
+            return False
+        pointer = pointer.rpartition("/")[0]
+    return True

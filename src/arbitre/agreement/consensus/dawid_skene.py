@@ -29,6 +29,7 @@ _CATEGORICAL: Final = frozenset({"ordinal", "table", "taxonomy"})
 """Distances of categories, besides `exact` for values that are not numbers."""
 
 _DIGITS: Final = 9
+"""Number of decimals of the probabilities, so that rounding errors do not decide between categories."""
 
 
 class Estimates(NamedTuple):

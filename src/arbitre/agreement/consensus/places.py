@@ -91,7 +91,7 @@ class Place:
 
     def text(self) -> str:
         """Return the first value as JSON text; its order does not depend on that of the annotators."""
-        return min(_text(value) for at, value in enumerate(self.values) if self.families[at] is not None)
+        return min(tie_text(value) for at, value in enumerate(self.values) if self.families[at] is not None)
 
     def as_whole(self) -> Place:
         """Compare the values as a whole, by equality. Null counts as absent, except as an item."""
@@ -144,7 +144,9 @@ def find_places(plan: Plan, annotations: Mapping[str, Mapping[str, Json]]) -> Pl
         DataError: A value is not JSON.
     """
     ids = sorted({name for documents in annotations.values() for name in documents})
-    names = sorted(annotations, key=lambda name: ([_text(annotations[name].get(each, ABSENT)) for each in ids], name))
+    names = sorted(
+        annotations, key=lambda name: ([tie_text(annotations[name].get(each, ABSENT)) for each in ids], name)
+    )
     parts = align_documents(plan, annotations, names=names, identify=True)
     none = [None] * len(names)
     every = [
@@ -193,7 +195,8 @@ def _places_of(part: AlignedRows, by_row: dict[tuple[int, int], Place], document
     return places
 
 
-def _text(value: Json) -> str:
+def tie_text(value: Json) -> str:
+    """Return a value as JSON text, which decides ties: the order of annotators must not. Empty for ABSENT."""
     return "" if value is ABSENT else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 

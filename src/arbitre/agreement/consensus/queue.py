@@ -1,4 +1,4 @@
-"""Writes the queue of disagreements on which people decide."""
+"""The queue of disagreements on which people decide: as JSON lines, as a table, and as a page in a browser."""
 
 from __future__ import annotations
 
@@ -26,81 +26,8 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.disagreement import Disagreement
     from arbitre.values import Json
 
-
-# The queue of disagreements as data for its page.
-
-
-def queue_view(
-    annotators: Sequence[str], disagreements: Iterable[Disagreement], decisions: Iterable[Decision] = ()
-) -> dict[str, Any]:
-    """Return the queue as JSON for `render_queue`.
-
-    Returns:
-        `disagreements`, each with its `choices`: the values to choose from, the proposal first, as JSON text (`raw`)
-        and for display (`value`), with the annotators who have them. `absent` are those who have none, or no vote.
-        `entry` is the position of its context in `entries`, which contain the proposal and each annotator's version of
-        an entry. `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
-    """
-    entries: dict[tuple[str, str], int] = {}
-    plain_entries: list[Json] = []
-    plain: list[Json] = []
-    for each in disagreements:
-        at = entries.setdefault((each.document, each.entry), len(entries))
-        if at == len(plain_entries):
-            plain_entries.append(_entry(each))
-        plain.append(_disagreement(each) | {"entry": at})
-    whole = json.dumps([each["fingerprint"] for each in plain])
-    return {
-        "key": hashlib.sha256(whole.encode()).hexdigest()[:16],
-        "annotators": list(annotators),
-        "entries": plain_entries,
-        "disagreements": plain,
-        "decisions": "".join(compact(decision.to_dict()) + "\n" for decision in decisions),
-    }
-
-
-def _entry(disagreement: Disagreement) -> dict[str, Json]:
-    value = disagreement.proposal if disagreement.entry == disagreement.pointer else disagreement.context
-    proposal = {} if value is ABSENT else {"proposal": shown(value)}
-    versions = {each.annotator: shown(each.value) for each in disagreement.versions if each.value is not ABSENT}
-    return {"pointer": disagreement.entry, **proposal, "versions": versions}
-
-
-def _disagreement(disagreement: Disagreement) -> dict[str, Json]:
-    readings = [reading for reading in disagreement.readings if reading.value is not ABSENT]
-    left_out = disagreement.proposal is ABSENT
-    values: list[Json] = [] if left_out else [disagreement.proposal]
-    for reading in readings:
-        if not any(same(reading.value, value) for value in values):
-            values.append(reading.value)
-    choices = [_choice(value, [each.annotator for each in readings if same(each.value, value)]) for value in values]
-    if not left_out:
-        choices[0]["proposed"] = True
-    choices[not left_out :] = sorted(choices[not left_out :], key=lambda choice: -len(choice["annotators"]))
-    return {
-        "id": disagreement.id,
-        "fingerprint": fingerprint(disagreement),
-        "document": disagreement.document,
-        "pointer": disagreement.pointer,
-        "path": disagreement.path,
-        "within": list(disagreement.within),
-        "kind": disagreement.kind,
-        "flag": disagreement.flag,
-        "weight": disagreement.weight,
-        "choices": choices,
-        "absent": {
-            "annotators": [each.annotator for each in disagreement.readings if each.value is ABSENT and each.votes],
-            "without_vote": [each.annotator for each in disagreement.readings if not each.votes],
-            "proposed": left_out,
-        },
-    }
-
-
-def _choice(value: Json, annotators: list[str]) -> dict[str, Any]:
-    return {"raw": compact(value), "value": shown(value), "annotators": annotators, "proposed": False}
-
-
 SUFFIXES: Final = (".jsonl", ".csv", ".html")
+"""Suffixes of the files of a queue, in the order in which they are written."""
 
 
 class Queue(NamedTuple):
@@ -141,6 +68,7 @@ class Queue(NamedTuple):
                     self._write(file, each.suffix, language)
 
     def _write(self, file: TextIO, suffix: str, language: Language) -> None:
+        """Write the queue in the format of a suffix."""
         if suffix == ".html":
             file.write(self._page(language))
         elif suffix == ".csv":
@@ -149,10 +77,12 @@ class Queue(NamedTuple):
             file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
 
     def _page(self, language: Language) -> str:
+        """Return the page on which people decide, as HTML."""
         view = queue_view(self.annotators, self.disagreements, self.decisions.values())
         return render_queue(view, self.version, language)
 
     def _table(self, file: TextIO) -> None:
+        """Write the table: a row for each disagreement, two columns for each annotator, and those of the decision."""
         writer = csv_writer(file)
         readings = [f"{name}: {part}" for name in self.annotators for part in ("value", "pointer")]
         described = ("id", "document", "pointer", "path", "kind", "flag", "weight", "proposal")
@@ -195,4 +125,78 @@ def queue_files(path: str | Path) -> list[Path]:
 
 
 def _record(disagreement: Disagreement) -> dict[str, object]:
+    """Return a disagreement as a line of the queue."""
     return disagreement.to_dict() | {"fingerprint": fingerprint(disagreement)}
+
+
+def queue_view(
+    annotators: Sequence[str], disagreements: Iterable[Disagreement], decisions: Iterable[Decision] = ()
+) -> dict[str, Any]:
+    """Return the queue as JSON for `render_queue`.
+
+    Returns:
+        `disagreements`, each with its `choices`: the values to choose from, the proposal first, as JSON text (`raw`)
+        and for display (`value`), with the annotators who have them. `absent` are those who have none, or no vote.
+        `entry` is the position of its context in `entries`, which contain the proposal and each annotator's version of
+        an entry. `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
+    """
+    entries: dict[tuple[str, str], int] = {}
+    plain_entries: list[Json] = []
+    plain: list[Json] = []
+    for each in disagreements:
+        at = entries.setdefault((each.document, each.entry), len(entries))
+        if at == len(plain_entries):
+            plain_entries.append(_entry(each))
+        plain.append(_disagreement(each) | {"entry": at})
+    whole = json.dumps([each["fingerprint"] for each in plain])
+    return {
+        "key": hashlib.sha256(whole.encode()).hexdigest()[:16],
+        "annotators": list(annotators),
+        "entries": plain_entries,
+        "disagreements": plain,
+        "decisions": "".join(compact(decision.to_dict()) + "\n" for decision in decisions),
+    }
+
+
+def _entry(disagreement: Disagreement) -> dict[str, Json]:
+    """Return the entry around a disagreement: the proposal and each annotator's version of it."""
+    value = disagreement.proposal if disagreement.entry == disagreement.pointer else disagreement.context
+    proposal = {} if value is ABSENT else {"proposal": shown(value)}
+    versions = {each.annotator: shown(each.value) for each in disagreement.versions if each.value is not ABSENT}
+    return {"pointer": disagreement.entry, **proposal, "versions": versions}
+
+
+def _disagreement(disagreement: Disagreement) -> dict[str, Json]:
+    """Return a disagreement with its choices, as `queue_view` describes them."""
+    readings = [reading for reading in disagreement.readings if reading.value is not ABSENT]
+    left_out = disagreement.proposal is ABSENT
+    values: list[Json] = [] if left_out else [disagreement.proposal]
+    for reading in readings:
+        if not any(same(reading.value, value) for value in values):
+            values.append(reading.value)
+    choices = [_choice(value, [each.annotator for each in readings if same(each.value, value)]) for value in values]
+    if not left_out:
+        choices[0]["proposed"] = True
+    choices[not left_out :] = sorted(choices[not left_out :], key=lambda choice: -len(choice["annotators"]))
+    return {
+        "id": disagreement.id,
+        "fingerprint": fingerprint(disagreement),
+        "document": disagreement.document,
+        "pointer": disagreement.pointer,
+        "path": disagreement.path,
+        "within": list(disagreement.within),
+        "kind": disagreement.kind,
+        "flag": disagreement.flag,
+        "weight": disagreement.weight,
+        "choices": choices,
+        "absent": {
+            "annotators": [each.annotator for each in disagreement.readings if each.value is ABSENT and each.votes],
+            "without_vote": [each.annotator for each in disagreement.readings if not each.votes],
+            "proposed": left_out,
+        },
+    }
+
+
+def _choice(value: Json, annotators: list[str]) -> dict[str, Any]:
+    """Return a value to choose, with the annotators who have it."""
+    return {"raw": compact(value), "value": shown(value), "annotators": annotators, "proposed": False}

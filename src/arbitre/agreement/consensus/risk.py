@@ -1,4 +1,9 @@
-"""Chooses the document with the best expected score over the annotators (minimum Bayes risk)."""
+"""Minimum risk: chooses the document with the best expected score over the annotators (minimum Bayes risk).
+
+`Presence` estimates how often annotators omit items and add spurious ones, and so how probable it is that an item is
+real; `kept_places` chooses the items and fields of a vote by it. `least_risk` compares the result of the vote with the
+documents of the annotators, and `standing_of` compares a consensus with annotators who are left out.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +39,6 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 
-# Estimates how often annotators omit items and add spurious ones, and how many votes an item or a field needs.
-
-
 LEAST_ANNOTATORS: Final = 3
 """Minimum number of annotators for an estimate; with two, omitted and spurious items cannot be distinguished."""
 
@@ -47,7 +49,26 @@ _OMITTED, _SHARED, _REAL = (1.0, 9.0), (0.5, 19.5), (2.0, 1.0)
 """Prior counts (Beta) of omissions, of spurious items that another annotator shares, and of items that are real."""
 
 _STEPS: Final = 200
+"""Maximum number of steps of the estimate of `Presence`."""
+
 _CONVERGED: Final = 1e-9
+"""Change of the probabilities at which their estimate ends."""
+
+BATCH: Final = 256
+"""Number of pairs of documents that are compared at once."""
+
+MAX_HELD_OUT: Final = 50
+"""Maximum number of documents on which the consensus is compared with annotators who are left out."""
+
+LEAST_VOTERS: Final = 3
+"""Minimum number of annotators of a document for a vote."""
+
+_DIGITS: Final = 9
+"""Number of decimals of the merits of documents, so that rounding errors do not decide between them."""
+
+if TYPE_CHECKING:
+    Annotations = Mapping[str, Mapping[str, Json]]
+    """Documents of each annotator, by id."""
 
 Votes = tuple[int, int]
 """Number of annotators who have an item, and number of those who could have it."""
@@ -81,6 +102,8 @@ class Presence:
         for _ in range(_STEPS):
             before = omitted, shared, real
             probability = {votes: _probability(votes, *before) for votes in usable}
+            # Expected numbers, given the current estimate: of omissions of real items (those that everybody omits
+            # included) and of chances for them; of spurious items that others share, and of others who could.
             missed = sum(
                 number * probability[k, n] * (n - k + n * _unseen(n, omitted)) for (k, n), number in usable.items()
             )
@@ -210,22 +233,11 @@ def _unseen(n: int, omitted: float) -> float:
 
 
 def _rate(own: float, of: float, prior: tuple[float, float]) -> float:
+    """Return the most probable share `own` / `of`, with prior counts of the events and of their opposites."""
     return (own + prior[0]) / (of + sum(prior))
 
 
-if TYPE_CHECKING:
-    Annotations = Mapping[str, Mapping[str, Json]]
-
-BATCH: Final = 256
-"""Number of pairs of documents that are compared at once."""
-
-MAX_HELD_OUT: Final = 50
-"""Maximum number of documents on which the consensus is compared with annotators who are left out."""
-
-LEAST_VOTERS: Final = 3
-"""Minimum number of annotators of a document for a vote."""
-
-_DIGITS: Final = 9
+# The choice of the documents.
 
 
 class Merit(NamedTuple):
@@ -274,6 +286,7 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
     chosen = kept_places(places.every, presence)
     votes = {place: cast(place, kept=None if place.parent is None else place in chosen) for place in places.every}
     assembly = Assembly.of(places, votes, "minimum-risk")
+    # The vote stands where no document of an annotator is better, and no document has an absolute majority.
     shared = {name: root for name, root in places.roots.items() if len(root.voters()) > 1}
     own = [CandidateDocument(root, root.values[at], at) for root in shared.values() for at in root.voters()]
     best: dict[int, Merit] = {}
@@ -293,6 +306,7 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
     for place in places.every:
         if place.document in by_document:
             by_document[place.document].append(place)
+    # Elsewhere, the best document of an annotator replaces it, as it is or with the values of the vote.
     pivots: dict[int, int] = {}
     for name, root in changed.items():
         part = places._replace(every=by_document[root.document], roots={name: root})
@@ -312,7 +326,7 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
 
 
 def merits(plan: Plan, candidates: Sequence[CandidateDocument]) -> list[Merit]:
-    """Return the merit of documents."""
+    """Return the merit of documents: their mean scores over the annotators, without the one that each comes from."""
     pairs = [
         (number, own.root.values[at])
         for number, own in enumerate(candidates)
@@ -404,4 +418,5 @@ def _lot(document: Json) -> bytes:
 
 
 def _is_valid(plan: Plan, document: Json) -> bool:
+    """Return whether there is a document, and the schema allows it."""
     return document is not ABSENT and not find_violations(plan.root, document, format_assertion=plan.format_assertion)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from arbitre.agreement.consensus.places import SCALAR
+from arbitre.agreement.consensus.places import SCALAR, tie_text
 from arbitre.distances.dates import interval
 from arbitre.values import ABSENT, Json, Kind, canonical, kind_of
 
@@ -67,6 +66,7 @@ class _Ballot:
     """
 
     def __init__(self, place: Place) -> None:
+        """Sort the annotators who vote on a place by what they have there."""
         self.place, self.voters = place, place.voters()
         self.absent = tuple(at for at in self.voters if place.families[at] is None)
         self.families = {
@@ -91,9 +91,8 @@ class _Ballot:
         return ABSENT if value is ABSENT else canonical(value)
 
     def text(self, voter: int) -> str:
-        """Return the value as JSON text, which decides ties: the order of annotators must not."""
-        value = self.place.values[voter]
-        return "" if value is ABSENT else json.dumps(value, sort_keys=True, ensure_ascii=False)
+        """Return the value as JSON text, which decides ties."""
+        return tie_text(self.place.values[voter])
 
     def majority(self) -> bool:
         """Return whether more than half of the voters have a value."""
@@ -143,6 +142,7 @@ class _Ballot:
         return fmean([self._similarity(*pair) for pair in combinations(self.voters, 2)] or [1.0])
 
     def _similarity(self, first: int, second: int) -> float:
+        """Return the similarity of the readings of two voters."""
         place = self.place
         if place.families[first] is not place.families[second]:
             return 0.0
