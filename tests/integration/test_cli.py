@@ -143,7 +143,7 @@ class TestCompare:
         assert "a close 0.9000 0 -> 0.1" in text
         assert "b wrong 0.89999 0 -> 0.10001" in text
         assert "document wrong 0.89999" in text
-        assert "Close: quality 0.9 or more. An object or list has the worst verdict in it." in text
+        assert "Close: quality 0.9 or more. An object or list has the worst verdict of its contents." in text
 
     def test_redirected_output_has_no_escape_codes(self, pair):
         plain = run("compare", *pair).stdout
@@ -502,7 +502,7 @@ class TestDemo:
 
     def test_both_systems_are_shown_side_by_side(self):
         rows = [line.split() for line in run("demo").stdout.splitlines()]
-        assert ["f1q", "0.97", "0.71"] in rows  # the means, which `rank` shows as well
+        assert ["f1q", "0.97", "0.71"] in [row[:3] for row in rows]  # the means, which `rank` shows as well
         assert ["95%", "interval", "0.86", "to", "1.00", "0.26", "to", "0.97"] in rows
         assert Path("arbitre-demo/hasty/failures.csv").exists()
 

@@ -226,7 +226,7 @@ def test_compare_flat_refuses_options_about_other_scores(files):
 def test_compare_shows_the_solidarity_and_the_moved_values(files):
     Path(files["predicted/a"]).write_text(json.dumps(SWAPPED[::-1]), encoding="utf-8")
     text = run("compare", files["gold/a"], files["predicted/a"], "--schema", files["schema"]).output
-    assert "solidarity: 0." in text
+    assert "solidarity (values in right entry): 0." in text
     assert "Moved values" in text
 
 

@@ -98,9 +98,10 @@ def _alignments(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
     if paths:
         listed = ", ".join(paths[:MAX_LISTED]) + (", ..." if len(paths) > MAX_LISTED else "")
         yield (
-            f"{listed}: without these values, the items of a list cannot be told apart. The items are aligned by all "
-            "fields, and agreement by chance is that of values that are exchanged at random and aligned again: the "
-            "coefficients are lower bounds. If a field identifies the items, match the list by it (`keyed`)."
+            f"{listed}: without these values, nothing identifies the items of the list. The items are therefore "
+            "aligned by all fields, and the agreement expected by chance is measured after exchanging the values at "
+            "random and aligning the items again. The coefficients are lower bounds. If a field identifies the items, "
+            "match the list by it (`keyed`)."
         )
 
 

@@ -29,7 +29,7 @@ _ALIGNED: Final = {
     None: NONE,
     "key": "key",
     "position": "position",
-    "other fields": "others",
+    "other fields": "other fields",
     "all fields": "all fields",
     "these values": "values",
 }
@@ -137,7 +137,8 @@ def values(built: Consensus, *, proposed: bool = False) -> Table:
 def disagreements(found: Iterable[Disagreement], title: str) -> Table:
     """Return the disagreements with what each annotator has."""
     heads = (TableColumn("place", kind="path"), *columns("flag", "readings"), TableColumn("weight", SCORE))
-    return Table.of(title, heads, [(own.id, own.flag, _readings(own), own.weight) for own in found])
+    rows = [(own.id, own.flag, _readings(own), own.weight) for own in found]
+    return Table.of(title, heads, rows, notes=("Flagged: ties and weak majorities, on which a person should decide.",))
 
 
 def _readings(disagreement: Disagreement) -> str:

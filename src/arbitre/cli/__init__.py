@@ -141,7 +141,7 @@ def typer_command(words: str) -> Callable[..., None]:
         except OptionError as error:
             raise typer.BadParameter(" ".join(map(_in_one_line, error.problems))) from error
 
-    command.__doc__ = inspect.getdoc(declared)
+    command.__doc__ = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(declared) or "")
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [_parameter(option) for option in options_of(declared)]
     )

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 MEANINGS: Final = {
     "f1q": "headline: harmonic mean of imq and irq",
-    "imq": "graded precision; lowered by spurious",
-    "irq": "graded recall; lowered by missing",
+    "imq": "graded precision (spurious counts as 0)",
+    "irq": "graded recall (missing counts as 0)",
     "amq": "mean quality of the matched pairs",
-    "omq": "harmonic mean of P, R and amq",
-    "omq_imq": "harmonic mean of imq, R and amq",
-    "quality": "mean quality, unmatched counted as 0",
+    "omq": "harmonic mean of precision, recall, amq",
+    "omq_imq": "harmonic mean of imq, recall, amq",
+    "quality": "mean quality; unmatched items count as 0",
     "variance": "variance of the pair qualities",
     "precision": "matched / predicted",
     "recall": "matched / gold",
@@ -48,8 +48,8 @@ MAX_TEXT: Final = 40
 MAX_POSITIONS: Final = 10
 """Maximum number of positions of a join."""
 
-_MEANING_WIDTH: Final = 34
-"""Least width of the column of meanings."""
+MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=34)
+"""Column of the meanings of scores; narrow terminals leave it out."""
 
 
 def scores(found: Mapping[str, ScoreColumn], *, forced: bool) -> Table:
@@ -61,7 +61,6 @@ def scores(found: Mapping[str, ScoreColumn], *, forced: bool) -> Table:
         TableColumn(name, count, emphasis="weak") if isinstance(column, Mapping) else TableColumn(name, SCORE)
         for name, column in found.items()
     )
-    meaning = TableColumn("meaning", emphasis="weak", drop=1, least=_MEANING_WIDTH)
     rows = []
     for name, text in MEANINGS.items():
         biased = forced and name in BIASED
@@ -71,7 +70,7 @@ def scores(found: Mapping[str, ScoreColumn], *, forced: bool) -> Table:
     emphasis = {
         at: "strong" if name == "f1q" else "weak" if name in SECONDARY else "" for at, name in enumerate(MEANINGS)
     }
-    return Table.of("", (TableColumn("score"), *heads, meaning), rows, emphasis=emphasis)
+    return Table.of("", (TableColumn("score"), *heads, MEANING), rows, emphasis=emphasis)
 
 
 def paths(by_path: Mapping[str, Scores], average: str = "") -> Table:

@@ -96,8 +96,8 @@ def in_source(evidence: SourceEvidence) -> Table:
         for row in evidence.counts
     ]
     notes = [
-        "Missing: the model left out what is in the source; the rest was not in its text.",
-        "Spurious: what is in the source was misplaced; the rest has no basis in it.",
+        "Missing and in the source: the model left the value out. Not in the source: its text did not contain it.",
+        "Spurious and in the source: the model misplaced the value. Not in the source: the value has no basis in it.",
     ]
     if evidence.without_text:
         documents = "1 document" if evidence.without_text == 1 else f"{evidence.without_text} documents"
@@ -109,10 +109,10 @@ def missing_groups(rows: Iterable[Gathering]) -> Table:
     """Return the tested groups of values, first those whose share of missing values differs most from the others'."""
     tested = sorted((row for row in rows if row.p is not None), key=lambda row: row.p or 0.0)
     head = (
-        *(TableColumn("path", kind="path"), TableColumn("values")),
+        *(TableColumn("path", kind="path"), TableColumn("group")),
         *columns("gold", "missing", written=count),
         *columns("of gold", "of missing", written=SHARE),
-        *columns("p", "adjusted", written=probability),
+        *columns("p", "p (adjusted)", written=probability),
     )
     cells = [
         (
@@ -121,7 +121,7 @@ def missing_groups(rows: Iterable[Gathering]) -> Table:
         )
         for row in tested
     ]
-    note = "p: Fisher's exact test against the other values of the path; adjusted: for the number of tests."
+    note = "p: Fisher's exact test of the group against the other values of the path; adjusted for the number of tests."
     return Table.of("Where values are missing", head, cells, notes=(note,))
 
 

@@ -45,8 +45,8 @@ SCORE_TOLERANCE: Final = 1e-9
 
 UNTESTED: Final = "The change was not tested: an evaluation has no results of single documents"
 TOO_FEW: Final = (
-    "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in one direction; "
-    "set a tolerance to limit the fall"
+    "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in the same "
+    "direction; set a tolerance to limit the decrease"
 )
 SHARED: Final = (
     "Scores and tests cover the {} documents that both evaluations have; the score of leaves covers all documents"

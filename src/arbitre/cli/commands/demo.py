@@ -13,6 +13,7 @@ from arbitre import bundled
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions
 from arbitre.cli.output.result_tables import number
+from arbitre.comparison.tables import MEANING, MEANINGS
 from arbitre.corpus.worker import compare_pairs
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.options import LanguageName
@@ -92,7 +93,7 @@ def _leaderboard_and_entries(
         f"\n{len(first.documents)} pages, {result_tables.count(first.micro.gold)} speakers in gold",
         "\nScores: per-document mean (macro)",
     )
-    yield render(_side_by_side(evaluations), width)
+    yield render(_side_by_side(evaluations), width, ways="Use a wider terminal.")
     yield Text(_difference(ranking))
     for system, entries in found.items():
         yield render(_worst(entries, f"{system}: worst pairs"), width)
@@ -103,17 +104,17 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
     found = evaluations.values()
     rows: list[tuple[str | float | None, ...]] = []
     for name in SCORES:
-        rows.append((name, *(getattr(one.macro, name) for one in found)))
+        rows.append((name, *(getattr(one.macro, name) for one in found), MEANINGS[name]))
         if name == HEADLINE:
             intervals = [one.interval(name) for one in found]
             ends = (f"{number(one.low, DIGITS)} to {number(one.high, DIGITS)}" for one in intervals)
-            rows.append((f"  {intervals[0].level:.0%} interval", *ends))
-    rows.append(("document quality", *(one.document_quality.mean for one in found)))
+            rows.append((f"  {intervals[0].level:.0%} interval", *ends, ""))
+    rows.append(("document quality", *(one.document_quality.mean for one in found), "mean quality of whole pages"))
     weak = range(len(rows), len(rows) + 4)
     masses = ("gold", "predicted", "matched")
-    rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found)) for name in masses]
-    rows.append(("failed pages", *(str(one.macro.failed) for one in found)))
-    heads = (TableColumn("score"), *columns(*evaluations, written=PLACE))
+    rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found), "") for name in masses]
+    rows.append(("failed pages", *(str(one.macro.failed) for one in found), "no usable prediction; scores are 0"))
+    heads = (TableColumn("score"), *columns(*evaluations, written=PLACE), MEANING)
     return Table.of("", heads, rows, emphasis={0: "strong"} | dict.fromkeys(weak, "weak"))
 
 

@@ -105,7 +105,7 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iter
         if row.in_neighbours
     ]
     if lines:
-        yield titled("In the gold of the document before or after", Text("\n".join(lines)))
+        yield titled("Found in the gold of the previous or next document", Text("\n".join(lines)))
 
 
 def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
@@ -176,7 +176,7 @@ def solidarity(comparison: FlatComparison) -> str:
     share = "undefined" if comparison.solidarity is None else number(comparison.solidarity)
     chance = "unknown" if comparison.solidarity_chance is None else number(comparison.solidarity_chance)
     flat_f1q = number(comparison.flat.f1q)
-    return f"solidarity: {share}, by chance {chance} (values in own entry; flat f1q {flat_f1q})"
+    return f"solidarity (values in right entry): {share}, by chance {chance}; f1q ignoring entries {flat_f1q}"
 
 
 def not_scored(reasons: Mapping[str, int]) -> str:

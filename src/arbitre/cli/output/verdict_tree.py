@@ -42,7 +42,7 @@ _SPARED: Final = 3
 
 def verdict_tree(comparison: Comparison, width: int) -> Group:
     """Return the nodes of a comparison with their verdicts and a legend; correct nodes are collapsed."""
-    legend = f"Close: quality {comparison.close:g} or more. An object or list has the worst verdict in it."
+    legend = f"Close: quality {comparison.close:g} or more. An object or list has the worst verdict of its contents."
     return Group(_TreeBuilder.for_comparison(comparison, width).build(), Text(legend, style="dim"))
 
 
