@@ -223,12 +223,12 @@ def test_long_texts_are_marked_from_their_first_difference(visit, tmp_path, plac
     assert [field.locator(tag).text_content()[:2] for tag in ("del", "ins")] == ["xb", "yb"]
 
 
-def test_the_accepted_reading_is_named(visit, tmp_path):
+def test_the_accepted_form_is_named(visit, tmp_path):
     town = {"type": "string", "x-arbitre": {"alternatives": "others"}}
     schema = {"type": "object", "properties": {"town": town, "others": {"type": "array", "items": {"type": "string"}}}}
     pairs = [("d", {"town": "Paris", "others": ["Lutèce"]}, {"town": "Lutece"})]
     view = view_of([build_subject(*observed(schema, pairs))])
-    for lang, words in ((Language.EN, "accepted reading: Lutèce"), (Language.FR, "leçon retenue : Lutèce")):
+    for lang, words in ((Language.EN, "accepted form: Lutèce"), (Language.FR, "forme acceptée : Lutèce")):
         write_page(tmp_path / "report.html", view, lang)
         page = visit(tmp_path / "report.html")
         assert page.locator("#x-list .side").first.text_content() == f"Paris ({words})"

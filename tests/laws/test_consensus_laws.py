@@ -8,7 +8,7 @@ from statistics import fmean
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from tests.oracle.strategies import accepting, cases, documents, floored, moved, schemas, with_readings
+from tests.oracle.strategies import accepting, cases, documents, floored, moved, schemas, with_forms
 
 from arbitre import Comparator
 from arbitre.agreement import build_consensus
@@ -38,7 +38,7 @@ def text(value):
 @SLOW
 def test_the_consensus_of_identical_documents_is_that_document(data, annotators, strategy):
     schema = data.draw(any_schema())
-    pages = {name: data.draw(documents(schema).flatmap(lambda gold: with_readings(schema, gold))) for name in "pq"}
+    pages = {name: data.draw(documents(schema).flatmap(lambda gold: with_forms(schema, gold))) for name in "pq"}
     assume(any(page is not None for page in pages.values()))
     result = build(schema, {f"{number}": pages for number in range(annotators)}, strategy)
     assert text(result.documents) == text(pages)

@@ -155,8 +155,8 @@ def accepting(draw, schema, *, ties=True):
 
 
 @st.composite
-def with_readings(draw, schema, gold):
-    """The gold document with lists of readings in place of values."""
+def with_forms(draw, schema, gold):
+    """The gold document with lists of forms in place of values."""
     if schema.get("x-arbitre", {}).get("alternatives") is True:
         if one_in(draw, 3) or isinstance(gold, list):
             return gold
@@ -164,20 +164,20 @@ def with_readings(draw, schema, gold):
         return draw(st.permutations([gold, *draw(st.lists(same | SCALARS, max_size=3))]))
     if isinstance(gold, dict) and type_of(schema) == "object":
         return {
-            name: draw(with_readings(schema["properties"][name], part)) if name in schema["properties"] else part
+            name: draw(with_forms(schema["properties"][name], part)) if name in schema["properties"] else part
             for name, part in gold.items()
         }
     if isinstance(gold, list) and type_of(schema) == "array":
-        return [draw(with_readings(schema["items"], item)) for item in gold]
+        return [draw(with_forms(schema["items"], item)) for item in gold]
     return gold
 
 
 @st.composite
 def alternatives(draw, *, ties=True, depth=3):
-    """A schema with alternatives, a gold document with several readings of its values, a prediction."""
+    """A schema with alternatives, a gold document with several forms of its values, a prediction."""
     schema = draw(accepting(draw(schemas(ties=ties, depth=depth)), ties=ties))
     gold, predicted = draw(pairs(schema, ties=ties))
-    return schema, draw(with_readings(schema, gold)), predicted
+    return schema, draw(with_forms(schema, gold)), predicted
 
 
 def leaf_count(value):

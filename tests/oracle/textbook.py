@@ -60,7 +60,7 @@ class Node:
     A quality below `floor` counts 0. Where it is `closed`, keys that are not declared are not there.
     `absent` names the kinds whose empty value (null, "", [], {}) counts as absent. `fields` are those of an object, or
     the positions of a list that are compared as fields are; `rest` compares the entries of a map. `alternatives` is the
-    name of the sibling that holds further readings in gold, or True where a list stands for its readings.
+    name of the sibling that holds further forms in gold, or True where a list stands for its forms.
     """
 
     kind: str | None = None
@@ -79,7 +79,7 @@ class Node:
 
     @property
     def hidden(self) -> set[str]:
-        """The fields that hold readings of others, and are not compared themselves."""
+        """The fields that hold forms of others, and are not compared themselves."""
         return {part.alternatives for part in self.fields.values() if isinstance(part.alternatives, str)}
 
     @property
@@ -149,7 +149,7 @@ class Tree:
     node: Node
     value: Any
     parts: Mapping[Any, Tree]
-    readings: tuple[Tree, ...] = ()
+    forms: tuple[Tree, ...] = ()
 
     def identity(self) -> Hashable:
         """Equal for two trees exactly when they are equal as JSON, in any order of items where that does not count."""
@@ -200,14 +200,14 @@ def read(node: Node, value: Any, gold: Mapping[str, Any] | None = None) -> Tree 
 
 
 def accepting(node: Node, value: Any, around: Mapping[str, Any]) -> Tree | None:
-    """The tree of a value with its readings: each of them one leaf, those that count as absent gone."""
+    """The tree of a value with its forms: each of them one leaf, those that count as absent gone."""
     listed = node.alternatives is True
     others = None if listed else around.get(node.alternatives)
-    readings = value if listed and isinstance(value, list) else [value]
-    readings = readings + (others if isinstance(others, list) else [] if others is None else [others])
-    leaves = [leaf(replace(node, alternatives=None), reading) for reading in readings]
+    forms = value if listed and isinstance(value, list) else [value]
+    forms = forms + (others if isinstance(others, list) else [] if others is None else [others])
+    leaves = [leaf(replace(node, alternatives=None), form) for form in forms]
     kept = tuple(each for each in leaves if each)
-    return replace(kept[0], readings=kept) if kept and (listed or leaves[0]) else None
+    return replace(kept[0], forms=kept) if kept and (listed or leaves[0]) else None
 
 
 def leaf(node: Node, value: Any) -> Tree | None:
@@ -294,15 +294,15 @@ def compare(node: Node, gold: Any, predicted: Any) -> Result:
 
 def visit(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
     """The result of two trees that stand for each other, or of one that the other side lacks."""
-    if gold and predicted and gold.readings:  # the best accepted reading; of several predicted ones, the worst
-        bare = [[replace(tree, readings=()) for tree in side.readings] for side in (gold, predicted)]
+    if gold and predicted and gold.forms:  # the best accepted form; of several predicted ones, the worst
+        bare = [[replace(tree, forms=()) for tree in side.forms] for side in (gold, predicted)]
         near = [max(((visit(g, p, path), g.node.kind == p.node.kind) for g in bare[0]), key=rank) for p in bare[1]]
         return min(near, key=rank)[0]
     return judged(gold, predicted, path)
 
 
 def judged(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
-    """The result of two trees of one reading each."""
+    """The result of two trees of one form each."""
     if gold and predicted and gold.node.kind != predicted.node.kind:  # nothing in common
         missing, spurious = visit(gold, None, path), visit(None, predicted, path)
         return Result(0.0, missing.tally + spurious.tally).take(missing).take(spurious)
@@ -336,7 +336,7 @@ def judged(gold: Tree | None, predicted: Tree | None, path: tuple) -> Result:
 
 
 def rank(near: tuple[Result, bool]) -> tuple[float, bool]:
-    """The order of readings: by quality, those of the same kind before others."""
+    """The order of forms: by quality, those of the same kind before others."""
     return near[0].quality, near[1]
 
 

@@ -1,4 +1,4 @@
-"""Accepted alternatives: gold holds several readings of a value, and the best one counts."""
+"""Accepted alternatives: gold holds several forms of a value, and the best one counts."""
 
 import copy
 import json
@@ -48,7 +48,7 @@ def compared(schema, gold, predicted, **options):
         (PLACE, PARIS | {"variants": None}, {"name": "Paris", "page": 3}, 1.0),
         (PLACE, PARIS | {"variants": []}, {"name": "Paris", "page": 3}, 1.0),
         (PLACE, PARIS | {"variants": ["Paris", "Paris", None]}, {"name": "Paris", "page": 3}, 1.0),
-        # the readings of a prediction do not count, and are not compared
+        # the forms of a prediction do not count, and are not compared
         (PLACE, {"name": "Paris"}, {"name": "Lyon", "variants": ["Paris"]}, 1 - 10 / 14),
         (PLACE, PARIS, PARIS | {"variants": ["Rome"]}, 1.0),
         # without the field itself, gold has no value
@@ -58,9 +58,9 @@ def compared(schema, gold, predicted, **options):
         (EITHER, ["a", "a"], "b", 1 - 2 / 3),
         (EITHER, ["a", None], "a", 1.0),
         (EITHER, "a", "a", 1.0),
-        # no reading: absent
+        # no form: absent
         (listed(EITHER), [[], [None], "a"], ["a"], 1.0),
-        # a prediction with several readings is as good as the worst of them
+        # a prediction with several forms is as good as the worst of them
         (EITHER, ["a", "b"], ["b", "a"], 1.0),
         (EITHER, ["a", "b"], ["b", "c"], 1 - 2 / 3),
         (said(STRING, alternatives=True, absent=[]), ["a", None], None, 1.0),
@@ -80,7 +80,7 @@ def compared(schema, gold, predicted, **options):
         (obj(a=said(STRING, alternatives="x~1y")), {"a": "1", "x/y": "2"}, {"a": "2"}, 1.0),
     ],
 )
-def test_the_best_accepted_reading_counts(schema, gold, predicted, quality):
+def test_the_best_accepted_form_counts(schema, gold, predicted, quality):
     assert compared(schema, gold, predicted).quality == pytest.approx(quality)
     assert compared(schema, gold, gold).quality == 1.0
 
@@ -107,8 +107,8 @@ def test_alternatives_work_under_every_matching_of_items(match):
         (listed(EITHER, match="set"), "`set` cannot match the items of the root: they have `alternatives`"),
         (listed(PLACE, match={"keyed": {"key": "name"}}), "`keyed` cannot use the key /name of the root"),
         (listed(said(STRING, alternatives="/x")), "`alternatives` applies to the fields of an object"),
-        (said(TEXTS, alternatives=True), "`alternatives` needs the type of one reading"),
-        (said(TEXTS, alternatives=True, distance="jaccard"), "`alternatives` needs the type of one reading"),
+        (said(TEXTS, alternatives=True), "`alternatives` needs the type of one form"),
+        (said(TEXTS, alternatives=True, distance="jaccard"), "`alternatives` needs the type of one form"),
         (obj(a=said(TEXTS, alternatives="/b", distance="jaccard")), "`alternatives` applies to single values"),
         (said(obj(), alternatives=True), "`alternatives` applies to single values"),
         (obj(a=said(STRING, alternatives="/a")), 'Expected `alternatives` to name another field, got "/a"'),
@@ -155,7 +155,7 @@ def test_a_sibling_is_compared_only_on_request():
     assert (rows["/name"].alternatives, rows["/variants"].notes) == ("/variants", "ignored")
 
 
-def test_the_reading_that_was_used_is_stated_everywhere():
+def test_the_form_that_was_used_is_stated_everywhere():
     comparator = Comparator(listed(PLACE))
     comparison = comparator.compare(gold=[PARIS], predicted=[{"name": "Lutece", "page": 3}])
     row = next(row for row in comparison.explain() if row.path == "/*/name")
@@ -169,7 +169,7 @@ def test_the_reading_that_was_used_is_stated_everywhere():
     assert aligned.rows[0]["entry"]["below"][0]["reading"] == "Lutèce"
 
 
-def test_a_single_reading_is_not_reported_as_a_choice():
+def test_a_single_form_is_not_reported_as_a_choice():
     (row,) = compared(EITHER, ["a", "a", None], "b").explain()
     assert row.reading is ABSENT
 
@@ -183,7 +183,7 @@ def test_a_single_reading_is_not_reported_as_a_choice():
         (["a", 1], True, "wrong type", "a"),
     ],
 )
-def test_a_reading_of_the_same_type_is_preferred(gold, predicted, verdict, reading):
+def test_a_form_of_the_same_type_is_preferred(gold, predicted, verdict, reading):
     (row,) = compared(said({"type": ["string", "integer"]}, alternatives=True), gold, predicted).explain()
     assert (row.verdict, row.reading) == (verdict, reading)
 
@@ -195,7 +195,7 @@ def test_the_signature_names_the_alternatives():
     assert "alternatives" not in plain.long
 
 
-def test_an_invalid_reading_is_reported_at_its_place():
+def test_an_invalid_form_is_reported_at_its_place():
     with pytest.raises(DataError) as caught:
         compared(listed(PLACE), [{"name": "Paris", "variants": ["a", float("nan")]}], [])
     assert caught.value.pointer == "/0/variants/1"
@@ -222,7 +222,7 @@ def test_the_certificate_shows_what_alternatives_cost(schema, facts):
             assert distance(x, z[0]) > distance(x, y) + distance(y, z[0]) + 1e-9
 
 
-def test_lists_of_readings_keep_the_triangle_inequality():
+def test_lists_of_forms_keep_the_triangle_inequality():
     comparator = Comparator(EITHER)
     documents = ["a", "b", "ab", ["a", "b"], ["ab", "ba"], ["a", "ba"], ["b", "abab", "a"]]
     table = {
@@ -247,13 +247,13 @@ def test_lists_of_readings_keep_the_triangle_inequality():
         ({"c": []}, []),
     ],
 )
-def test_gold_checks_each_reading(document, findings):
+def test_gold_checks_each_form(document, findings):
     schema = obj(a=EITHER, b=said(STRING, alternatives="c"), c=TEXTS)
     checked = Comparator(listed(schema)).check_gold([("one", [document])])
     assert [(finding.check, finding.pointer.removeprefix("/0")) for finding in checked.findings] == findings
 
 
-def test_a_custom_distance_is_called_for_each_reading_and_counted():
+def test_a_custom_distance_is_called_for_each_form_and_counted():
     calls = []
 
     def initial(a, b):

@@ -72,7 +72,7 @@ class LeafRatings:
     def of(cls, part: AlignedRows) -> LeafRatings | None:
         """Return the ratings of values that are compared with `exact`, with `ordinal` or as numbers, else None."""
         column = part.column
-        if not (isinstance(column, LeafColumn) and column.readings is None and column.leaves):
+        if not (isinstance(column, LeafColumn) and column.forms is None and column.leaves):
             return None
         distances = [leaf.distance for leaf in column.leaves]
         names = {distance.name for distance in distances}

@@ -473,7 +473,7 @@ class Comparator:
         """Check gold documents before predictions are compared with them.
 
         Three checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
-        alias, "alternatives" reports accepted readings of a field that is absent. Aliases are only read in predictions:
+        alias, "alternatives" reports accepted forms of a field that is absent. Aliases are only read in predictions:
         a gold document that uses one does not equal itself, and the certificate does not hold for it. A document that
         cannot be read is reported as "unreadable".
 

@@ -149,7 +149,7 @@ class Comparison:
             verdict=Verdict(int(node_tree.verdicts(self.close)[node_id])).text,
             gold=node_tree.value(node_id, gold=True),
             predicted=node_tree.value(node_id, gold=False),
-            reading=node_tree.reading(node_id),
+            reading=node_tree.accepted_form(node_id),
         )
 
     def alignment(self, pointer: str) -> Alignment:
@@ -233,7 +233,7 @@ class Comparison:
                         share=float(shares[node_id])
                         if level.leaf or level.gold[at] + level.predicted[at] == 0.0
                         else 0.0,
-                        reading=node_tree.reading(node_id),
+                        reading=node_tree.accepted_form(node_id),
                     )
                 )
         return tuple(

@@ -40,7 +40,7 @@ def _nodes(
 ) -> Iterator[dict[str, Any]]:
     """Yield the nodes of one level."""
     kinds = [kinds.tolist() for kinds in level.kinds]
-    texts, readings = level.texts(), level.source.readings_of(level.left, level.right)
+    texts, forms = level.texts(), level.source.accepted_forms(level.left, level.right)
     parents, qualities = level.parent.tolist(), level.quality.tolist()
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
@@ -65,8 +65,8 @@ def _nodes(
             node["mass"] = shares[at]
         node |= {side: parts[at] for side, parts in values if parts[at] is not ABSENT}
         if level.leaf:
-            if readings[at] is not ABSENT:
-                node["gold_reading"] = readings[at]
+            if forms[at] is not ABSENT:
+                node["gold_reading"] = forms[at]
         else:
             node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
         yield node
@@ -79,7 +79,7 @@ class _ReadNodes:
     tokens: Sequence[int | str]
     values: Sequence[Json]
     kinds: Kinds
-    readings: Sequence[Json]
+    forms: Sequence[Json]
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         return [self.tokens[row] for row in rows.tolist()]
@@ -87,8 +87,8 @@ class _ReadNodes:
     def values_of(self, rows: Indices) -> list[Json]:
         return [self.values[row] for row in rows.tolist()]
 
-    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
-        return [self.readings[row] for row in left.tolist()]
+    def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        return [self.forms[row] for row in left.tolist()]
 
     def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
         gold, predicted = (np.where(rows >= 0, self.kinds[rows], np.int8(NONE)) for rows in (left, right))
@@ -155,7 +155,7 @@ def _level(
     tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
-    readings = [node.get("gold_reading", ABSENT) for node in members]
+    forms = [node.get("gold_reading", ABSENT) for node in members]
     return Level(
         path=_path(head, nodes),
         leaf=head["leaf"],
@@ -166,7 +166,7 @@ def _level(
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), readings),
+        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), forms),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),

@@ -23,7 +23,7 @@ class LeafPair(NamedTuple):
     """A gold leaf and the predicted leaf it is compared with.
 
     Attributes:
-        gold: Value in gold, or a list of accepted readings; ABSENT for a spurious leaf.
+        gold: Value in gold, or a list of accepted forms; ABSENT for a spurious leaf.
         predicted: Predicted value; ABSENT for a missing leaf.
         quality: Quality of the pair, in [0, 1].
         document: Index of the document among those compared together.
@@ -38,12 +38,12 @@ class LeafPair(NamedTuple):
     pointer: str | None
     predicted_pointer: str | None
 
-    def with_readings(self, document: Json, key: str) -> LeafPair:
-        """Return the pair with all accepted readings of gold as a list.
+    def with_forms(self, document: Json, key: str) -> LeafPair:
+        """Return the pair with all accepted forms of gold as a list.
 
         Args:
             document: The gold document.
-            key: Key of the sibling field that contains one further reading or a list of readings.
+            key: Key of the sibling field that contains one further form or a list of forms.
         """
         if self.pointer is None:
             return self

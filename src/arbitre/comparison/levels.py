@@ -42,8 +42,8 @@ class NodeSource(Protocol):
         """Return the `Kind` of the gold and of the predicted row of each pair; NONE for a negative row."""
         ...
 
-    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
-        """Return the accepted reading that each pair of rows was compared with; ABSENT if gold has only one.
+    def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:
+        """Return the accepted form that each pair of rows was compared with; ABSENT if gold has only one.
 
         Negative rows have none.
         """

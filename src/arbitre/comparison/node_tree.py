@@ -112,10 +112,10 @@ class NodeTree:
         rows = (level.left if gold else level.right)[at : at + 1]
         return level.source.values_of(rows)[0] if rows[0] >= 0 else ABSENT
 
-    def reading(self, record: int) -> Json:
-        """Return the accepted reading that a pair was compared with; ABSENT if gold has only one."""
+    def accepted_form(self, record: int) -> Json:
+        """Return the accepted form that a pair was compared with; ABSENT if gold has only one."""
         level, at = self.place(record)
-        return level.source.readings_of(level.left[at : at + 1], level.right[at : at + 1])[0]
+        return level.source.accepted_forms(level.left[at : at + 1], level.right[at : at + 1])[0]
 
     def find(self, tokens: tuple[str, ...]) -> int | None:
         """Return the id of the node at these tokens of gold; None if no node was compared there.
@@ -323,7 +323,7 @@ class Alignment:
 class Node:
     """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none).
 
-    `reading` is the accepted reading of gold that the prediction was compared with; ABSENT if gold has only one.
+    `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
     """
 
     path: str
@@ -345,7 +345,7 @@ class Node:
 class LeafVerdict:
     """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root.
 
-    `reading` is the accepted reading of gold that the prediction was compared with; ABSENT if gold has only one.
+    `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
     """
 
     path: str

@@ -394,7 +394,7 @@ class Evaluation:
         """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
 
         BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
-        text. If gold has a list of accepted readings in place of a text, all of them are references.
+        text. If gold has a list of accepted forms in place of a text, all of them are references.
 
         Args:
             path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".

@@ -325,7 +325,7 @@ def siblings(faults: Sequence[LeafFaults], close: float) -> Iterator[MoveCandida
                 if other != number:
                     places.append((at, other, place, len(wrong[int(of_path.gold.parents[at])])))
                     fields.note(number, at, other, place)
-        if places and of_path.column.readings is None and not of_path.custom:
+        if places and of_path.column.forms is None and not of_path.custom:
             found.append((number, places))
     for number, places in found:
         yield from _between(faults, number, places, close, fields)

@@ -145,7 +145,7 @@ class TextWords:
 
     def of_leaves(self, column: LeafColumn, rows: Indices) -> tuple[Indices, Indices]:
         """Return the position in `rows` and the code of the values of leaves; rows must not be absent."""
-        if (column.kinds == Kind.NUMBER).all() and column.readings is None:
+        if (column.kinds == Kind.NUMBER).all() and column.forms is None:
             return np.arange(len(rows), dtype=np.intp), column.codes[rows]
         if column.number not in self.known:
             self.known[column.number] = self._codes(column)

@@ -257,17 +257,17 @@ def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int)
 
 
 def inner_pools(column: LeafColumn) -> tuple[Pool, ...]:
-    """Return the pools of the single values of a column, or of their readings, without floors."""
-    pools = column.pools if column.readings is None else column.readings.pool.pools
+    """Return the pools of the single values of a column, or of their forms, without floors."""
+    pools = column.pools if column.forms is None else column.forms.pool.pools
     return tuple(map(base_pool, pools))
 
 
 def _values(column: LeafColumn) -> tuple[Indices, Indices, npt.NDArray[np.int16]]:
-    """Return the row and the code of each value or reading, and the slot of each code."""
-    readings, rows = column.readings, np.arange(column.size, dtype=np.intp)
-    if readings is None:
+    """Return the row and the code of each value or form, and the slot of each code."""
+    forms, rows = column.forms, np.arange(column.size, dtype=np.intp)
+    if forms is None:
         return rows, column.codes, column.slots
-    return rows.repeat(np.diff(readings.starts)), readings.codes, readings.pool.slots
+    return rows.repeat(np.diff(forms.starts)), forms.codes, forms.pool.slots
 
 
 def _most_pairs(documents: Indices, predicted: Mask, codes: Indices) -> int:

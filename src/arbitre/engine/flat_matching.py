@@ -94,7 +94,7 @@ def match_flat(column: LeafColumn, gold: Values, predicted: Values, documents: i
 
 def _comparable(column: LeafColumn) -> list[Mask]:
     """Return masks of the codes that are compared with each other: those of one slot and one kind."""
-    if column.readings is not None:
+    if column.forms is not None:
         return [np.ones(len(column.values), dtype=np.bool_)]
     groups = column.slots.astype(np.intp) * np.iinfo(np.int8).max + column.kinds
     return [groups == group for group in np.unique(groups)]
@@ -136,7 +136,7 @@ class _Problems:
 
     def solve(self, known: KnownPairs) -> tuple[Floats, Mask]:
         """Return the greatest sum of qualities of each document, and a mask of the exact ones."""
-        optimal_first = self.distance.facts.pseudometric and self.column.readings is None
+        optimal_first = self.distance.facts.pseudometric and self.column.forms is None
         equal_first = np.ones(self.documents, dtype=np.bool_) if optimal_first else self.large
         quality, rest = self.match_equal(equal_first)
         exact = np.full(self.documents, optimal_first) | ~equal_first

@@ -158,17 +158,17 @@ def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
 def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the values that violate the schema.
 
-    A list of accepted readings is valid if the schema accepts the list, or each of its readings in its place.
+    A list of accepted forms is valid if the schema accepts the list, or each of its forms in its place.
     """
     violations = find_violations(plan.root, document, format_assertion=plan.format_assertion)
-    lists = dict(_lists_of_readings(plan, document)) if violations else {}
+    lists = dict(_lists_of_forms(plan, document)) if violations else {}
     if lists:
         violations = tuple(
             dict.fromkeys(
-                replace(violation, pointer=_of_reading(violation.pointer, lists, position))
+                replace(violation, pointer=_of_form(violation.pointer, lists, position))
                 for position in range(max(map(len, lists.values())))
                 for violation in find_violations(
-                    plan.root, _with_reading(document, lists, position), format_assertion=plan.format_assertion
+                    plan.root, _with_form(document, lists, position), format_assertion=plan.format_assertion
                 )
             )
         )
@@ -176,18 +176,18 @@ def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
         yield GoldFinding("schema", violation.pointer, f"{violation.message} ({violation.keyword})")
 
 
-def _lists_of_readings(plan: Plan, document: Json) -> Iterator[tuple[Tokens, list[Json]]]:
-    """Yield the place and the readings of each value of which gold lists several."""
+def _lists_of_forms(plan: Plan, document: Json) -> Iterator[tuple[Tokens, list[Json]]]:
+    """Yield the place and the forms of each value of which gold lists several."""
     for site, value, tokens in positions(plan, document, _reaching(plan.sites, lambda site: site.alternatives is True)):
         if site.alternatives is True and isinstance(value, list) and value:
             yield tokens, value
 
 
-def _with_reading(document: Json, lists: Mapping[Tokens, list[Json]], position: int) -> Json:
-    """Return a copy in which each list of readings is replaced by one of them: the last if it has too few."""
+def _with_form(document: Json, lists: Mapping[Tokens, list[Json]], position: int) -> Json:
+    """Return a copy in which each list of forms is replaced by one of them: the last if it has too few."""
     holder = [document]
     copied: set[Tokens] = set()
-    for tokens, readings in lists.items():
+    for tokens, forms in lists.items():
         above: Any = holder
         key: int | str = 0
         for depth, token in enumerate(tokens):
@@ -195,21 +195,21 @@ def _with_reading(document: Json, lists: Mapping[Tokens, list[Json]], position: 
                 copied.add(tokens[:depth])
                 above[key] = copy(above[key])
             above, key = above[key], token
-        above[key] = readings[min(position, len(readings) - 1)]
+        above[key] = forms[min(position, len(forms) - 1)]
     return holder[0]
 
 
-def _of_reading(place: str, lists: Mapping[Tokens, list[Json]], position: int) -> str:
+def _of_form(place: str, lists: Mapping[Tokens, list[Json]], position: int) -> str:
     """Return the pointer of a violation in the document as it is."""
-    for tokens, readings in lists.items():
+    for tokens, forms in lists.items():
         above = pointer(tokens)
         if place == above or place.startswith(f"{above}/"):
-            return f"{above}/{min(position, len(readings) - 1)}{place.removeprefix(above)}"
+            return f"{above}/{min(position, len(forms) - 1)}{place.removeprefix(above)}"
     return place
 
 
 def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
-    """Yield the sibling fields with accepted readings of a field that gold does not have."""
+    """Yield the sibling fields with accepted forms of a field that gold does not have."""
     reaching = _reaching(plan.sites, lambda site: bool(_siblings(plan.sites, site)))
     for site, value, tokens in positions(plan, document, reaching):
         for name, sibling in _siblings(plan.sites, site) if isinstance(value, dict) else ():
@@ -217,7 +217,7 @@ def _without_field(plan: Plan, document: Json) -> Iterator[GoldFinding]:
                 yield GoldFinding(
                     "alternatives",
                     pointer((*tokens, sibling)),
-                    f"Gold has accepted readings for {pointer((*tokens, name))}, but not the field itself",
+                    f"Gold has accepted forms for {pointer((*tokens, name))}, but not the field itself",
                     f"Put one of them into {pointer((*tokens, name))}. Without it, the field is absent.",
                 )
 

@@ -45,8 +45,8 @@ DOCUMENTS: Final = 48
 LENGTH: Final = 100
 """Length of the texts that are tried for distances with a floor."""
 
-READINGS: Final = 6
-"""Maximum number of values that are combined to documents with several readings."""
+MOST_FORMS: Final = 6
+"""Maximum number of values that are combined to documents with several forms."""
 
 POOLS: Final = 40
 """Maximum number of sets of documents compared for one violation."""
@@ -71,7 +71,7 @@ def find(plan: Plan, broken: MetricViolation) -> Witness | None:
     """
     examples = Examples(plan.root, _scalar_values(plan))
     if broken.alternatives is not None:
-        return _with_readings(plan, examples, broken)
+        return _with_forms(plan, examples, broken)
     transported = any(site.list.matcher.transport is not None for site in plan.sites)  # many times slower
     max_pools = POOLS // 4 if transported else POOLS
     pools = (
@@ -154,15 +154,15 @@ def _strongest_witness(
     return _strongest(plan, islice((pair for pair in pairs if examples.valid(pair[1])), DOCUMENTS), fact)
 
 
-def _with_readings(plan: Plan, examples: Examples, broken: MetricViolation) -> Witness | None:
-    """Search for documents with several accepted readings of a value.
+def _with_forms(plan: Plan, examples: Examples, broken: MetricViolation) -> Witness | None:
+    """Search for documents with several accepted forms of a value.
 
-    The schema need not accept a list of readings in place of the value, but it accepts each reading.
+    The schema need not accept a list of forms in place of the value, but it accepts each form.
     """
     for place in broken.places:
         for frame in examples.frames(place):
             pairs = ((value, frame.wrap(value)) for value in examples.values(frame.inside))
-            single = list(islice((pair for pair in pairs if examples.valid(pair[1])), READINGS))
+            single = list(islice((pair for pair in pairs if examples.valid(pair[1])), MOST_FORMS))
             several: list[tuple[Json, Json]] = []
             for (first, document), (second, _) in permutations(single, 2):
                 if broken.alternatives is True:

@@ -115,11 +115,11 @@ class _TreeWalk:
                 level.weight * (np.ones(len(at)) if level.scale is None else level.scale[at]),
             )
             sides = (zip(*pair, strict=True) for pair in (values_of(level, at), tokens_of(level, at)))
-            readings = level.source.readings_of(level.left[at], level.right[at])
-            nodes = zip(*(column.tolist() for column in columns), *sides, readings, strict=True)
-            for node_id, parent, document, quality, share, scale, values, tokens, reading in nodes:
+            forms = level.source.accepted_forms(level.left[at], level.right[at])
+            nodes = zip(*(column.tolist() for column in columns), *sides, forms, strict=True)
+            for node_id, parent, document, quality, share, scale, values, tokens, form in nodes:
                 verdict = _VERDICTS[verdicts[node_id]]
-                made.nodes[node_id] = _TreeNode(level, quality, verdict, values, tokens, share, scale, reading)
+                made.nodes[node_id] = _TreeNode(level, quality, verdict, values, tokens, share, scale, form)
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[document]
                 siblings.append(node_id)
         return made

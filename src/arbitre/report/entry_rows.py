@@ -32,7 +32,7 @@ Status = Literal["matched", "missing", "spurious"]
 class FieldPair:
     """Gold and predicted value of a field (ABSENT if missing), and their quality in [0, 1].
 
-    `reading` is the accepted reading of gold that was used; ABSENT if gold has only one.
+    `reading` is the accepted form of gold that was used; ABSENT if gold has only one.
     """
 
     gold: Json
@@ -70,7 +70,7 @@ class EntryLayout:
             are not informative.
         moved: Whether entries are matched by optimal transport, so that an entry may have several partners.
         site: Site of the list, or of the entry if there is no list.
-        readings: Names of the fields of which gold may accept several readings; "" for the entry itself.
+        forms: Names of the fields of which gold may accept several forms; "" for the entry itself.
     """
 
     path: Path
@@ -80,7 +80,7 @@ class EntryLayout:
     full_matching: bool = False
     moved: bool = False
     site: int = 0
-    readings: frozenset[str] = frozenset()
+    forms: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, plan: Plan) -> EntryLayout:
@@ -92,10 +92,10 @@ class EntryLayout:
             moved = site.list.matcher.transport is not None
             site = plan.sites[site.list.items]
         fields = {one.name: plan.sites[one.site] for one in site.object.fields} | {"": site}
-        readings = frozenset(name for name, below in fields.items() if below.alternatives is not None)
+        forms = frozenset(name for name, below in fields.items() if below.alternatives is not None)
         names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
         scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
-        return cls(plan.entries, listed, names, scalar, forced, moved, at, readings)
+        return cls(plan.entries, listed, names, scalar, forced, moved, at, forms)
 
     @property
     def single(self) -> bool:
@@ -154,7 +154,7 @@ class EntryFields:
         gold: Gold values; ABSENT if missing.
         predicted: Predicted values; ABSENT if missing.
         quality: Qualities, in [0, 1].
-        readings: The accepted readings of gold that were used; ABSENT if gold has no choice.
+        forms: The accepted forms of gold that were used; ABSENT if gold has no choice.
     """
 
     entries: Indices
@@ -162,19 +162,19 @@ class EntryFields:
     gold: list[Json]
     predicted: list[Json]
     quality: Floats
-    readings: list[Json]
+    forms: list[Json]
 
     @classmethod
     def of(cls, level: Level, at: Indices, entries: Indices) -> EntryFields:
         """Return some nodes of a level as fields of these entries."""
         left, right = level.left[at], level.right[at]
         names = list(map(str, level.source.tokens_of(np.where(left >= 0, left, right))))
-        readings = level.source.readings_of(left, right)
-        return cls(entries, names, *values_of(level, at), level.quality[at], readings)
+        forms = level.source.accepted_forms(left, right)
+        return cls(entries, names, *values_of(level, at), level.quality[at], forms)
 
     def pairs(self) -> Iterator[FieldPair]:
         """Yield the fields one by one."""
-        return map(FieldPair, self.gold, self.predicted, self.quality.tolist(), self.readings)
+        return map(FieldPair, self.gold, self.predicted, self.quality.tolist(), self.forms)
 
 
 class EntryColumns(NamedTuple):
@@ -216,7 +216,7 @@ def _sorted(wholes: Sequence[_Entries], parts: Sequence[EntryFields], nodes: int
         [value for one in wholes for value in one.whole.gold],
         [value for one in wholes for value in one.whole.predicted],
         np.concatenate([np.empty(0), *(one.whole.quality for one in wholes)]),
-        [value for one in wholes for value in one.whole.readings],
+        [value for one in wholes for value in one.whole.forms],
     )
     documents = np.concatenate([np.empty(0, dtype=np.intp), *(one.documents for one in wholes)])
     gold_indices, predicted_indices = ([index for one in wholes for index in one.indices[side]] for side in (0, 1))
@@ -247,7 +247,7 @@ def _sorted(wholes: Sequence[_Entries], parts: Sequence[EntryFields], nodes: int
             gold,
             predicted,
             whole.quality[order_of],
-            taken(whole.readings),
+            taken(whole.forms),
         ),
         [replace(part, entries=position[part.entries]) for part in parts],
     )

@@ -506,7 +506,7 @@ class DocumentDetails(SavedDetails):
     def leaf_pairs(self, path: str) -> list[LeafPair]:
         """Return the pairs of leaves at a wildcard path, document by document.
 
-        The gold value of a leaf with accepted readings in a sibling field is the list of all readings.
+        The gold value of a leaf with accepted forms in a sibling field is the list of all forms.
         """
         steps = [step for step in walk(self.job.plan.sites) if wildcard(step.path) == path]
         keys = [self.job.plan.sites[step.site].alternatives for step in steps]
@@ -514,7 +514,7 @@ class DocumentDetails(SavedDetails):
 
         def read(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[LeafPair]:
             leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
-            return [leaf if key is None else leaf.with_readings(pairs[leaf.document].gold, key) for leaf in leaves]
+            return [leaf if key is None else leaf.with_forms(pairs[leaf.document].gold, key) for leaf in leaves]
 
         return self._collected(read)
 

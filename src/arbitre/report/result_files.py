@@ -200,9 +200,9 @@ class MatchTableObserver:
         return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
 
     def _parts(self, name: str) -> tuple[str, ...]:
-        """Return the columns of a field, with the reading that was used if gold may accept several."""
-        listed = name in self.entries.names and name in self.entries.readings
-        whole = name == VALUE and name not in self.entries.names and "" in self.entries.readings
+        """Return the columns of a field, with the form that was used if gold may accept several."""
+        listed = name in self.entries.names and name in self.entries.forms
+        whole = name == VALUE and name not in self.entries.names and "" in self.entries.forms
         return (*PARTS, "reading") if listed or whole else PARTS
 
     def _selected(self, entries: EntryColumns, name: str) -> Iterator[tuple[EntryFields, Indices]]:
@@ -250,11 +250,11 @@ def _filled(
     for fields, chosen in selected:
         at = fields.entries[chosen]
         quality[at] = fields.quality[chosen]
-        sides = (fields.gold, fields.predicted, fields.readings)  # most fields have no readings
+        sides = (fields.gold, fields.predicted, fields.forms)  # most fields have no forms
         for column, values in zip(texts, sides, strict=False):
             column[at] = format_cells(_chosen(values, chosen), dialect)
-    gold, predicted, *readings = (column.tolist() for column in texts)
-    return [gold, predicted, 1.0 - quality, quality, *readings]
+    gold, predicted, *forms = (column.tolist() for column in texts)
+    return [gold, predicted, 1.0 - quality, quality, *forms]
 
 
 def _chosen(values: list[Json], chosen: Indices) -> list[Json]:

@@ -87,7 +87,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
         at = _dearest(level)
         costs = _costs(level, at).tolist()
         gold, predicted = values_of(level, at)
-        readings = level.source.readings_of(level.left[at], level.right[at])
+        forms = level.source.accepted_forms(level.left[at], level.right[at])
         for number, place in enumerate(at.tolist()):
             tokens = node_tree.tokens(level.first + place, gold=True) or ()
             document = int(level.document[place])
@@ -96,7 +96,7 @@ def _blamed(plan: Plan, pairs: Sequence[Pair], levels: Sequence[Level]) -> Itera
                 "pointer": pointer(tokens),
                 "document": pairs[document].key,
                 "entry": entries.index(level.path, tokens),
-                "gold": shown(gold[number] if readings[number] is ABSENT else readings[number]),
+                "gold": shown(gold[number] if forms[number] is ABSENT else forms[number]),
                 "predicted": shown(predicted[number]),
                 "quality": float(level.quality[place]),
                 "cost": costs[number],

@@ -71,7 +71,7 @@ class MetricViolation:
     known: tuple[Json, ...] = field(default=(), compare=False, repr=False)
     """Values for which the leaf's distance is known to violate the property."""
     alternatives: Alternatives = field(default=None, compare=False, repr=False)
-    """Where gold lists the accepted readings that cause the violation."""
+    """Where gold lists the accepted forms that cause the violation."""
     seek: Callable[[MetricViolation], Witness | None] | None = field(default=None, compare=False, repr=False)
     """Finds the witness on request."""
 
@@ -181,8 +181,8 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
         breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
         if not path or site.absent != policies[path[:-1]]:
             identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
-        readings = frozenset(sites[child.site].alternatives for child in site.object.fields)
-        identified |= dict.fromkeys(_identified(site, reached[index], path, readings))
+        forms = frozenset(sites[child.site].alternatives for child in site.object.fields)
+        identified |= dict.fromkeys(_identified(site, reached[index], path, forms))
         assumed |= dict.fromkeys(_assumed(site, here, text, equal=equal))
     known = {violation.reason for violation in breaks}
     further: dict[str, list[MetricViolation]] = {}
@@ -230,8 +230,8 @@ def _absent_values(absence: Absence) -> str:
     return f"{', '.join(values)} and a missing value" if values else "nothing: null counts as a value"
 
 
-def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Alternatives]) -> Iterator[Equivalence]:
-    """Yield the values that are treated as equal; `readings` are the keys that contain accepted readings."""
+def _identified(site: Site, reach: Reach, path: Path, forms: frozenset[Alternatives]) -> Iterator[Equivalence]:
+    """Yield the values that are treated as equal; `forms` are the keys that contain accepted forms."""
     text, leaves = wildcard(path), reach.leaves
     for normalizer in (*site.normalizers, *chain.from_iterable(leaf.normalizers for leaf in leaves)):
         if not normalizer.implied:
@@ -246,7 +246,7 @@ def _identified(site: Site, reach: Reach, path: Path, readings: frozenset[Altern
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
         yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"the field under {sources} in a prediction")
-    for name in sorted(site.object.ignored - readings):
+    for name in sorted(site.object.ignored - forms):
         yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
     if site.object.closed:
         yield Equivalence(text, "undeclared", "objects that differ only in keys that the schema does not declare")
@@ -329,13 +329,13 @@ def _as_stated(violation: MetricViolation, distance: Distance) -> MetricViolatio
 
 
 def _broken_by_alternatives(alternatives: Alternatives, path: Path) -> Iterator[MetricViolation]:
-    """Yield the properties that the minimum over the accepted readings of gold does not have."""
+    """Yield the properties that the minimum over the accepted forms of gold does not have."""
     remedy = "the normaliser authority, which maps variants to one name"
-    best = "the best of several accepted readings of gold"
+    best = "the best of several accepted forms of gold"
     asymmetric = MetricViolation(wildcard(path), f"{best} is not symmetric", remedy, "symmetric", (path,))
     yield replace(asymmetric, alternatives=alternatives)
     if alternatives is not True:  # lists on both sides have a directed Hausdorff distance
-        reason = f"{best} violates the triangle inequality: the readings of a document count only when it is gold"
+        reason = f"{best} violates the triangle inequality: the forms of a document count only when it is gold"
         yield replace(asymmetric, reason=reason, fact="triangle", alternatives=alternatives)
 
 

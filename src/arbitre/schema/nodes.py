@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NULL: Final = Absence()
 
 Alternatives = str | bool | None
-"""Where gold lists accepted readings: the key of a sibling field, True for a list in place of the value, or None."""
+"""Where gold lists accepted forms: the key of a sibling field, True for a list in place of the value, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Leaf:
 
     @property
     def facts(self) -> Facts:
-        """The properties of the distance; the best of several readings is neither symmetric nor separating.
+        """The properties of the distance; the best of several forms is neither symmetric nor separating.
 
-        The triangle inequality holds for lists of readings, a directed Hausdorff distance, but not for readings in a
+        The triangle inequality holds for lists of forms, a directed Hausdorff distance, but not for forms in a
         sibling field, which only gold has.
         """
         facts = self.distance.facts
@@ -173,7 +173,7 @@ class Site:
         leaf: How every value is compared as one leaf; None if values are compared by kind.
         normalizers: Applied to every value, in order.
         declared: The kinds that the schema declares.
-        alternatives: Where gold lists the accepted readings of a value; every value is then compared as one leaf.
+        alternatives: Where gold lists the accepted forms of a value; every value is then compared as one leaf.
     """
 
     absent: Absence

@@ -96,7 +96,7 @@ class _TreeBuilder:
         correct = []
         for child in sorted(self.below.get(node_id, ()), key=self.place):
             if self.verdicts[child] == Verdict.CORRECT and not self.entry(child):
-                correct.append(self.label(child) + self.reading(child))
+                correct.append(self.label(child) + self.accepted_form(child))
             else:
                 self.add(branch, child, depth + 1)
         if correct:
@@ -129,11 +129,11 @@ class _TreeBuilder:
         share = 1.0 if level.share is None else float(level.share[at])
         return items if share == 1.0 else f"{items} x {number(share)}"
 
-    def reading(self, node_id: int) -> str:
-        """Return the accepted reading that was used in place of the gold value, in parentheses."""
-        reading = self.node_tree.reading(node_id)
-        plain = reading is ABSENT or equal(reading, self.node_tree.value(node_id, gold=True))
-        return "" if plain else f" (accepted reading {_cut(_json(reading), _TITLE)})"
+    def accepted_form(self, node_id: int) -> str:
+        """Return the accepted form that was used in place of the gold value, in parentheses."""
+        form = self.node_tree.accepted_form(node_id)
+        plain = form is ABSENT or equal(form, self.node_tree.value(node_id, gold=True))
+        return "" if plain else f" (accepted form {_cut(_json(form), _TITLE)})"
 
     def line(self, node_id: int, depth: int) -> Text:
         level, at = self.node_tree.place(node_id)
@@ -152,8 +152,8 @@ class _TreeBuilder:
                 - _INDENT * (depth + 1)
                 - sum(len(part if isinstance(part, str) else part[0]) for part in parts)
             )
-            reading = self.reading(node_id)
-            parts.append(("  " + _values(gold, predicted, room - 2 - len(reading)) + reading, "dim"))
+            form = self.accepted_form(node_id)
+            parts.append(("  " + _values(gold, predicted, room - 2 - len(form)) + form, "dim"))
         elif self.opened(node_id) and level.gold_kind[at] == Kind.ARRAY:
             paired = float(level.matched[at])
             missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired

@@ -1,4 +1,4 @@
-"""Values of which gold accepts several readings: the best accepted reading counts."""
+"""Values of which gold accepts several forms: the best accepted form counts."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ def slot_bounds(
 
 
 @dataclass(eq=False, slots=True)
-class ReadingsPool(Pool):
-    """The distance between values with several readings.
+class FormsPool(Pool):
+    """The distance between values with several forms.
 
-    It is the largest distance of a predicted reading to its nearest gold reading. A prediction usually has one reading;
-    the distance is then that of the best accepted reading.
+    It is the largest distance of a predicted form to its nearest gold form. A prediction usually has one form;
+    the distance is then that of the best accepted form.
 
-    Value v has the readings `members[starts[v]:starts[v + 1]]`. Each reading belongs to a slot, an index of `pools`;
-    readings in different slots have distance 1.
+    Value v has the forms `members[starts[v]:starts[v + 1]]`. Each form belongs to a slot, an index of `pools`;
+    forms in different slots have distance 1.
     """
 
     starts: Indices
     members: Indices
     kinds: npt.NDArray[np.int8]
-    """`Kind` of each reading."""
+    """`Kind` of each form."""
     slots: npt.NDArray[np.int16]
     local: Indices
-    """Index of each reading within its pool."""
+    """Index of each form within its pool."""
     pools: tuple[Pool, ...]
     masks: npt.NDArray[np.int64] = field(init=False)
-    """The kinds of the readings of each value, as a sum of 1 << kind."""
+    """The kinds of the forms of each value, as a sum of 1 << kind."""
 
     def __post_init__(self) -> None:
         bits = np.int64(1) << self.kinds[self.members].astype(np.int64)
@@ -126,14 +126,14 @@ class ReadingsPool(Pool):
         return _worst_of_best(bounds[inner.starts[block] + row * inner.widths[block] + column], runs, starts)
 
     def between(self, gold: Indices, predicted: Indices) -> Floats:
-        """Return the distance of each pair of single readings; shapes (n,)."""
+        """Return the distance of each pair of single forms; shapes (n,)."""
         distances = np.ones(len(gold))
         for slot, pairs in self._by_slot(gold, predicted):
             distances[pairs] = self.pools[slot].distances(self.local[gold[pairs]], self.local[predicted[pairs]])
         return distances
 
     def _by_slot(self, gold: Indices, predicted: Indices) -> list[tuple[int, Indices]]:
-        """Return the pairs of readings of each slot."""
+        """Return the pairs of forms of each slot."""
         slots = np.where(self.slots[gold] == self.slots[predicted], self.slots[gold], -1)
         return [(slot, pairs) for slot in range(len(self.pools)) if len(pairs := (slots == slot).nonzero()[0])]
 
@@ -141,11 +141,11 @@ class ReadingsPool(Pool):
         return counts_of(self.starts)[values]
 
     def _combined(self, left: Indices, right: Indices) -> tuple[Indices, Indices, Indices, Indices]:
-        """Combine the readings of each pair of values.
+        """Combine the forms of each pair of values.
 
         Returns:
-            The gold and the predicted reading of each combination, the first combination of each predicted reading of
-            a pair, and the first predicted reading of each pair.
+            The gold and the predicted form of each combination, the first combination of each predicted form of
+            a pair, and the first predicted form of each pair.
         """
         heights, widths = self._counts(left), self._counts(right)
         owner, column, row = cross_slices(widths, heights)
@@ -154,7 +154,7 @@ class ReadingsPool(Pool):
 
 
 def _worst_of_best(distances: Floats, runs: Indices, starts: Indices) -> Floats:
-    """Return the maximum over the predicted readings of the minimum over the gold readings; shape (pairs,)."""
+    """Return the maximum over the predicted forms of the minimum over the gold forms; shape (pairs,)."""
     if len(starts) == 0:
         return np.empty(0)
     worst: Floats = np.maximum.reduceat(np.minimum.reduceat(distances, runs), starts)
@@ -162,23 +162,23 @@ def _worst_of_best(distances: Floats, runs: Indices, starts: Indices) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Readings:
-    """The readings of the rows of a column. Row r has the readings `starts[r]:starts[r + 1]`."""
+class AcceptedForms:
+    """The forms of the rows of a column. Row r has the forms `starts[r]:starts[r + 1]`."""
 
-    pool: ReadingsPool
+    pool: FormsPool
     starts: Indices
     raw: Sequence[Json]
-    """Each reading as it was read."""
+    """Each form as it was read."""
     codes: Indices
-    """Code of each reading in the pool; -1 if it counts as absent."""
+    """Code of each form in the pool; -1 if it counts as absent."""
 
     def of(self, row: int) -> Indices:
-        """Return the readings of a row that are not absent."""
-        readings = np.arange(self.starts[row], self.starts[row + 1], dtype=np.intp)
-        return readings[self.codes[readings] >= 0]
+        """Return the forms of a row that are not absent."""
+        forms = np.arange(self.starts[row], self.starts[row + 1], dtype=np.intp)
+        return forms[self.codes[forms] >= 0]
 
     def used(self, left: int, right: int) -> Json:
-        """Return the accepted reading that a pair of rows was compared with; ABSENT if gold has only one.
+        """Return the accepted form that a pair of rows was compared with; ABSENT if gold has only one.
 
         This is the nearest to the prediction; among equally near ones the first of the same kind, else the first.
         """

@@ -19,7 +19,7 @@ import regex
 
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
 from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
-from arbitre.engine.columns.interning import Interned, intern, intern_readings
+from arbitre.engine.columns.interning import Interned, intern, intern_forms
 from arbitre.engine.columns.ragged import add_one_by_one, counts_of, starts_of
 from arbitre.engine.columns.row_keys import key_codes, multiset_keys, row_codes
 from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
@@ -197,7 +197,7 @@ class _ColumnBuilder:
     def _interned(site: Site, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Interned:
         if site.alternatives is None:
             return intern(site, values, types, place.tags)
-        return intern_readings(site, values, place.siblings, place.tags)
+        return intern_forms(site, values, place.siblings, place.tags)
 
     def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Column:
         try:
@@ -399,7 +399,7 @@ class ColumnOrigin:
     """The parent's branch of a union for each value, if the values depend on it."""
     item: bool = False
     siblings: Sequence[Json] = ()
-    """The value of the sibling field that holds further readings, for each gold value."""
+    """The value of the sibling field that holds further forms, for each gold value."""
 
     def located(self, error: ArbitreError, row: int) -> ArbitreError:
         """Return the error with the JSON Pointer and the side of its row."""

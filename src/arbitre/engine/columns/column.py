@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
-    from arbitre.engine.columns.alternatives import Readings
+    from arbitre.engine.columns.alternatives import AcceptedForms
     from arbitre.errors import FunctionError
     from arbitre.matching import Matcher
     from arbitre.schema.nodes import Leaf, Site
@@ -144,8 +144,8 @@ class Column:
         """Return the value of each row, as it was read."""
         return [self.raw[row] for row in rows.tolist()]
 
-    def readings_of(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
-        """Return the accepted reading that each pair of rows was compared with; ABSENT if gold has only one."""
+    def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
+        """Return the accepted form that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
 
     def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
@@ -155,7 +155,7 @@ class Column:
     def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """Return the `Kind` of the gold and of the predicted row of each pair; -1 for a negative row.
 
-        Of several readings, the kind is that of the predicted reading that gold has no reading of the same kind for; if
+        Of several forms, the kind is that of the predicted form that gold has no form of the same kind for; if
         there is none, both sides have the same kind.
         """
         return self.kinds_at(left), self.kinds_at(right)
@@ -273,28 +273,28 @@ class LeafColumn(Column):
     """Index of each code within its pool."""
     pools: tuple[Pool, ...] = ()
     leaves: tuple[Leaf, ...] = ()
-    readings: Readings | None = None
-    """The readings of the rows, if gold may accept several."""
+    forms: AcceptedForms | None = None
+    """The forms of the rows, if gold may accept several."""
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return self.kinds[self.codes[rows]]
 
     def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         gold, predicted = super(LeafColumn, self).kinds_of(left, right)
-        if self.readings is None:
+        if self.forms is None:
             return gold, predicted
-        masks = np.append(self.readings.pool.masks, 0)
+        masks = np.append(self.forms.pool.masks, 0)
         own, others = (masks[self.codes[rows]] for rows in (left, right))
         pairs, lacking = (left >= 0) & (right >= 0), others & ~own
         kind_bits = np.where(lacking > 0, lacking, others)
         kinds = np.log2(np.maximum(kind_bits & -kind_bits, 1)).astype(np.int8)
         return np.where(pairs & (lacking == 0), kinds, gold), np.where(pairs, kinds, predicted)
 
-    def readings_of(self, left: Indices, right: Indices) -> list[Json]:
-        if self.readings is None:
-            return super(LeafColumn, self).readings_of(left, right)
+    def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:
+        if self.forms is None:
+            return super(LeafColumn, self).accepted_forms(left, right)
         pairs = zip(left.tolist(), right.tolist(), strict=True)
-        return [ABSENT if min(pair) < 0 else self.readings.used(*pair) for pair in pairs]
+        return [ABSENT if min(pair) < 0 else self.forms.used(*pair) for pair in pairs]
 
 
 @dataclass(eq=False, slots=True)

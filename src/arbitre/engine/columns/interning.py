@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.engine.columns.alternatives import Readings, ReadingsPool
+from arbitre.engine.columns.alternatives import AcceptedForms, FormsPool
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.normalizers import is_surely_nfc, normalize, normalized
 from arbitre.values import KINDS, Json, Kind, canonical, check_number, kind_of
@@ -36,7 +36,7 @@ class Interned(NamedTuple):
     pools: tuple[Pool, ...]
     leaves: tuple[Leaf, ...]
     present: Mask | None
-    readings: Readings | None = None
+    forms: AcceptedForms | None = None
 
 
 def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices | None) -> Interned:
@@ -89,16 +89,16 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
     )
 
 
-def intern_readings(site: Site, values: Sequence[Json], siblings: Sequence[Json], tags: Indices | None) -> Interned:
-    """Intern values of which gold may accept several readings; values with the same readings share a code.
+def intern_forms(site: Site, values: Sequence[Json], siblings: Sequence[Json], tags: Indices | None) -> Interned:
+    """Intern values of which gold may accept several forms; values with the same forms share a code.
 
     Args:
         site: The position of the values in the schema.
-        values: The values as they were read. If the site takes lists of readings, a list on either side is one.
-        siblings: Further readings of the first values, one reading or a list of readings each; null for none.
+        values: The values as they were read. If the site takes lists of forms, a list on either side is one.
+        siblings: Further forms of the first values, one form or a list of forms each; null for none.
         tags: As for `intern`.
 
-    A reading that counts as absent is left out. A value is absent if it has no reading, or if its sibling field has
+    A form that counts as absent is left out. A value is absent if it has no form, or if its sibling field has
     some but the value itself is absent.
     """
     listed = site.alternatives is True
@@ -118,7 +118,7 @@ def intern_readings(site: Site, values: Sequence[Json], siblings: Sequence[Json]
             rows[row] = numbers.setdefault(kept, len(numbers))
     members = np.fromiter(chain.from_iterable(numbers), dtype=np.intp)
     first = starts_of(np.fromiter(map(len, numbers), dtype=np.intp, count=len(numbers)))
-    pool = ReadingsPool(first, members, inner.kinds, inner.slots, inner.local, inner.pools)
+    pool = FormsPool(first, members, inner.kinds, inner.slots, inner.local, inner.pools)
     return Interned(
         codes=rows,
         values=[inner.values[kept[0]] for kept in numbers],
@@ -128,7 +128,7 @@ def intern_readings(site: Site, values: Sequence[Json], siblings: Sequence[Json]
         pools=(pool,) if numbers else (),
         leaves=inner.leaves[:1],
         present=rows >= 0 if len(rows) and rows.min() < 0 else None,
-        readings=Readings(pool, starts, flat, inner.codes),
+        forms=AcceptedForms(pool, starts, flat, inner.codes),
     )
 
 

@@ -216,7 +216,7 @@ class TransportSolver:
 
 def _absolute_numbers(items: Column) -> tuple[Floats | None, float]:
     """Return the items as numbers and the scale of their distance `absolute`; None for any other distance."""
-    if not isinstance(items, LeafColumn) or items.readings is not None or len(items.leaves) != 1:
+    if not isinstance(items, LeafColumn) or items.forms is not None or len(items.leaves) != 1:
         return None, 0.0
     if items.leaves[0].distance.name != "absolute":
         return None, 0.0
@@ -269,8 +269,8 @@ def _mass_field(items: Column, tokens: tuple[str, ...]) -> Floats:
         for leaves in leaf_columns([column]):
             numbers = leaves.kinds_at(rows) == Kind.NUMBER
             values = leaves.values_of(rows[numbers])
-            if leaves.readings is not None:  # the first reading is the mass
-                values = [leaves.readings.raw[leaves.readings.of(row)[0]] for row in rows[numbers].tolist()]
+            if leaves.forms is not None:  # the first form is the mass
+                values = [leaves.forms.raw[leaves.forms.of(row)[0]] for row in rows[numbers].tolist()]
             weights[owners[numbers]] = list(map(float, values))
     for row in (~found).nonzero()[0].tolist():  # ignored fields have no columns
         value = get_field(items.raw[row], tokens)

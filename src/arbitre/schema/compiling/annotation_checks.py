@@ -52,7 +52,7 @@ class Position:
 
     @classmethod
     def of(cls, branches: Sequence[Branch], *, root: bool = False) -> Self:
-        branches = of_readings(branches)
+        branches = without_list_of_forms(branches)
         valued = [branch for branch in branches if branch.kinds != frozenset({Kind.NULL})] or branches
         first = valued[0].settings
         common = {key: first[key] for key in first if all(_same(key, first[key], branch) for branch in valued)}
@@ -61,7 +61,7 @@ class Position:
 
     @property
     def alternatives(self) -> Alternatives:
-        """Where gold lists the accepted readings of a value; None if it contains one value only."""
+        """Where gold lists the accepted forms of a value; None if it contains one value only."""
         setting = self.common.get("alternatives")
         if setting is None or setting.value is False:
             return None
@@ -95,16 +95,16 @@ class Position:
                 if problem is not None:
                     yield problem
         if self.alternatives is not None:
-            yield from self._readings_problems(self.common["alternatives"])
+            yield from self._form_problems(self.common["alternatives"])
 
-    def _readings_problems(self, setting: Annotation) -> Iterator[Problem]:
-        """Yield a problem if the accepted readings of a position are not single values."""
+    def _form_problems(self, setting: Annotation) -> Iterator[Problem]:
+        """Yield a problem if the accepted forms of a position are not single values."""
         if not self.declared and not self.open:
-            message = "`alternatives` needs the type of one reading, but only an array is declared here"
+            message = "`alternatives` needs the type of one form, but only an array is declared here"
             yield setting.problem(message, 'Declare both, for example "type": ["string", "array"].')
         elif self.declared & _CONTAINERS:
             message = "`alternatives` applies to single values, but a list or an object is declared here"
-            hint = "Put it on the nested values. With `true`, a declared array is the list of readings."
+            hint = "Put it on the nested values. With `true`, a declared array is the list of forms."
             yield setting.problem(message, hint)
         elif not self.is_leaf:
             yield from self._nested_problems(setting, "Move it next to `alternatives`.")
@@ -142,8 +142,8 @@ class Position:
         return None if message is None else setting.problem(message, hint)
 
 
-def of_readings(branches: Sequence[Branch]) -> list[Branch]:
-    """Return the branches of a position. Where gold may list readings, the array that is this list is left out."""
+def without_list_of_forms(branches: Sequence[Branch]) -> list[Branch]:
+    """Return the branches of a position. Where gold may list forms, the array that is this list is left out."""
     made = []
     for branch in branches:
         setting = branch.settings.get("alternatives")
@@ -171,7 +171,7 @@ def _same_annotation(setting: Annotation, other: Annotation) -> bool:
 
 
 def with_alternatives(site: Site, alternatives: Alternatives) -> Site:
-    """Return a site whose leaves take the best of several accepted readings."""
+    """Return a site whose leaves take the best of several accepted forms."""
 
     def accepting(leaf: Leaf) -> Leaf:
         return replace(leaf, alternatives=alternatives, metric_if=None)
@@ -191,7 +191,7 @@ def with_alternatives(site: Site, alternatives: Alternatives) -> Site:
 def sibling_keys(
     fields: Mapping[str, Sequence[Subschemas]], expander: Expander, overlay: Overlay | None, problems: list[Problem]
 ) -> set[str]:
-    """Return the keys of an object that contain the readings of other fields; errors are added to `problems`.
+    """Return the keys of an object that contain the forms of other fields; errors are added to `problems`.
 
     These keys are compared only if they are annotated with `"ignore": false`.
 
@@ -213,7 +213,7 @@ def sibling_keys(
             keys.add(sibling_of(setting))
             if sibling_of(setting) == name:
                 message = f'Expected `alternatives` to name another field, got "{setting.value}"'
-                hint = "Write true if gold contains a list of readings in place of the value."
+                hint = "Write true if gold contains a list of forms in place of the value."
                 problems.append(setting.problem(message, hint))
     return keys
 
@@ -221,7 +221,7 @@ def sibling_keys(
 def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Problem]:
     """Yield a problem for each list that is matched by equality of values with alternatives.
 
-    Equality with one of several readings is not transitive, so it does not divide the items into groups.
+    Equality with one of several forms is not transitive, so it does not divide the items into groups.
     """
     if all(site.alternatives is None for site in sites):
         return

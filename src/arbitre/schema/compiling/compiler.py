@@ -13,7 +13,7 @@ import regex
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import nfc, normalize
 from arbitre.paths import STAR
-from arbitre.schema.compiling.annotation_checks import Position, of_readings, sibling_keys, with_alternatives
+from arbitre.schema.compiling.annotation_checks import Position, sibling_keys, with_alternatives, without_list_of_forms
 from arbitre.schema.compiling.branches import MAX_BRANCHES, Branch, Expander, Subschemas
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
 from arbitre.schema.loading.annotations import FIELD_KEYS, Annotation, Annotations
@@ -143,8 +143,10 @@ class Compiler:
         if not root:
             branches = [(tag, self._without_root_mark(branch)) for tag, branch in branches]
         position = Position.of([branch for _, branch in branches], root=root)
-        if position.alternatives is True:  # a declared array is the list of readings
-            branches = [(tag, branch) for tag, one in branches for branch in of_readings([one]) if branch.possible]
+        if position.alternatives is True:  # a declared array is the list of forms
+            branches = [
+                (tag, branch) for tag, one in branches for branch in without_list_of_forms([one]) if branch.possible
+            ]
         self.problems.extend(position.problems())
         self.expected = position.expected if root else self.expected
         common, absent = position.common, request.absent

@@ -500,7 +500,7 @@ class Field:
         entries: Whether the items of this list are the entries.
         absent: Which of null, texts such as "" or "n/a", [] and {} count as absent.
         aliases: Relative JSON Pointers to other places where a prediction may store this field.
-        alternatives: Where gold lists the accepted readings of the value.
+        alternatives: Where gold lists the accepted forms of the value.
         ignore: Whether the field is excluded from the comparison.
         undeclared: Whether keys that the schema does not declare count.
 
