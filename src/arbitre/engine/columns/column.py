@@ -1,14 +1,26 @@
 """Documents as columns: one column for each path of the schema, with one row for each value at this path.
 
 A column contains the values of all documents: gold first, then predicted, each in document order. It does not know
-which rows are compared.
+which rows are compared. There are four kinds: `LeafColumn` for single values, `ObjectColumn`, `ListColumn`, and
+`MixedColumn` for values of several kinds.
 
-There are four kinds of columns. All of them describe their child columns in the same way, so that most code can walk
-columns of any kind:
+A column finds the rows of its children, the columns below it, in two ways:
 
-* `links`: columns of which each row holds at most one row: the fields of an object, the positions of `prefixItems`, the
-  kinds of a mixed column;
-* `slices`: columns of which each row holds any number of rows: the entries of a map, the items of a list.
+* `links`: children of which each row holds at most one row: the fields of an object, the positions of `prefixItems`,
+  the kinds of a mixed column;
+* `slices`: children of which each row holds any number of rows: the entries of a map, the items of a list.
+
+For example, the documents {"name": "Ada", "pages": [1, 2]} (gold) and {"name": "Bob", "pages": [3]} (predicted) are
+four columns:
+
+    path      rows              held by the rows of the parent       origin
+    ()        both documents
+    /name     "Ada", "Bob"      link: row r holds row r              0, 1
+    /pages    [1, 2], [3]       link: row r holds row r              0, 1
+    /pages/*  1, 2, 3           slices: starts = 0, 2, 3, so that    0, 0, 1
+                                row 0 holds rows 0:2, row 1 row 2
+
+`origin` leads back: it is the row of the parent that holds each row. A row of -1 stands for no row.
 
 Functions that differ by kind, such as `link_children`, use `functools.singledispatch`.
 """
@@ -41,75 +53,30 @@ Values = TypeVar("Values", bound=npt.NDArray[Any])
 
 
 @dataclass(eq=False, slots=True)
-class Memo:
-    """What was computed about the rows of a column. It holds for copies of the column with the same rows.
-
-    Attributes:
-        codes: Code of each row; see `row_codes`.
-        qualities: Qualities of pairs of rows; None if they are not kept.
-    """
-
-    codes: Indices
-    qualities: KnownQualities | None = None
-
-
-class KnownQualities:
-    """Qualities of pairs of rows in a table of fixed size: a pair replaces the one in its cell (a direct-mapped cache).
-
-    Args:
-        rows: Number of rows of the column.
-    """
-
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
-        self._bits = min(max(rows * KNOWN_PAIRS, 2).bit_length(), MAX_KNOWN_BITS)
-        self._pairs = np.full(1 << self._bits, -1, dtype=np.int64)
-        self._qualities = np.empty(1 << self._bits)
-
-    def find(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
-        """Return the quality of each pair, and a mask of those that are known."""
-        pairs, cells = self._cells(left, right)
-        return self._qualities[cells], self._pairs[cells] == pairs
-
-    def add(self, left: Indices, right: Indices, qualities: Floats) -> None:
-        """Keep the qualities of these pairs."""
-        pairs, cells = self._cells(left, right)
-        self._pairs[cells], self._qualities[cells] = pairs, qualities
-
-    def _cells(self, left: Indices, right: Indices) -> tuple[Indices, npt.NDArray[np.uint64]]:
-        pairs = left * self._rows + right
-        scattered = pairs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
-        return pairs, scattered >> np.uint64(64 - self._bits)
-
-
-KNOWN_PAIRS: Final = 64
-"""Approximate number of pairs per row whose qualities are kept."""
-
-MAX_KNOWN_BITS: Final = 21
-"""Logarithm of the maximum number of pairs of a column whose qualities are kept: 32 MB."""
-
-
-@dataclass(eq=False, slots=True)
 class Column:
     """The values at one path, with their positions in the documents and their child columns."""
 
     number: int
     """Position among all columns; parents come before children."""
     path: Path
+    """Wildcard path of the values."""
     size: int
+    """Number of rows."""
     parent: Column | None
+    """The column whose rows hold the rows of this one; None for the documents."""
     origin: Indices
     """Row of `parent` that holds each row; shape (size,)."""
     token: Token | None = None
-    """Key or position of all rows in their parents; None if `tokens` gives one for each row, or if the rows are the
-    parents' own values (a kind of a mixed column)."""
+    """Key or position of all rows in their parents. `STAR` if `tokens` gives one for each row; None for the documents
+    and for a kind of a mixed column, whose rows are the parent's own values."""
     tokens: Sequence[int | str] | Indices | None = None
     """Key or position of each row in its parent; shape (size,)."""
     key_ranks: Indices | None = None
-    """Rank of the key of each row if the path of each row ends with its own key; shape (size,). None if all rows have
-    the same path."""
+    """Set if the rows are the values of many undeclared keys, which share this column to save columns: rank of the key
+    of each row; shape (size,). The path of each row then ends with its own key. None if all rows have the path of the
+    column."""
     item: bool = False
-    """Whether the rows are items of lists."""
+    """Whether the rows are items of lists, or the items of one kind."""
     raw: Sequence[Json] = ()
     """The values as they were read; shape (size,)."""
     present: Mask | None = None
@@ -118,21 +85,23 @@ class Column:
     """Mass of each row in a tally: the total weight of an object's fields, the number of a list's items, 1 in a mixed
     column. Shape (size,), empty for leaves."""
     links: list[Link] = field(default_factory=list)
+    """Children of which each row holds at most one row."""
     site: Site = field(kw_only=True)
     """The position in the schema."""
     tags: Indices | None = None
     """The parent's branch of a union for each row, if the values depend on it; shape (size,)."""
     memo: Memo | None = None
-    """What is known about the rows; None if nothing is kept."""
+    """Results that are kept for copies of the column; None if nothing is kept."""
 
     @property
     def slices(self) -> Sequence[Slices]:
+        """Children of which each row holds any number of rows."""
         return ()
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         """Return the key or position of each row in its parent; "" at the root."""
         column: Column = self
-        while column.token is None and column.parent is not None:
+        while column.token is None and column.parent is not None:  # a kind of a mixed column has its parent's tokens
             rows, column = column.origin[rows], column.parent
         if column.tokens is None:
             return [column.token if isinstance(column.token, (str, int)) else ""] * len(rows)
@@ -155,12 +124,13 @@ class Column:
     def kinds_of(self, left: Indices, right: Indices) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """Return the `Kind` of the gold and of the predicted row of each pair; -1 for a negative row.
 
-        Of several forms, the kind is that of the predicted form that gold has no form of the same kind for; if
-        there is none, both sides have the same kind.
+        If a value has several accepted forms, a pair is a mismatch of kinds only if the prediction has a form of a kind
+        that gold has no form of. The predicted kind is then that kind; otherwise both sides have the same kind.
         """
         return self.kinds_at(left), self.kinds_at(right)
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
+        """Return the `Kind` of each row; any value for a negative row."""
         raise NotImplementedError
 
     def address(self, row: int) -> tuple[int | str, ...]:
@@ -191,13 +161,18 @@ class Column:
 
 @dataclass(eq=False, slots=True)
 class Link:
-    """A child column of which each parent row holds at most one row."""
+    """A child column of which each parent row holds at most one row.
+
+    If the second of three objects has no name, the link to the column of names has the index [0, -1, 1, -1].
+    """
 
     column: Column
+    """The child."""
     weight: float
+    """Weight of the field in the quality of the parent."""
     index: Indices | None = None
-    """Row of `column` in each parent row, or -1; None if row r holds row r. Shape (parent rows + 1,): the last element
-    is -1, so that row -1 (no row) holds none."""
+    """Row of `column` that each parent row holds, or -1; None if row r holds row r. Shape (parent rows + 1,): the last
+    element is -1, so that row -1 (no row) holds none."""
 
     def rows(self, above: Indices) -> Indices:
         """Return the row held by each of these parent rows, or -1."""
@@ -209,12 +184,15 @@ class Slices:
     """A child column of which each parent row holds any number of rows.
 
     Parent row r holds the entries `starts[r]:starts[r + 1]`. Entry e is row `index[e]` of `column`, or row e if `index`
-    is None.
+    is None. The entries of the lists [1, 2], [] and [3] are 0:2, 2:2 and 2:3, so `starts` is [0, 2, 2, 3].
     """
 
     column: Column
+    """The child."""
     starts: Indices
+    """First entry of each parent row, then the number of entries; shape (parent rows + 1,)."""
     index: Indices | None = None
+    """Row of `column` of each entry that counts, such as those that are not absent; shape (entries,)."""
     in_order: bool = False
     """Whether the position of entries matters when parent rows are compared."""
 
@@ -227,12 +205,18 @@ class Slices:
         return counts_of(self.starts)
 
     def below(self, above: Indices) -> tuple[Indices, Indices]:
-        """Return the position in `above` of each held row's parent, and the held rows, in order."""
+        """Return all rows that the parent rows `above` hold, in order, after the position in `above` of their parents.
+
+        In the example of `Slices`, the parent rows [2, 0] hold the rows [2, 0, 1], with the positions [0, 1, 1].
+        """
         owner, entries = expand_slices(self.starts, above)
         return owner, self.rows(entries)
 
     def keys(self) -> Indices | None:
-        """Return a code for each entry that must agree for two entries to be equal; None if order does not matter."""
+        """Return a code for each entry that must agree for two entries to be equal; None if order does not matter.
+
+        This is the position of the entry in its parent: [0, 1, 0] in the example of `Slices`.
+        """
         if not self.in_order:
             return None
         return np.arange(self.starts[-1], dtype=np.intp) - self.starts[:-1].repeat(self.counts())
@@ -240,14 +224,19 @@ class Slices:
 
 @dataclass(eq=False, slots=True)
 class MapLink(Slices):
-    """The entries of objects that are maps, or many undeclared keys with single values (see `Column.key_ranks`)."""
+    """The entries of objects that are maps, or many undeclared keys with single values (see `Column.key_ranks`).
+
+    The keys of the maps {"a": 1, "b": 2} and {"b": 3} have the codes a = 0 and b = 1, so `codes` is [0, 1, 1], `width`
+    is 2 and `table` is [0, 1, 3]. Row r has the key with code c if r * 2 + c is in the table; its position there is the
+    entry.
+    """
 
     codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Code of the key of each entry; shape (entries,)."""
     width: int = 0
-    """Number of codes."""
+    """Number of different keys."""
     table: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Parent row * `width` + code of each entry, increasing."""
+    """Parent row * `width` + code of each entry, increasing; shape (entries,)."""
 
     def keys(self) -> Indices:
         """Return the code of the key of each entry."""
@@ -258,23 +247,27 @@ class MapLink(Slices):
 class LeafColumn(Column):
     """Normalised single values; equal values share a code.
 
-    Each code belongs to a slot, which says how its values are compared. Values in different slots have distance 1.
+    Each code belongs to a slot, which determines how its values are compared: by the distance of `leaves[slot]`, which
+    `pools[slot]` has prepared for all values of the slot. Most columns have one slot. Values in different slots have
+    distance 1.
     """
 
     codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Code of each row; -1 if absent. Shape (size,)."""
     values: Sequence[Json] = ()
-    """Normalised value of each code."""
+    """Normalised value of each code; shape (codes,)."""
     kinds: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
-    """`Kind` of each code."""
+    """`Kind` of each code; shape (codes,)."""
     slots: npt.NDArray[np.int16] = field(default_factory=lambda: np.empty(0, dtype=np.int16))
-    """Slot of each code: its index in `pools` and `leaves`."""
+    """Slot of each code: its index in `pools` and `leaves`; shape (codes,)."""
     local: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Index of each code within its pool."""
+    """Index of the value of each code within the pool of its slot; shape (codes,)."""
     pools: tuple[Pool, ...] = ()
+    """Pool of each slot."""
     leaves: tuple[Leaf, ...] = ()
+    """Distance and normalisers of each slot."""
     forms: AcceptedForms | None = None
-    """The forms of the rows, if gold may accept several."""
+    """The accepted forms of the rows, if gold may have several. A code then stands for a list of forms."""
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return self.kinds[self.codes[rows]]
@@ -283,11 +276,12 @@ class LeafColumn(Column):
         gold, predicted = super(LeafColumn, self).kinds_of(left, right)
         if self.forms is None:
             return gold, predicted
-        masks = np.append(self.forms.pool.masks, 0)
-        own, others = (masks[self.codes[rows]] for rows in (left, right))
-        pairs, lacking = (left >= 0) & (right >= 0), others & ~own
-        kind_bits = np.where(lacking > 0, lacking, others)
-        kinds = np.log2(np.maximum(kind_bits & -kind_bits, 1)).astype(np.int8)
+        masks = np.append(self.forms.pool.masks, 0)  # bit k: the value has a form of kind k; none for an absent value
+        gold_kinds, predicted_kinds = (masks[self.codes[rows]] for rows in (left, right))
+        pairs = (left >= 0) & (right >= 0)
+        lacking = predicted_kinds & ~gold_kinds
+        stated = np.where(lacking > 0, lacking, predicted_kinds)
+        kinds = np.log2(np.maximum(stated & -stated, 1)).astype(np.int8)  # the kind of the lowest bit
         return np.where(pairs & (lacking == 0), kinds, gold), np.where(pairs, kinds, predicted)
 
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:
@@ -323,17 +317,21 @@ class ObjectColumn(_Container):
 class MultisetKeys:
     """Keys by which equal items of two lists are paired: the t-th occurrence with the t-th occurrence.
 
+    The items of the lists ["x", "y", "x"] and ["x"] have the keys 0, 1, 2 and 0: the second "x" of a list has a key of
+    its own. With a width of 4, `table` is [0, 1, 2, 4]. List r has an item with key k if r * 4 + k is in the table.
+
     Items whose kind the schema does not declare are equal to no other item.
     """
 
     keys: Indices
-    """Key of each item. Two items of different lists are partners if and only if their keys are equal."""
+    """Key of each item; shape (items,). Items of two different lists are partners if and only if their keys are
+    equal."""
     width: int
-    """Number of keys."""
+    """A number above all keys."""
     table: Indices
-    """Row * `width` + key of all items, increasing."""
+    """Row * `width` + key of all items, increasing; shape (items,)."""
     order: Indices
-    """Item of each element of `table`."""
+    """Item of each element of `table`; shape (items,)."""
     has_uncountable: Mask
     """Mask of the lists with items of undeclared kinds; shape (size,). Two of these are not matched by counting."""
 
@@ -344,10 +342,13 @@ class ListColumn(_Container):
 
     kind: ClassVar[Kind] = Kind.ARRAY
     matcher: Matcher = field(kw_only=True)
+    """How the items of two lists are paired."""
     items: Column | None = None
+    """The column of the items; None if no list has items."""
     starts: Indices = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+    """First item of each row, then the number of items; shape (size + 1,)."""
     index: Indices | None = None
-    """Row of `items` of each item; None if item i is row i."""
+    """Row of `items` of each item; shape (items,). None if item i is row i."""
     lengths: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Number of items of each row, without those of `prefixItems`; shape (size,)."""
     match_keys: Indices | None = None
@@ -374,7 +375,7 @@ class ListColumn(_Container):
         return (Slices(self.items, self.starts, self.index, self.matcher.in_order),)
 
     def rows(self, slots: Indices) -> Indices:
-        """Return the row of `items` of each of these items."""
+        """Return the row of `items` of each of these items, given by their position in `starts`."""
         return slots if self.index is None else self.index[slots]
 
 
@@ -469,12 +470,69 @@ def _holding_value(column: LeafColumn, rows: Indices, value: Json) -> Mask:
     return np.isin(column.codes[rows], codes) & (rows >= 0)
 
 
-# Upper bounds of the qualities of items, kept to match the same lists again after a few items have changed.
+# Results of earlier comparisons, kept for later ones.
+
+
+KNOWN_PAIRS: Final = 64
+"""Approximate number of pairs per row whose qualities are kept."""
+
+MAX_KNOWN_BITS: Final = 21
+"""Logarithm of the maximum number of pairs of a column whose qualities are kept: 32 MB."""
+
+
+@dataclass(eq=False, slots=True)
+class Memo:
+    """Results about the rows of a column that are valid for all copies of the column with the same rows.
+
+    Attributes:
+        codes: Code of each row, the same for equal rows; shape (size,).
+        qualities: Qualities of pairs of rows; None if they are not kept.
+    """
+
+    codes: Indices
+    qualities: KnownQualities | None = None
+
+
+class KnownQualities:
+    """Qualities of pairs of rows in a table of fixed size.
+
+    The number of a pair, left * rows + right, determines its cell by a hash. A new pair replaces the pair that was in
+    its cell (a direct-mapped cache), so a known quality can be forgotten, but never be wrong.
+
+    Args:
+        rows: Number of rows of the column.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._bits = min(max(rows * KNOWN_PAIRS, 2).bit_length(), MAX_KNOWN_BITS)
+        self._pairs = np.full(1 << self._bits, -1, dtype=np.int64)
+        self._qualities = np.empty(1 << self._bits)
+
+    def find(self, left: Indices, right: Indices) -> tuple[Floats, Mask]:
+        """Return the quality of each pair, and a mask of those that are known."""
+        pairs, cells = self._cells(left, right)
+        return self._qualities[cells], self._pairs[cells] == pairs
+
+    def add(self, left: Indices, right: Indices, qualities: Floats) -> None:
+        """Keep the qualities of these pairs."""
+        pairs, cells = self._cells(left, right)
+        self._pairs[cells], self._qualities[cells] = pairs, qualities
+
+    def _cells(self, left: Indices, right: Indices) -> tuple[Indices, npt.NDArray[np.uint64]]:
+        """Return the number and the cell of each pair; shapes (pairs,)."""
+        pairs = left * self._rows + right
+        scattered = pairs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
+        return pairs, scattered >> np.uint64(64 - self._bits)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KnownBounds:
     """Upper bounds of the quality of each gold item with each predicted item of some pairs of lists.
+
+    They serve to match the same lists again after a few items have changed. The items and the bounds of all pairs of
+    lists are concatenated: pair of lists p has the gold items `gold_starts[p]:gold_starts[p + 1]`, and a table of
+    bounds, stored row by row, that begins at `starts[p]`.
 
     Attributes:
         site: The position of the items in the schema.
@@ -500,13 +558,21 @@ class KnownBounds:
         return np.array([known.get(id(value), -1) for value in values], dtype=np.intp)
 
     def table(self, rows: Indices, columns: Indices) -> Floats:
-        """Return the bound of each gold item with each predicted item, given by position; infinite where unknown."""
-        above, beside = (
+        """Return the bound of each gold item with each predicted item; shape (rows, columns).
+
+        Args:
+            rows: Positions in `gold`, or -1; see `positions`.
+            columns: Positions in `predicted`, or -1.
+
+        Returns:
+            The bounds; infinite for items of different pairs of lists and for the position -1.
+        """
+        gold_owner, predicted_owner = (  # the pair of lists of each item; -1 for the position -1
             starts.searchsorted(positions, side="right") - 1
             for starts, positions in ((self.gold_starts, rows), (self.predicted_starts, columns))
         )
-        width = self.predicted_starts[above + 1] - self.predicted_starts[above]
-        lines = self.starts[above] + (rows - self.gold_starts[above]) * width
-        cells = lines[:, None] + (columns - self.predicted_starts[beside])
-        known = (rows >= 0)[:, None] & (above[:, None] == beside)
+        width = self.predicted_starts[gold_owner + 1] - self.predicted_starts[gold_owner]
+        first_of_row = self.starts[gold_owner] + (rows - self.gold_starts[gold_owner]) * width
+        cells = first_of_row[:, None] + (columns - self.predicted_starts[predicted_owner])
+        known = (rows >= 0)[:, None] & (gold_owner[:, None] == predicted_owner)
         return np.where(known, self.quality[np.where(known, cells, 0)], np.inf)
