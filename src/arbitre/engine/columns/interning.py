@@ -121,8 +121,8 @@ def intern(site: Site, values: Sequence[Json], types: set[type], tags: Indices |
 def intern_forms(site: Site, values: Sequence[Json], siblings: Sequence[Json], tags: Indices | None) -> Interned:
     """Intern values of which gold may accept several forms; values with the same forms share a code.
 
-    For example, for the list of forms ["Paris", "Lutèce"] and the value "Paris", the forms have the codes 0, 1 and 0, the
-    values have the codes 0 and 1. The pool of the values computes distances from those of the forms.
+    For example, for the list of forms ["Paris", "Lutèce"] and the value "Paris", the forms have the codes 0, 1 and 0,
+    the values have the codes 0 and 1. The pool of the values computes distances from those of the forms.
 
     Args:
         site: The position of the values in the schema.

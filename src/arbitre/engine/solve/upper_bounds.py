@@ -1,5 +1,15 @@
 """Upper bounds of the qualities of many pairs at once, cheaper than the qualities.
 
+The pairs are the *cells* of tables, called blocks: block b compares each row in a slice of `left`, the gold rows of the
+block, with each row in a slice of `right`, its predicted rows. Cells are numbered through all blocks, row by row (see
+`Blocks`). With the gold rows g0, g1 and the predicted rows p0, p1, p2 in two blocks:
+
+    block 0: g0 with p0, p1     cells 0: (g0, p0)   1: (g0, p1)
+    block 1: g1 with p2         cells 2: (g1, p2)
+
+`blocks.rows` is [0, 0, 1] and `blocks.columns` [0, 1, 2]: the position in `left` and in `right` of each cell. So
+`values[left][blocks.rows]` is the value of the gold row of each cell.
+
 Bounds of leaves are exact if that is cheap; bounds of lists use the number of their items. Fields of objects are summed
 in the same order as in `QualitySolver`, so that exact bounds are equal to the last bit.
 """
@@ -8,7 +18,7 @@ from __future__ import annotations
 
 import enum
 from functools import singledispatch
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -73,8 +83,8 @@ def upper_bounds(
     Args:
         column: The column of both rows of each cell.
         blocks: The slices of `left` and `right` that are compared.
-        left: Gold rows.
-        right: Predicted rows.
+        left: Gold rows of the blocks.
+        right: Predicted rows of the blocks.
         tightness: Basis of the bounds of lists.
         depth: Depth of the path of this column below that of the first.
     """
@@ -90,10 +100,13 @@ def _bounds(
 ) -> Floats:
     """Bound objects and values of mixed kinds, field by field.
 
-    It makes no difference whether undeclared keys share a column, as this depends on the other documents.
+    The bound is the sum of the bounds of the fields that both rows have, divided by the weight of the fields that
+    either row has. Maps are bounded by their numbers of entries.
+
+    The result is the same whether undeclared keys share a column or not, as this depends on the other documents.
     """
     size = int(blocks.starts[-1])
-    matched, mass = np.zeros(size), np.zeros(size)
+    matched, mass = np.zeros(size), np.zeros(size)  # weight of the common fields of each cell, and sum of their bounds
     every: Mask | slice = slice(None)
     parts: list[Link | Slices] = [*column.links, *column.slices]
     if column.slices:
@@ -101,12 +114,13 @@ def _bounds(
     for part in parts:
         below = depth + len(part.column.path) - len(column.path)
         if isinstance(part, Link):
-            a, b, inner, cells = part.rows(left), part.rows(right), blocks, every
-            if part.index is not None and not ((a >= 0).all() and (b >= 0).all()):
-                inner, cells = blocks.select(a >= 0, b >= 0)
-                a, b = a[a >= 0], b[b >= 0]
+            gold, predicted, inner, cells = part.rows(left), part.rows(right), blocks, every
+            if part.index is not None and not ((gold >= 0).all() and (predicted >= 0).all()):
+                inner, cells = blocks.select(gold >= 0, predicted >= 0)  # only the rows that have the field
+                gold, predicted = gold[gold >= 0], predicted[predicted >= 0]
+            bounds = upper_bounds(part.column, inner, gold, predicted, tightness=tightness, depth=below)
             matched[cells] += part.weight
-            mass[cells] += part.weight * upper_bounds(part.column, inner, a, b, tightness=tightness, depth=below)
+            mass[cells] += part.weight * bounds
         elif isinstance(part, MapLink) and part.column.key_ranks is not None:
             for shared, quality in _common_keys(part, blocks, left, right, tightness=tightness, depth=below):
                 matched = add_one_by_one(matched, shared, np.ones(len(shared)))
@@ -125,32 +139,55 @@ def _common_keys(
 ) -> Iterator[tuple[Indices, Floats]]:
     """Bound the values of the keys that both rows of a cell have.
 
+    A *common key* is a key that gold maps and predicted maps of the same block have. The values of each common key are
+    an inner block: those of the gold maps are compared with those of the predicted maps. For example, if a block has
+    the gold maps g0 = {"a": 1} and g1 = {"a": 2, "b": 3} and the predicted map p0 = {"a": 4}, its only common key is
+    "a". The inner block compares 1 and 2 with 4; its cells belong to the cells (g0, p0) and (g1, p0).
+
     Yields:
-        Cells and bounds of the values of a key, in the order of the keys.
+        Some cells, and the bound of the value of one key in each; all keys of a cell in order.
     """
-    width, sides = entries.width, []
-    for rows, counts in ((left, blocks.heights), (right, blocks.widths)):
-        owner, slots = expand_slices(entries.starts, rows)
-        keys = np.arange(len(blocks), dtype=np.intp).repeat(counts)[owner] * width + entries.codes[slots]
-        order = keys.argsort(kind="stable")
-        sides.append((keys[order], owner[order], entries.rows(slots[order])))
-    common = np.intersect1d(sides[0][0], sides[1][0])
-    owners, values, starts = [], [], []
-    for keys, owner, rows in sides:
-        place = find_sorted(common, keys)
-        hit = place >= 0
-        owners.append(owner[hit])
-        values.append(rows[hit])
-        starts.append(starts_of(np.bincount(place[hit], minlength=len(common))))
-    for chunk in chunks(counts_of(starts[0]) * counts_of(starts[1]), MAX_COMMON_CELLS):
-        within = [slice(int(begins[chunk.start]), int(begins[chunk.stop])) for begins in starts]
-        inner = Blocks(*(begins[chunk.start : chunk.stop + 1] - begins[chunk.start] for begins in starts))
-        gold, predicted = (rows[part] for rows, part in zip(values, within, strict=True))
-        block = (common[chunk] // width).repeat(inner.heights * inner.widths)
-        row = owners[0][within[0]][inner.rows] - blocks.left_starts[block]
-        column_at = owners[1][within[1]][inner.columns] - blocks.right_starts[block]
-        cells = blocks.starts[block] + row * blocks.widths[block] + column_at
-        yield cells, upper_bounds(entries.column, inner, gold, predicted, tightness=tightness, depth=depth)
+    sides = [_rows_by_key(entries, rows, counts) for rows, counts in ((left, blocks.heights), (right, blocks.widths))]
+    common = np.intersect1d(sides[0].keys, sides[1].keys)
+    (at_gold, gold, gold_starts), (at_predicted, predicted, predicted_starts) = (side.of(common) for side in sides)
+    for chunk in chunks(counts_of(gold_starts) * counts_of(predicted_starts), MAX_COMMON_CELLS):
+        starts = [begins[chunk.start : chunk.stop + 1] for begins in (gold_starts, predicted_starts)]
+        inner = Blocks(*(begins - begins[0] for begins in starts))
+        in_gold, in_predicted = (slice(int(begins[0]), int(begins[-1])) for begins in starts)
+        bounds = upper_bounds(
+            entries.column, inner, gold[in_gold], predicted[in_predicted], tightness=tightness, depth=depth
+        )
+        block = (common[chunk] // entries.width).repeat(inner.heights * inner.widths)  # of each cell of `inner`
+        row = at_gold[in_gold][inner.rows] - blocks.left_starts[block]
+        column_at = at_predicted[in_predicted][inner.columns] - blocks.right_starts[block]
+        yield blocks.starts[block] + row * blocks.widths[block] + column_at, bounds
+
+
+class _KeyRows(NamedTuple):
+    """The entries of maps on one side of blocks, by block and key; shapes (entries,)."""
+
+    keys: Indices
+    """Block * number of keys + code of the key, increasing."""
+    places: Indices
+    """Position of the map among the rows of this side."""
+    values: Indices
+    """Row of the value."""
+
+    def of(self, common: Indices) -> tuple[Indices, Indices, Indices]:
+        """Return places and values of the entries with these keys (increasing), and the start of each key in them."""
+        position = find_sorted(common, self.keys)
+        hit = position >= 0
+        starts = starts_of(np.bincount(position[hit], minlength=len(common)))
+        return self.places[hit], self.values[hit], starts
+
+
+def _rows_by_key(entries: MapLink, rows: Indices, counts: Indices) -> _KeyRows:
+    """Return the entries of these maps, given the number of maps in each block."""
+    place, slots = expand_slices(entries.starts, rows)
+    block = np.arange(len(counts), dtype=np.intp).repeat(counts)
+    keys = block[place] * entries.width + entries.codes[slots]
+    order = keys.argsort(kind="stable")
+    return _KeyRows(keys[order], place[order], entries.rows(slots[order]))
 
 
 @_bounds.register(LeafColumn)
@@ -163,6 +200,7 @@ def _of_leaves(
     tightness: BoundTightness,  # noqa: ARG001  (the signature of all kinds)
     depth: int,  # noqa: ARG001
 ) -> Floats:
+    """Bound single values by 1 - the lower bound of their distance."""
     try:
         gold, predicted = column.codes[left], column.codes[right]
         if len(blocks) == 1 and len(blocks.rows) >= DISTINCT_MIN_CELLS:
@@ -179,11 +217,11 @@ def _distinct_bounds(column: LeafColumn, blocks: Blocks, gold: Indices, predicte
     """
     pools, slots, local = column.pools, column.slots, column.local
     if all(pool.exactly_bounded is None for pool in pools):
-        (rows, row), (columns, at) = (np.unique(codes, return_inverse=True) for codes in (gold, predicted))
+        (rows, row_of), (columns, column_of) = (np.unique(codes, return_inverse=True) for codes in (gold, predicted))
         if 4 * len(rows) * len(columns) <= len(blocks.rows):
             distinct = Blocks(np.array([0, len(rows)], dtype=np.intp), np.array([0, len(columns)], dtype=np.intp))
             bounds = slot_bounds(pools, slots, local, distinct, gold=rows, predicted=columns)
-            return bounds.reshape(len(rows), len(columns))[row[:, None], at].ravel()
+            return bounds.reshape(len(rows), len(columns))[row_of[:, None], column_of].ravel()
     return slot_bounds(pools, slots, local, blocks, gold=gold, predicted=predicted)
 
 
@@ -191,6 +229,7 @@ def _distinct_bounds(column: LeafColumn, blocks: Blocks, gold: Indices, predicte
 def _of_lists(
     column: ListColumn, blocks: Blocks, left: Indices, right: Indices, *, tightness: BoundTightness, depth: int
 ) -> Floats:
+    """Bound lists by the items that can have a partner, divided by the items of the longer list."""
     gold, predicted = column.sizes[left][blocks.rows], column.sizes[right][blocks.columns]
     if column.matcher.transport is not None:  # mass may be split: no bound from the numbers of items
         return np.where((gold == 0.0) != (predicted == 0.0), 0.0, 1.0)
@@ -217,31 +256,45 @@ def _best_partners(
 ) -> Floats:
     """Return an upper bound of the quality mass of the matching of each pair of lists; shape (cells,).
 
-    For each side, the qualities of its items with their best partners are summed; the bound is the smaller sum.
+    For each side, the bounds of its items with their best partners are summed; the bound is the smaller sum. For
+    example, for two gold items and three predicted items with the bounds
+
+        0.9  0.2  0.1    best 0.9
+        0.8  0.3  0.1    best 0.8     sum 1.7
+
+        best 0.9, 0.3 and 0.1         sum 1.3
+
+    no matching has a quality mass above 1.3. The items of all lists of a block are compared in one table; then its rows
+    and columns are reduced list by list.
     """
     sums = np.zeros(int(blocks.starts[-1]))
-    (tall, gold, left_starts), (wide, predicted, right_starts) = (
+    (gold_lengths, gold, left_starts), (predicted_lengths, predicted, right_starts) = (
         _inside(column, rows, starts) for rows, starts in ((left, blocks.left_starts), (right, blocks.right_starts))
     )
-    inner = Blocks(left_starts, right_starts)
+    inner = Blocks(left_starts, right_starts)  # the same blocks, with the items of their lists
     if int(inner.starts[-1]) == 0:
         return sums
-    best = upper_bounds(items, inner, gold, predicted, tightness=BoundTightness.PARTNERS, depth=depth + 1)
-    for (rows, columns, cells), (_, _, within) in zip(blocks, inner, strict=True):
-        heights, widths = tall[rows], wide[columns]
-        some_rows, some_columns = heights.nonzero()[0], widths.nonzero()[0]
+    bounds = upper_bounds(items, inner, gold, predicted, tightness=BoundTightness.PARTNERS, depth=depth + 1)
+    for (rows, columns, cells), (_, _, inner_cells) in zip(blocks, inner, strict=True):
+        heights, widths = gold_lengths[rows], predicted_lengths[columns]
+        some_rows, some_columns = heights.nonzero()[0], widths.nonzero()[0]  # `reduceat` needs lists with items
         if len(some_rows) == 0 or len(some_columns) == 0:
             continue
-        table = best[within].reshape(int(heights.sum()), int(widths.sum()))
+        table = bounds[inner_cells].reshape(int(heights.sum()), int(widths.sum()))
         at_rows, at_columns = starts_of(heights)[some_rows], starts_of(widths)[some_columns]
-        by_row = np.add.reduceat(np.maximum.reduceat(table, at_columns, axis=1), at_rows, axis=0)
-        by_column = np.add.reduceat(np.maximum.reduceat(table, at_rows, axis=0), at_columns, axis=1)
-        sums[cells].reshape(len(heights), len(widths))[np.ix_(some_rows, some_columns)] = np.minimum(by_row, by_column)
+        by_gold = np.add.reduceat(np.maximum.reduceat(table, at_columns, axis=1), at_rows, axis=0)
+        by_predicted = np.add.reduceat(np.maximum.reduceat(table, at_rows, axis=0), at_columns, axis=1)
+        sums_of_block = sums[cells].reshape(len(heights), len(widths))
+        sums_of_block[np.ix_(some_rows, some_columns)] = np.minimum(by_gold, by_predicted)
     return sums
 
 
 def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indices, Indices, Indices]:
-    """Return the number of items of each list, the rows of the items, and the first item of each block."""
+    """Return the number of items of each list, the rows of all items, and the start of each block among the items.
+
+    `starts` are the starts of the blocks among the lists: [0, 2] for one block of the lists [1, 2] and [3]. Their items
+    have the lengths [2, 1], and the block starts at [0, 3].
+    """
     counts = column.lengths[lists]
     return counts, column.slices[0].below(lists)[1], starts_of(counts)[starts]
 
@@ -253,7 +306,8 @@ def _inside(column: ListColumn, lists: Indices, starts: Indices) -> tuple[Indice
 def exactly_bounded_rows(column: Column, depth: int = 0) -> Mask | None:
     """Return a mask of the plain rows; shape (size,), None for all.
 
-    Whether a row is plain depends on its value alone. Lists and non-empty maps are not plain.
+    The bound of two plain rows is their quality. Whether a row is plain depends on its value alone. Lists and non-empty
+    maps are not plain. `depth` is the depth of the path of this column below that of the first.
     """
     plain = np.full(column.size, depth < MAX_BOUND_DEPTH)
     if depth < MAX_BOUND_DEPTH:
@@ -272,12 +326,12 @@ def exactly_bounded_rows(column: Column, depth: int = 0) -> Mask | None:
 
 
 @exactly_bounded_rows.register(ListColumn)
-def _lists(column: ListColumn, depth: int = 0) -> Mask:  # noqa: ARG001
+def _plain_lists(column: ListColumn, depth: int = 0) -> Mask:  # noqa: ARG001
     return np.zeros(column.size, dtype=np.bool_)
 
 
 @exactly_bounded_rows.register(LeafColumn)
-def _leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
+def _plain_leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
     masks = [pool.exactly_bounded for pool in column.pools]
     if all(mask is None for mask in masks):
         return None
