@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Blocks, Pool
+from arbitre.distances.base import Blocks, Pool, slot_bounds
 from arbitre.engine.columns.ragged import counts_of, cross_slices, expand_slices, starts_of
 from arbitre.values import ABSENT, Json
 
@@ -16,36 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-
-
-def slot_bounds(
-    pools: Sequence[Pool],
-    slots: npt.NDArray[np.int16],
-    local: Indices,
-    blocks: Blocks,
-    *,
-    gold: Indices,
-    predicted: Indices,
-) -> Floats:
-    """Return lower bounds of the distances of all pairs in blocks, for values in several pools.
-
-    Args:
-        pools: The pools. Values in different pools have distance 1.
-        slots: Index into `pools` for each value.
-        local: Index within its pool for each value.
-        blocks: The pairs.
-        gold: Gold values of the blocks.
-        predicted: Predicted values of the blocks.
-    """
-    if len(pools) == 1:
-        return pools[0].lower_bounds_blockwise(blocks, local[gold], local[predicted])
-    bounds = np.ones(int(blocks.starts[-1]))
-    for slot, pool in enumerate(pools):
-        in_gold, in_predicted = slots[gold] == slot, slots[predicted] == slot
-        if in_gold.any() and in_predicted.any():
-            inner, cells = blocks.select(in_gold, in_predicted)
-            bounds[cells] = pool.lower_bounds_blockwise(inner, local[gold[in_gold]], local[predicted[in_predicted]])
-    return bounds
 
 
 @dataclass(eq=False, slots=True)

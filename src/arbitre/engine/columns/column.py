@@ -374,6 +374,11 @@ class ListColumn(_Container):
             return ()
         return (Slices(self.items, self.starts, self.index, self.matcher.in_order),)
 
+    @property
+    def matched_optimally(self) -> bool:
+        """Whether the matching of two lists has the greatest sum of qualities, perhaps with a gate."""
+        return self.matcher.full_matching or self.matcher.gate is not None
+
     def rows(self, slots: Indices) -> Indices:
         """Return the row of `items` of each of these items, given by their position in `starts`."""
         return slots if self.index is None else self.index[slots]

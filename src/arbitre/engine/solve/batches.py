@@ -1,4 +1,4 @@
-"""Pairs of rows to compare, the results of comparing them, and the sizes at which the method changes."""
+"""Pairs of rows to compare, the results of comparing them, and the limits of their number."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from arbitre.errors import SolverError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Blocks
-    from arbitre.engine.columns.column import Column, Link
+    from arbitre.engine.columns.column import Column, Link, ListColumn
 
 
 if TYPE_CHECKING:
@@ -167,3 +169,29 @@ class CellLimits:
 
 
 DEFAULT_LIMITS: Final = CellLimits()
+
+REMEDY: Final = "Match such lists with `keyed` or `ordered`, or split the documents."
+"""Hint of the errors for lists that are too long."""
+
+
+def require_short(column: ListColumn, left: Indices, heights: Indices, widths: Indices, most: int) -> None:
+    """Check that tables of pairs of the items of two lists fit into memory.
+
+    Args:
+        column: The column of the lists.
+        left: Gold list of each table.
+        heights: Number of gold items of each table.
+        widths: Number of predicted items of each table.
+        most: Maximum number of pairs of items of a table.
+
+    Raises:
+        SolverError: A table has more pairs of items.
+    """
+    long = (heights * widths > most).nonzero()[0]
+    if len(long):
+        raise SolverError.of(
+            f"Expected at most {most} pairs of items for `{column.matcher.name}`, got {heights[long[0]]} x "
+            f"{widths[long[0]]}",
+            pointer=column.pointer(int(left[long[0]])),
+            hint=REMEDY,
+        )

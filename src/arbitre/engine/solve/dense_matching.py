@@ -9,9 +9,8 @@ import numpy as np
 
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import cross_slices, expand_slices, find_sorted, starts_of
-from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs
+from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs, require_short
 from arbitre.engine.solve.entry_ties import entry_worth
-from arbitre.engine.solve.sparse_matching import require_short
 from arbitre.errors import SolverError
 from arbitre.matching import Candidates
 from arbitre.matching.assignment import Ties, assign_above, assign_all, best_partners

@@ -29,7 +29,7 @@ from arbitre.engine.columns.ragged import (
 from arbitre.engine.columns.row_keys import Digests, mix_bits, row_hashes
 from arbitre.engine.solve.batches import Batch, MatchedPairs
 from arbitre.engine.solve.entry_ties import entry_worth
-from arbitre.engine.solve.sparse_matching import LongLists, is_optimal
+from arbitre.engine.solve.sparse_matching import LongLists
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 from arbitre.errors import SolverError
 from arbitre.matching.assignment import Ties
@@ -259,14 +259,14 @@ def match_lazily(
         return []
     problems = MatchingProblems(column, items, left, right, limits)
     equal_items = problems.match_equal_items(evaluate) if column.match_equal_first else None
-    if len(left) == 1 and int(problems.starts[-1]) > limits.sparse and is_optimal(matcher):
+    if len(left) == 1 and int(problems.starts[-1]) > limits.sparse and column.matched_optimally:
         matches = [_match_long(problems, column, int(left[0]), evaluate)]
         return matches if equal_items is None else [equal_items, *matches]
     problems.bound()
     if known is not None and known.site is items.site and items.tags is None:
         problems.lower_to(known)
     chosen, evaluated = solve_lazily(problems, matcher.couple, evaluate, tighten=column.has_informative_lists)
-    if column.entries is not None and is_optimal(matcher):
+    if column.entries is not None and column.matched_optimally:
         _break_ties(problems, column.entries, matcher.gate, evaluate, chosen=chosen, evaluated=evaluated)
     if keep:
         column.known_bounds = problems.known_bounds()

@@ -22,11 +22,10 @@ from arbitre.engine.columns.column import (
     locate_failure,
 )
 from arbitre.engine.columns.ragged import add_one_by_one, expand_slices, find_sorted, ratio_or_one, starts_of
-from arbitre.engine.solve.batches import DEFAULT_LIMITS, Batch, CellLimits, FieldPairs, MatchedPairs
+from arbitre.engine.solve.batches import DEFAULT_LIMITS, Batch, CellLimits, FieldPairs, MatchedPairs, require_short
 from arbitre.engine.solve.dense_matching import DenseProblems
 from arbitre.engine.solve.lazy_matching import match_lazily
 from arbitre.engine.solve.multiset_matching import count_equal
-from arbitre.engine.solve.sparse_matching import is_optimal, require_short
 from arbitre.engine.solve.upper_bounds import exactly_bounded_rows
 from arbitre.errors import FunctionError
 from arbitre.matching import Candidates
@@ -116,7 +115,7 @@ class QualitySolver:
         elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < MAX_LAZY_DEPTH:
             dense = (cells < self.limits.lazy) | _short_and_plain(batch, column, items, cells, self.limits)
             lists = (~dense).nonzero()[0]
-            if not is_optimal(column.matcher):
+            if not column.matched_optimally:
                 sides = column.lengths[batch.left[lists]], column.lengths[batch.right[lists]]
                 require_short(column, batch.left[lists], *sides, self.limits.stored)
             self._match_lazily(batch, column, lists, cells)

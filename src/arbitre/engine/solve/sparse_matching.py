@@ -18,15 +18,15 @@ import numpy as np
 
 from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import expand_slices, rank_among_equal
+from arbitre.engine.solve.batches import REMEDY
 from arbitre.engine.solve.upper_bounds import BoundTightness, upper_bounds
 from arbitre.errors import SolverError
 from arbitre.matching.assignment import TIE, SparsePairs
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.engine.columns.column import Column, ListColumn
+    from arbitre.engine.columns.column import Column
     from arbitre.engine.solve.batches import Batch, CellLimits, Evaluate
-    from arbitre.matching import Matcher
 
 CANDIDATES: Final = 8
 """Maximum number of candidates of each item that the first scan finds; each later scan finds twice as many."""
@@ -39,37 +39,6 @@ EVALUATED_TOGETHER: Final = 1 << 14
 
 TILE_WIDTH: Final = 1 << 10
 """Maximum width of a tile."""
-
-REMEDY: Final = "Match such lists with `keyed` or `ordered`, or split the documents."
-"""Hint of the errors for lists that are too long."""
-
-
-def is_optimal(matcher: Matcher) -> bool:
-    """Return whether a matching has the greatest sum of qualities, perhaps with a gate: `LongLists` can find it."""
-    return matcher.full_matching or matcher.gate is not None
-
-
-def require_short(column: ListColumn, left: Indices, heights: Indices, widths: Indices, most: int) -> None:
-    """Check that tables of pairs of the items of two lists fit into memory.
-
-    Args:
-        column: The column of the lists.
-        left: Gold list of each table.
-        heights: Number of gold items of each table.
-        widths: Number of predicted items of each table.
-        most: Maximum number of pairs of items of a table.
-
-    Raises:
-        SolverError: A table has more pairs of items.
-    """
-    long = (heights * widths > most).nonzero()[0]
-    if len(long):
-        raise SolverError.of(
-            f"Expected at most {most} pairs of items for `{column.matcher.name}`, got {heights[long[0]]} x "
-            f"{widths[long[0]]}",
-            pointer=column.pointer(int(left[long[0]])),
-            hint=REMEDY,
-        )
 
 
 class LongLists:

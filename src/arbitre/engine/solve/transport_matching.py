@@ -11,8 +11,7 @@ from arbitre.engine.columns.column import Column, LeafColumn, folded, leaf_colum
 from arbitre.engine.columns.fields import get_field
 from arbitre.engine.columns.ragged import chunks, cross_slices, expand_slices, starts_of, take_or
 from arbitre.engine.columns.row_keys import find_fields
-from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched
-from arbitre.engine.solve.sparse_matching import require_short
+from arbitre.engine.solve.batches import Batch, TransportMatches, Unmatched, require_short
 from arbitre.errors import SolverError
 from arbitre.matching.coupling import normalise_masses, transport_1d
 from arbitre.matching.transport import require_positive, transport_all

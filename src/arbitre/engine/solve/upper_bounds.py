@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.distances.base import Blocks
-from arbitre.engine.columns.alternatives import slot_bounds
+from arbitre.distances.base import Blocks, slot_bounds
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, locate_failure
 from arbitre.engine.columns.ragged import (
     add_one_by_one,
