@@ -32,7 +32,7 @@ from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import DataError, FunctionError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, check_languages, iso_date
 from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_amount, read_decimal, read_number
-from arbitre.values import MAX_DIGITS, Json, Kind, check, kind_of
+from arbitre.values import MAX_DIGITS, SCALARS, Json, Kind, check, kind_of
 
 Apply = Callable[[Json], Json]
 
@@ -462,9 +462,6 @@ catalogue: Final = Catalogue(
 
 
 # Custom normalisers: functions of one value, with checked results.
-
-
-SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
 
 
 @dataclass(frozen=True, slots=True)

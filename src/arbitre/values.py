@@ -84,6 +84,9 @@ class Kind(enum.IntEnum):
         return self < Kind.ARRAY
 
 
+SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
+"""The kinds of single values."""
+
 KINDS: Final[dict[type, Kind]] = {
     type(None): Kind.NULL,
     bool: Kind.BOOLEAN,

@@ -12,10 +12,9 @@ from tests.builders import crossed
 
 from arbitre.distances import catalogue, edit
 from arbitre.distances.base import Blocks
-from arbitre.distances.discrete import SCALARS
 from arbitre.distances.rouge import words
 from arbitre.errors import SchemaError, SolverError, did_you_mean
-from arbitre.values import Kind
+from arbitre.values import SCALARS, Kind
 
 CHOICES = [
     *("exact", "levenshtein", "yujian-bo", "indel", "jaro-winkler", "ratcliff-obershelp", "token-sort", "relative"),

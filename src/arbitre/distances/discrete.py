@@ -25,7 +25,7 @@ from arbitre.distances.base import BroadcastPool, Distance, Facts, enumerated_po
 from arbitre.distances.sets import build_bags
 from arbitre.errors import Problem, SchemaError
 from arbitre.paths import pointer
-from arbitre.values import Kind
+from arbitre.values import SCALARS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from arbitre.distances.sets import BagPool
     from arbitre.values import Json
 
-
-SCALARS: Final = frozenset(kind for kind in Kind if kind.scalar)
 
 TRIANGLE_TOLERANCE: Final = 1e-12
 """Tolerance of the triangle inequality for the rounding of decimal costs."""

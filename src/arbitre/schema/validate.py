@@ -15,6 +15,7 @@ from arbitre import threads
 from arbitre.errors import SchemaError, clipped, did_you_mean, shown
 from arbitre.parsing.numerals import read_decimal
 from arbitre.paths import order, pointer
+from arbitre.schema.loading.load_schema import REFERENCES
 from arbitre.values import PATTERN_SECONDS
 
 if TYPE_CHECKING:
@@ -130,7 +131,6 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 10_000
 """Maximum nesting depth of followed references."""
 
-_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 _LONG_PATTERN: Final = 60
 
 
@@ -181,7 +181,7 @@ class SafeValidator:
             keywords["unevaluatedItems"] = _typed(base.VALIDATORS["unevaluatedItems"])
         if self.format_assertion:
             keywords["format"] = assert_format
-        for key in _REFERENCES & base.VALIDATORS.keys():
+        for key in set(REFERENCES) & base.VALIDATORS.keys():
             keywords[key] = self._reference(key, base.VALIDATORS[key])
         create: Validator = extend  # its types are incomplete
         bounded = create(base, {key: check for key, check in keywords.items() if key in base.VALIDATORS})
@@ -305,7 +305,7 @@ class SafeValidator:
         if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(instance)
         keys = self._covered_keys(schema, instance)
-        for keyword in sorted(_REFERENCES & schema.keys()):
+        for keyword in sorted(set(REFERENCES) & schema.keys()):
             self._count_reference(keyword, schema, validator)
             resolver = validator._resolver  # noqa: SLF001
             lookup = lookup_recursive_ref(resolver) if keyword == "$recursiveRef" else resolver.lookup(schema[keyword])

@@ -10,6 +10,7 @@ from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import nfc
 from arbitre.paths import STAR
 from arbitre.schema.loading.annotations import annotations_of
+from arbitre.schema.loading.load_schema import REFERENCES
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
@@ -243,9 +244,8 @@ def _with_extras(known: dict[str, Subschemas], extras: list[dict[str, Subschemas
 MAX_BRANCHES: Final = 256
 """Maximum number of branches of one value. Combinations of unions multiply."""
 
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _SAME_VALUE: Final = frozenset(
-    (*_REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+    (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 )
 """Keywords with subschemas that apply to the same value."""
 
@@ -280,7 +280,7 @@ class Parts:
         if not isinstance(schema, dict) or _SAME_VALUE.isdisjoint(schema):
             return _NO_PARTS
         required, problems = [], list[Problem]()
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             if keyword in schema:
                 try:
                     required.append(subschema.follow(keyword))

@@ -14,7 +14,7 @@ from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import AS_WRITTEN, NFC, nfc, normalize
 from arbitre.schema.loading.annotations import Annotation
 from arbitre.schema.nodes import Leaf, ScalarBranch, kinds_after
-from arbitre.values import Kind, canonical, kind_of
+from arbitre.values import SCALARS, Kind, canonical, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,6 @@ Tags = frozenset[int] | None
 
 TaggedBranch = tuple[Tags, "Branch"]
 
-SCALARS: Final = (Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING)
 _BY_FORMAT: Final = {
     "date": "date",
     "date-time": "date",
@@ -187,7 +186,7 @@ class LeafBuilder:
         ]
         self._check_branches(branches, first)
         made = frozenset[Kind]().union(*(_kinds(branch.declared, first) for branch in branches))
-        return {kind: self._choices(kind, branches, first, common if kind in made else {}) for kind in SCALARS}
+        return {kind: self._choices(kind, branches, first, common if kind in made else {}) for kind in sorted(SCALARS)}
 
     def _built(self, tags: Tags, branch: Branch, first: tuple[Normalizer, ...], *, own: bool) -> _BuiltBranch:
         setting, distance = branch.settings.get("distance"), None
@@ -234,7 +233,7 @@ class LeafBuilder:
                 continue
             sharing = [other for other in branches if other.declared.settings.get("distance") == setting]
             here = [(other.normalizers, _kinds(other.declared, first)) for other in sharing]
-            single = distance.kinds & frozenset(SCALARS)  # branches are chosen for single values only
+            single = distance.kinds & SCALARS  # branches are chosen for single values only
             if not any(kinds_after(own, kinds & single) & distance.kinds for own, kinds in here):
                 self._report_unsupported(
                     setting, distance, {kind for own, kinds in here for kind in kinds_after(own, kinds)}

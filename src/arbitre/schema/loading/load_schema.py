@@ -248,7 +248,8 @@ _ANNOTATIONS: Final = _EMPTY | {"title", "description", "default", "examples", "
 _SUBSCHEMA: Final = ("items", "additionalProperties", "unevaluatedProperties", "not", "if")
 _SUBSCHEMAS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _BY_NAME: Final = ("properties", "patternProperties")
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+"""Keywords that refer to another schema."""
 
 
 def split_fragment(source: str | Path) -> tuple[Path, str]:
@@ -310,7 +311,7 @@ def is_schema_like(value: Json) -> bool:
     return (
         KEYWORD in value
         or (bool(names) and _TYPES.issuperset(names))
-        or any(isinstance(value.get(key), str) for key in _REFERENCES)
+        or any(isinstance(value.get(key), str) for key in REFERENCES)
         or any(_is_schema(value.get(key)) for key in _SUBSCHEMA)
         or any(_all_schemas(value.get(key), list) for key in _SUBSCHEMAS)
         or any(_all_schemas(value.get(key), dict) for key in _BY_NAME)
