@@ -156,6 +156,26 @@ class TestClasses:
         assert classes.matched_by == by
         assert classes.accuracy == pytest.approx(right) if by == "key" else classes.accuracy > right + 0.1
 
+    @pytest.mark.parametrize(("documents", "by"), [(40, "all fields"), (5, "other fields")])
+    def test_random_texts_identify_items_only_where_lists_are_too_few_to_tell(self, documents, by):
+        source = random.Random(8)  # noqa: S311
+        gold = annotated(2, 8, documents=documents)[0]["a"]
+
+        def misread(people):
+            made_up = [{**person, "name": "".join(source.choices("abcdefghijklm", k=6))} for person in people]
+            return {"people": source.sample(made_up, len(made_up))}
+
+        pairs = [(page, gold[page], misread(gold[page]["people"])) for page in gold]
+        classes = Comparator(schema(**NAME)).evaluate(pairs).classification("/people/*/party")
+        assert classes.matched_by == by
+        assert (classes.accuracy == 1.0) == (by == "all fields")
+
+    def test_the_same_names_in_all_documents_identify_the_items(self):
+        names = iter(["Astor", "Berg", "Cohen", "Dahl"] * 80)
+        pairs, right = self.pairs(lambda _: {"name": next(names)})
+        classes = Comparator(schema(**NAME)).evaluate(pairs).classification("/people/*/party")
+        assert (classes.matched_by, classes.accuracy) == ("other fields", pytest.approx(right))
+
     def test_a_document_without_lists_has_no_matching(self):
         comparison = Comparator({"properties": {"party": {"enum": list(PARTIES)}}}).compare(
             gold={"party": "left"}, predicted={"party": "right"}

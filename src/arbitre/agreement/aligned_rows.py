@@ -28,6 +28,9 @@ from arbitre.agreement.list_alignment import align_lists, item_codes
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
 from arbitre.engine.independent_matching import (
+    ITEMS_COMPARED,
+    MAX_DISORDER,
+    MIN_COMPARED,
     Identification,
     alone,
     ancestors,
@@ -60,16 +63,6 @@ MAX_DRAWN: Final = 50
 
 PRECISION: Final = 0.01
 """Relative standard error of the disagreement expected by chance at which no more exchanges are drawn."""
-
-MIN_COMPARED: Final = 6
-"""Minimum number of lists for deciding whether the other fields of their items have anything in common."""
-
-ITEMS_COMPARED: Final = 500
-"""Approximate number of items of these lists."""
-
-MAX_DISORDER: Final = 0.9
-"""Maximum disorder of lists of the same documents, relative to that of lists of different documents, up to which the
-other fields identify the items."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

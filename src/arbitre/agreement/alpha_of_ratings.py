@@ -160,7 +160,10 @@ class AlphaSums:
         return self._agreement(weighted_sums(weights, self.ratings), weights @ self.totals, weights @ self.exchanges)
 
     def each(self) -> tuple[Floats, Floats]:
-        """Return the observed and the expected agreement in each group; shapes (groups,)."""
+        """Return the observed and the expected agreement in each group; shapes (groups,).
+
+        Dense tables of some groups at a time limit memory: of at most about `CHUNK_CELLS` cells.
+        """
         rows = max(1, CHUNK_CELLS // max(1, self.width))
         parts = [
             self._agreement(self.ratings[at], self.totals[at].toarray(), self.exchanges[at].toarray())
@@ -174,9 +177,10 @@ class AlphaSums:
 
         Args:
             ratings: The ratings from which the sums were computed, of few categories.
-            group: Group of each item.
+            group: Group of each item; shape (items,).
         """
         size, rated = len(ratings.categories), ratings.rated
+        # Number of ratings of each category in each group. A cell of this table is one number: group * size + category.
         cells = np.broadcast_to(group, rated.shape)[rated] * size + ratings.codes[rated]
         totals = np.bincount(cells, minlength=len(self.ratings) * size).reshape(-1, size).astype(np.float64)
         return self._expected(totals.sum(axis=-1), totals)

@@ -235,7 +235,7 @@ def cell_sums(rows: Indices, columns: Indices, values: Floats, shape: tuple[int,
 
 
 def _mean(values: Floats, mass: Floats) -> float:
-    """Return the mean weighted by mass."""
+    """Return the mean of values that have a mass each; shapes (n,)."""
     return exact_dot(values, mass) / exact_sum(mass)
 
 

@@ -262,7 +262,7 @@ def bennett_of(ratings: Ratings, categories: int, weights: Weights | None = None
 
 
 def pi_of(ratings: Ratings, name: str = "pi", weights: Weights | None = None) -> Coefficient:
-    """Compute Scott's pi or Fleiss' kappa of encoded ratings."""
+    """Compute Scott's pi, or Fleiss' kappa, of encoded ratings; for `weights`, see `cohen_kappa`."""
     model = "pooled ratings, with replacement"
     return _measured(name, ratings, RatingSums.by_pooled_ratings, model, weights, ordered=True)
 

@@ -343,6 +343,7 @@ class Continua:
             mean, error = exact_dot(weights, means), math.sqrt(exact_dot(weights**2, errors**2))
             if NORMAL * error <= precision * mean:
                 return mean, error
+            # The error falls with the square root of the number of random annotations.
             growth = (NORMAL * error / (precision * mean)) ** 2
             needed = [ceil(len(values) * growth) for values in disorders]
 
@@ -391,7 +392,7 @@ class _Source:
 
     @classmethod
     def of(cls, rows: Sequence[Units]) -> _Source:
-        """Return the source that draws from these annotations."""
+        """Return the source that draws from these annotations: the units of each annotator in each document."""
         lengths = np.concatenate([units.ends - units.starts for units in rows])
         return cls(rows, float(lengths.mean()) / 2.0 if len(lengths) else 0.0)
 

@@ -76,7 +76,8 @@ class LeafRatings:
             return None
         distances = [leaf.distance for leaf in column.leaves]
         names = {distance.name for distance in distances}
-        ratings = Ratings(np.where(part.rows == NONE, NONE, column.codes[part.rows]).T, tuple(column.values))
+        codes = np.where(part.rows == NONE, MISSING, column.codes[part.rows])  # shape (items, annotators)
+        ratings = Ratings(codes.T, tuple(column.values))
         if names == {"exact"}:
             return cls(ratings, "nominal", part.document, column)
         if names == {"ordinal"}:
@@ -200,6 +201,7 @@ def side_by_side(
     agreement = agreement_of(ratings, weights, ordered=True)
 
     def sums_of(items: Ratings, documents: Indices) -> RatingSums:
+        """Return sums by document, with a last group for the items of other documents than `used`."""
         group = np.where(np.isin(documents, used), used.searchsorted(documents), len(used))
         return RatingSums.of(items, agreement, group=group, groups=len(used) + 1)
 
@@ -238,7 +240,11 @@ def categories_of(rated: LeafRatings, plan: Plan) -> tuple[Json, ...]:
 
 
 def _declared(plan: Plan, rated: LeafRatings) -> list[Json] | None:
-    """Return the values that the schema lists at the path of a column; None if it allows others."""
+    """Return the values that the schema lists at the path of a column; None if it allows others.
+
+    The path is followed from the root of the schema. Unions and references make several branches of a position, and the
+    values of all of them are allowed.
+    """
     expander = Expander([])
     positions: list[Subschemas] = [((plan.root,),)]
     for token in rated.column.path:

@@ -157,5 +157,5 @@ def _known(shares: Sequence[float | None]) -> list[float]:
 
 
 def _are_numbers(categories: Mapping[str, object]) -> bool:
-    """Return whether there are more than two categories, all of them numbers."""
+    """Return whether there are more than two categories, and the names of all of them are numbers."""
     return len(categories) > 2 and all(name.lstrip("-").replace(".", "", 1).isdigit() for name in categories)  # noqa: PLR2004

@@ -6,12 +6,14 @@ instead of one third.
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
+from arbitre.arrays import exact_dot, exact_sum
 from arbitre.engine.columns.build import link_fields
 from arbitre.engine.columns.column import (
     Column,
@@ -30,7 +32,7 @@ from arbitre.matching import Candidates
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from arbitre.arrays import Indices, Mask
     from arbitre.comparison.levels import Level
@@ -41,6 +43,81 @@ MatchedBy: TypeAlias = Literal["key", "position", "other fields", "all fields", 
 
 MAX_TWINS: Final = 0.1
 """Maximum share of items with a twin up to which the other fields identify the items."""
+
+MIN_COMPARED: Final = 6
+"""Minimum number of lists for deciding whether the other fields of their items have anything in common."""
+
+ITEMS_COMPARED: Final = 500
+"""Approximate number of items of these lists that are compared at once."""
+
+MAX_DISORDER: Final = 0.9
+"""Maximum disorder of lists of the same documents, relative to that of lists of different documents, up to which the
+other fields identify the items."""
+
+NEARLY_EQUAL: Final = 0.1
+"""Disorder of lists per item up to which the other fields identify the items, even if all documents have such lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListDisorders:
+    """How different lists are whose items are matched without the values of a path.
+
+    The disorder of two lists is 1 minus their quality, times their mean number of items.
+
+    Attributes:
+        lists: Number of pairs of lists of the same document, and of pairs of lists of different documents.
+        items: Mean number of items of the pairs of the same document, summed.
+        same: Disorder of the pairs of the same document, summed.
+        different: Disorder of the pairs of different documents, summed.
+    """
+
+    lists: int = 0
+    items: float = 0.0
+    same: float = 0.0
+    different: float = 0.0
+
+    @classmethod
+    def of(cls, column: ListColumn, left: Indices, right: Indices) -> ListDisorders:
+        """Compare lists, and the same lists in other pairs. Of many lists, some are compared, evenly spaced.
+
+        Args:
+            column: The column of the lists, in which the values do not count.
+            left: Rows of the gold lists; shape (pairs,).
+            right: Row of the predicted list in the same place of each; shape (pairs,).
+        """
+        lengths = column.lengths[left] + column.lengths[right]
+        left, right, lengths = left[lengths > 0], right[lengths > 0], lengths[lengths > 0]
+        if len(left) < 2:  # noqa: PLR2004
+            return cls()
+        number = math.ceil(2 * ITEMS_COMPARED * len(left) / int(lengths.sum()))
+        chosen = np.unique(np.linspace(0, len(left) - 1, min(len(left), max(MIN_COMPARED, number))).astype(np.intp))
+        left, right = left[chosen], right[chosen]
+
+        def compared(others: Indices) -> tuple[float, float]:
+            sizes = (column.lengths[left] + column.lengths[others]) / 2.0
+            return exact_sum(sizes), exact_dot(1.0 - QualitySolver().evaluate(column, left, others).quality, sizes)
+
+        items, same = compared(right)
+        _, different = compared(np.roll(right, len(right) // 2))  # shifted by half of the lists
+        return cls(len(left), items, same, different)
+
+    @classmethod
+    def sum(cls, parts: Iterable[ListDisorders]) -> ListDisorders:
+        """Return the disorders of all parts."""
+        every = list(parts)
+        return cls(
+            sum(part.lists for part in every),
+            *(math.fsum(getattr(part, name) for part in every) for name in ("items", "same", "different")),
+        )
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether lists of the same document have no more in common than lists of different documents."""
+        return (
+            self.lists >= MIN_COMPARED
+            and self.same > NEARLY_EQUAL * self.items
+            and self.same >= MAX_DISORDER * self.different
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,12 +130,14 @@ class Identification:
         items: Number of items of the compared lists with several items.
         twins: Number of these that are equal to another item of their list, except for the path.
         columns: Copies of the columns in which the values do not count, by number; empty if no list is compared.
+        disorders: Disorders of lists of the same and of different documents, without the values.
     """
 
     fixed: MatchedBy | None
     items: int
     twins: int
     columns: Sequence[Column]
+    disorders: ListDisorders = ListDisorders()
 
     @classmethod
     def of(
@@ -96,13 +175,24 @@ class Identification:
 
     @property
     def matched_by(self) -> MatchedBy | None:
-        """What the items should be matched by; None if there are no lists."""
-        return matched_by(self.fixed, self.items, self.twins) if self.in_list else None
+        """What the items should be matched by; None if there are no lists.
 
+        The other fields identify the items unless too many items have twins, or the other fields of two sides have no
+        more in common within a document than between documents.
+        """
+        if self.fixed is not None or not self.in_list:
+            return self.fixed
+        return "all fields" if self.twins > MAX_TWINS * self.items or self.disorders.by_chance else "other fields"
 
-def matched_by(fixed: MatchedBy | None, items: int, twins: int) -> MatchedBy:
-    """Return what items should be matched by: other fields, unless they have too many twins."""
-    return fixed or ("all fields" if twins > MAX_TWINS * items else "other fields")
+    @classmethod
+    def over(cls, parts: Sequence[Identification]) -> Identification:
+        """Return what identifies the items over all parts of a corpus, of which there is at least one."""
+        return replace(
+            parts[0],
+            items=sum(part.items for part in parts),
+            twins=sum(part.twins for part in parts),
+            disorders=ListDisorders.sum(part.disorders for part in parts),
+        )
 
 
 def lists_above(column: Column) -> list[ListColumn]:
@@ -206,6 +296,15 @@ def independent_levels(levels: tuple[Level, ...], path: str) -> IndependentLevel
     batch = QualitySolver().evaluate(identification.columns[0], left[both][order], right[both][order])
     missing, spurious = np.sort(left[~both & (left >= 0)]), np.sort(right[~both & (right >= 0)])
     traced = Tracer(identification.columns, documents).trace(batch, missing, spurious)
+    lists = identification.columns[compared_lists(target)[-1].number]
+    pairs = [
+        np.stack([level.left, level.right])[:, (level.left >= 0) & (level.right >= 0)]
+        for level in traced
+        if isinstance(level.source, ListColumn) and level.source.number == lists.number
+    ]
+    if pairs and isinstance(lists, ListColumn):
+        disorders = ListDisorders.of(lists, *np.concatenate(pairs, axis=1))
+        identification = replace(identification, disorders=disorders)
     return IndependentLevels(identification, traced)
 
 

@@ -105,7 +105,12 @@ class EntityPairs:
     """Number of sentences collected."""
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """Collect the entities of sentences that were compared together; keeps no value for each of them."""
+        """Collect the entities of sentences that were compared together; keeps no value for each of them.
+
+        Args:
+            pairs: The sentences, of which only the number matters.
+            levels: The nodes of their comparison. A sentence is a list of spans, so its items are its entities.
+        """
         for level in levels:
             if level.item:
                 gold, predicted = (self._codes_of(level, rows) for rows in (level.left, level.right))

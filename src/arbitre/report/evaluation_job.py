@@ -488,7 +488,7 @@ class DocumentDetails(SavedDetails):
         other fields identify the items depends on all documents.
         """
         from arbitre.comparison.leaf_pairs import value_rows  # noqa: PLC0415  (only used here)
-        from arbitre.engine.independent_matching import independent_levels, matched_by  # noqa: PLC0415
+        from arbitre.engine.independent_matching import Identification, independent_levels  # noqa: PLC0415
 
         def read(_: Sequence[Pair], levels: Sequence[Level]) -> list[tuple[IndependentLevels, list[Row], list[Row]]]:
             independent = independent_levels(tuple(levels), path)
@@ -499,8 +499,7 @@ class DocumentDetails(SavedDetails):
         found = [independent.identification for independent, _, _ in parts if independent.identification.in_list]
         if not found:
             return [row for _, rows, _ in parts for row in rows], None
-        items, twins = sum(each.items for each in found), sum(each.twins for each in found)
-        how = matched_by(found[0].fixed, items, twins)
+        how = Identification.over(found).matched_by
         return [row for _, rows, again in parts for row in (again if how == "other fields" else rows)], how
 
     def leaf_pairs(self, path: str) -> list[LeafPair]:

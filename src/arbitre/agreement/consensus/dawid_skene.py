@@ -80,7 +80,11 @@ def _is_categorical(column: LeafColumn) -> bool:
 
 
 def _most_probable(places: Sequence[Place]) -> dict[Place, int]:
-    """Return an annotator with the most probable category of each place."""
+    """Return an annotator with the most probable category of each place.
+
+    Args:
+        places: The places of single values of one column, each with a code of the category of each annotator.
+    """
     model = _model()
     votes = np.array(
         [(task, at, place.codes[at]) for task, place in enumerate(places) for at in place.members(SCALAR)],

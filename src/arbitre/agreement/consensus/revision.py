@@ -165,7 +165,7 @@ def _check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
     for name, disagreements in by_document.items():
         violations = _violations(plan, documents.get(name, ABSENT))
         refused = list(_refused(revision, disagreements, violations))
-        if not refused and violations:
+        if not refused and violations:  # decisions may be valid one by one, but not together in their object or list
             before = Counter(map(_place, _violations(plan, revision.draft.documents.get(name, ABSENT))))
             added = Counter(map(_place, violations)) - before
             refused = list(

@@ -76,7 +76,7 @@ class _Ballot:
         self.equal = {at: tuple(other for other in single if place.distance(at, other) == 0.0) for at in single}
 
     def readings(self) -> set[tuple[int, ...]]:
-        """Return the voters with each reading."""
+        """Return the voters with each reading: those with equal single values, with a list, with an object, or none."""
         containers = {members for family, members in self.families.items() if family is not SCALAR}
         return {*containers, *self.equal.values(), self.absent} - {()}
 
