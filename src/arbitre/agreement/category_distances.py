@@ -177,6 +177,7 @@ def suggest_distances_on(
 
 
 def _suggestions(agreement: StructuralAgreement, paths: Collection[str]) -> Iterator[CategoryDistance]:
+    """Yield the distances below 1 for the categories at these paths that are exchanged significantly often."""
     for path, compared in agreement.coefficients.items():
         used = sum(any(margins) for margins in (compared.kappa.margins or {}).values())
         if path not in paths or compared.alpha.name != "alpha_nominal":

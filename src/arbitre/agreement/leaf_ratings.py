@@ -268,7 +268,13 @@ def _declared(plan: Plan, rated: LeafRatings) -> list[Json] | None:
 
 
 def _exchanges(ratings: Ratings) -> Iterator[Exchange]:
+    """Yield the pairs of different categories that were given to the same items, the most frequent first.
+
+    If disagreements are spread by chance, each falls on a pair of categories with a probability in proportion to the
+    product of their numbers of ratings; `p` is then a tail of the binomial distribution.
+    """
     size = len(ratings.categories)
+    # An item with a pair of categories is one number. It counts once, however many annotators exchange them.
     cells = [
         items * size * size + np.minimum(first, second) * size + np.maximum(first, second)
         for items, first, second in ratings.pairs()

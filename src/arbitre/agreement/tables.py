@@ -113,11 +113,13 @@ def list_gamma(found: Mapping[str, Coefficient]) -> Table:
 
 
 def _heading(found: Mapping[str, Coefficient]) -> str:
+    """Return the heading of the intervals, with their level."""
     level = next(each.interval.level for each in found.values() if each.interval is not None)
     return f"{100 * level:g} % interval"
 
 
 def _interval(coefficient: Coefficient) -> str | None:
+    """Return the ends of the interval of a coefficient; None if there is no interval."""
     interval = coefficient.interval
     return None if interval is None or interval.low is None else f"{interval.low:.2f} to {interval.high:.2f}"
 

@@ -141,6 +141,7 @@ class _Reader:
         return value
 
     def _object(self, value: dict[str, Json], pointer: str, written: str, inherited: float | None) -> dict[str, Json]:
+        """Return an object without the confidences of its fields; for the arguments, see `plain`."""
         stated: dict[str, float] = {}
         for name, item in value.items():
             field = name.removesuffix(self.suffix)
@@ -159,6 +160,7 @@ class _Reader:
 
 
 def _checked(value: Json, pointer: str) -> float:
+    """Return a confidence. Raises DataError, with the pointer, if it is not a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise DataError.of(f"Expected a confidence, a number from 0 to 1, got {shown(value)}", pointer=pointer)
     return float(value)

@@ -126,6 +126,7 @@ class EntityPairs:
         return codes
 
     def _code(self, span: Span) -> int:
+        """Return the code of a span; a new span gets the next one."""
         code = self.codes.get(id(span))
         if code is None:
             code = self.codes[id(span)] = len(self.spans)

@@ -186,6 +186,7 @@ def generalized_hamming(
 
 
 def _check(k: int | None) -> None:
+    """Raise OptionError if the size of the windows is less than 1."""
     if k is not None and k < 1:
         raise OptionError.of(f"Expected `k` to be at least 1, got {k}")
 

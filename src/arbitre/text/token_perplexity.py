@@ -55,6 +55,7 @@ def read_logprobs(logprobs: Json, *, pointer: str | None = None) -> list[TokenLo
 
 
 def _token(item: Json, pointer: str) -> TokenLogprob:
+    """Return a token, given as a number or an object. Raises DataError, with the pointer, for any other value."""
     token = item.get("token") if isinstance(item, Mapping) else None
     value = item.get("logprob") if isinstance(item, Mapping) else item
     if isinstance(value, bool) or not isinstance(value, int | float) or not value <= 0:
@@ -68,6 +69,7 @@ def _token(item: Json, pointer: str) -> TokenLogprob:
 
 
 def _data(item: Json, token: str | None, pointer: str) -> bytes | None:
+    """Return the bytes of a token: those that the item states, or else those of its text; None without text."""
     given = item.get("bytes") if isinstance(item, Mapping) else None
     if given is None:
         return None if token is None else token.encode("utf-8", "surrogatepass")
@@ -98,6 +100,7 @@ def perplexity(logprobs: Json) -> float:
 
 
 def _perplexity(values: Sequence[float]) -> float:
+    """Return the perplexity of tokens with these log-probabilities. Raises DataError without tokens."""
     if not values:
         raise DataError.of("Expected the log-probability of at least one token, got none")
     mean = math.fsum(values) / len(values)

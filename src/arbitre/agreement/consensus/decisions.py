@@ -116,6 +116,7 @@ def fingerprint(disagreement: Disagreement) -> str:
 
 
 def _absent_or(value: Json) -> list[Json]:
+    """Return a list with the value; an empty list for ABSENT, which is not JSON."""
     return [] if value is ABSENT else [value]
 
 
@@ -164,6 +165,7 @@ def cell_value(text: str) -> Json:
 
 
 def _lines(path: Path) -> Iterator[Decision | Problem]:
+    """Yield the decision in each line of a .jsonl file, or the problem of the line."""
     with open_source(path) as file:
         for line, text in enumerate(file, 1):
             if not text.strip():
@@ -175,6 +177,7 @@ def _lines(path: Path) -> Iterator[Decision | Problem]:
 
 
 def _table(path: Path) -> Iterator[Decision | Problem]:
+    """Yield the decision in each row of a table, or the problem of the row; rows without a decision are left out."""
     table = CsvTable(path, ("id", "by"), "The columns are id, value, absent, by and note.")
     for line, cells in table.rows():
         if isinstance(cells, str):

@@ -248,6 +248,7 @@ def _plain(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _interval(evaluation: Evaluation) -> Interval:
+    """Return the interval of the pooled f1q."""
     return evaluation.interval("f1q", aggregate="micro")
 
 

@@ -242,6 +242,7 @@ def _incompatible(
 
 
 def _violations(plan: Plan, document: Json) -> tuple[Violation, ...]:
+    """Return the violations of the schema by a document; none for a document that is left out."""
     return () if document is ABSENT else find_violations(plan.root, document, format_assertion=plan.format_assertion)
 
 
