@@ -16,8 +16,8 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.corpus.tables import ROWS, ExportTable
 from arbitre.errors import DataError, OptionError
-from arbitre.report.exports import FORMS, Export, parse_exports, write
-from arbitre.report.ranking_files import FactorsResults, RankingResults
+from arbitre.report.ranking_job import FactorsResults, RankingResults
+from arbitre.report.result_files import FORMS, Export, parse_exports, write
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
 

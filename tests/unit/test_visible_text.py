@@ -7,9 +7,8 @@ from itertools import combinations
 import pytest
 from tests.unit.test_worst_documents import WORDS, document
 
-from arbitre.report.document_tree import shown
+from arbitre.report.document_tree import LITERAL, shown, spelled
 from arbitre.report.render import _brief
-from arbitre.report.visible_text import LITERAL, spelled
 
 DEEP = [[[[[[[[[[[[[["end"]]]]]]]]]]]]]]
 VALUES = [403, "403", '"403"', 1.5, "1.5", True, "true", None, "null", 2**60, str(2**60), [1], "[1]", {}, "{}", "Ada",

@@ -11,9 +11,8 @@ from rich.console import Console
 import arbitre
 from arbitre.cli.commands.rank import ranking_blocks
 from arbitre.report.build_view import ranked
-from arbitre.report.language import Language, Translator
-from arbitre.report.ranking_files import RankingResults
-from arbitre.report.wording import detectable, lead, procedure, sampled, to_best
+from arbitre.report.language import Language, Translator, detectable, lead, procedure, sampled, to_best
+from arbitre.report.ranking_job import RankingResults
 from arbitre.systems.ranking import rank
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})

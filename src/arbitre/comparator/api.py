@@ -16,8 +16,7 @@ from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names
-from arbitre.report.ranking_files import check_system_names
-from arbitre.report.ranking_job import EITHER, rank_evaluations, rank_paths
+from arbitre.report.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 from arbitre.systems.ranking import SCORES, StatisticsOptions
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from arbitre.inputs.options import Gold
     from arbitre.options import Average
     from arbitre.report.keywords import Pairs, Progress
-    from arbitre.report.ranking_files import FactorsResults
+    from arbitre.report.ranking_job import FactorsResults
     from arbitre.schema import SchemaSource
     from arbitre.statistics.intervals import Method
     from arbitre.statistics.sample import Cluster

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -15,7 +16,6 @@ from arbitre.parsing.fast_json import compact
 from arbitre.paths import order, wildcard
 from arbitre.report.entry_rows import EntryLayout, class_of_pair, index_of, sum_by_class, tokens_of, values_of
 from arbitre.report.quality_matrix import MatrixInput, plan_of
-from arbitre.report.visible_text import LITERAL, as_literal
 from arbitre.values import ABSENT, Json, depth, equal
 
 if TYPE_CHECKING:
@@ -25,6 +25,48 @@ if TYPE_CHECKING:
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
+
+
+# Write values so that different values never look equal: visible characters, and quotes where needed.
+
+
+LITERAL: Final = "\ue000"
+"""First character of a string that contains JSON text instead of a string (see `as_literal`)."""
+
+
+def as_literal(value: Json) -> str:
+    """Return a value as a string that `spelled` shows as JSON text."""
+    return LITERAL + compact(value)
+
+
+def spelled(value: Json) -> str:
+    """Return the text of a value. A string is in quotes only if it would otherwise look like another value.
+
+    >>> spelled("Ada"), spelled(403), spelled("403"), spelled(as_literal(2**60))
+    ('Ada', '403', '"403"', '1152921504606846976')
+    """
+    if not isinstance(value, str):
+        return compact(value)
+    if value.startswith(LITERAL):
+        return value[1:]
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    except RecursionError:
+        pass  # deeply nested JSON
+    return compact(value)
+
+
+def first_text(value: Json) -> str | None:
+    """Return the first text in an object or in the objects directly inside it, as a label; None if there is none.
+
+    >>> first_text({"pages": [3], "person": {"name": "Ada"}})
+    'Ada'
+    """
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for one in held if isinstance(one, dict) for text in one.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), None)
 
 
 MAX_DEPTH: Final = 12

@@ -29,9 +29,8 @@ from arbitre.report import result_files
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.exports import write
 from arbitre.report.language import Language
-from arbitre.report.result_files import FaultTableObserver, MatchTableObserver
+from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels

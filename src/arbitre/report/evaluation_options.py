@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from arbitre.corpus import tables
 from arbitre.corpus.executors import choose_executor
 from arbitre.errors import OptionError
-from arbitre.report.exports import Export, parse_exports
 from arbitre.report.language import Language
+from arbitre.report.result_files import Export, parse_exports
 from arbitre.tables.csv_text import CsvDialect
 from arbitre.tables.table import unknown_column
 from arbitre.tally import NAMES

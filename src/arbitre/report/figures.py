@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from arbitre.errors import ArbitreError, clipped, show_hidden
-from arbitre.report.language import Language, Translator
+from arbitre.report.language import Language, Translator, probability
 from arbitre.report.quality_matrix import axes_of, shares_of
-from arbitre.report.wording import probability
 from arbitre.storage.output_folder import output_folder
 
 if TYPE_CHECKING:

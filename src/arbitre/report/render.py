@@ -13,11 +13,21 @@ from arbitre.errors import clipped, show_hidden
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import escape as escape_token
 from arbitre.report import entry_rows
+from arbitre.report.document_tree import first_text, spelled
 from arbitre.report.entry_rows import GLYPHS
-from arbitre.report.language import Language, Translator
+from arbitre.report.language import (
+    Language,
+    Translator,
+    basis,
+    contrast_basis,
+    detectable,
+    lead,
+    procedure,
+    provenance,
+    sampled,
+    to_best,
+)
 from arbitre.report.standalone import render
-from arbitre.report.visible_text import first_text, spelled
-from arbitre.report.wording import basis, contrast_basis, detectable, lead, procedure, provenance, sampled, to_best
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from arbitre.corpus.documents import SIGNATURE, document_frame, path_frame
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
+from arbitre.errors import OptionError, did_you_mean
 from arbitre.parsing.csv_rows import csv_reader
 from arbitre.parsing.fast_json import compact, json_text
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.schema.validate import find_violations
 from arbitre.storage.files import atomic_file, atomic_text_file, unreadable
+from arbitre.tables import arrow
 from arbitre.tables.csv_text import (
     STANDARD,
     CsvDialect,
@@ -35,15 +37,17 @@ from arbitre.tables.csv_text import (
     unescaped,
     write_frame,
 )
+from arbitre.tables.table import Table
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.levels import Level
     from arbitre.corpus.evaluate import Triple
     from arbitre.corpus.evaluation import Evaluation
+    from arbitre.corpus.tables import ExportTable
     from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.diagnosis.faults import FaultResults, FaultRows
     from arbitre.diagnosis.moved_chance import ValueFrequencies
@@ -418,3 +422,77 @@ class ViolationObserver:
             if pair.predicted is not ABSENT
             for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
+
+
+# Export tables to files; a name such as `paths.tex` selects the rows and the format.
+
+
+CSV: Final = "csv"
+PARQUET: Final = "parquet"
+_TYPESET: Final = {"md": Table.markdown, "tex": Table.latex}
+FORMS: Final = (*_TYPESET, CSV, PARQUET)
+
+
+class Export(NamedTuple):
+    """A table file: its rows, and its format (the file extension)."""
+
+    rows: str
+    form: str
+
+    @property
+    def name(self) -> str:
+        """File name."""
+        return f"{self.rows}.{self.form}"
+
+
+def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path | None = Path()) -> tuple[Export, ...]:
+    """Parse file names, without duplicates.
+
+    Args:
+        names: The file names.
+        rows: The rows that a table may have.
+        out: Folder of the tables.
+
+    Raises:
+        OptionError: There are names, but no folder, or the rows or the format of a table are unknown.
+    """
+    if names and out is None:
+        raise OptionError.of("`table` requires `out`: the folder for the tables.")
+    found = []
+    for name in dict.fromkeys(names or ()):
+        stem, _, form = name.rpartition(".")
+        if stem not in rows or form not in FORMS:
+            similar = "" if stem in rows else f"{did_you_mean(stem or name, rows)} "
+            raise OptionError.of(
+                f"Expected the name of a table, got {name!r}", hint=f"{similar}Extensions: .{', .'.join(FORMS)}."
+            )
+        if form == PARQUET:
+            arrow.import_pyarrow(Path(name))
+        found.append(Export(stem, form))
+    return tuple(found)
+
+
+def write(
+    folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTable], dialect: CsvDialect = STANDARD
+) -> tuple[str, ...]:
+    """Write files atomically and return their names. Raises DataError if one cannot be written."""
+    names = []
+    for one in exports:
+        sheet, path = sheets[one.rows], folder / one.name
+        if one.form == PARQUET:
+            write_parquet(path, arrow.to_arrow_table(sheet.frame()))
+        else:
+            with atomic_text_file(path) as file:
+                if one.form == CSV:
+                    write_frame(file, sheet.frame(), dialect)
+                else:
+                    file.write(_TYPESET[one.form](sheet.table()))
+        names.append(one.name)
+    return tuple(names)
+
+
+def write_parquet(path: Path, table: Any) -> None:  # noqa: ANN401
+    """Write a `pyarrow.Table` to a Parquet file, atomically. Raises DataError if the file cannot be written."""
+    pa = arrow.import_pyarrow(path)
+    with atomic_file(path) as part:
+        pa.parquet.write_table(table, part)

@@ -19,7 +19,7 @@ from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, Path
 from arbitre.agreement.consensus.places import SCALAR
 from arbitre.inputs.provenance import ValueOrigin
 from arbitre.paths import order, pointer
-from arbitre.report.visible_text import first_text
+from arbitre.report.document_tree import first_text
 from arbitre.values import ABSENT, Json, Kind
 
 if TYPE_CHECKING:
