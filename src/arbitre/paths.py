@@ -6,7 +6,7 @@ A path is a tuple of tokens: a property name (`str`), a position (`int`), or `ST
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,6 +65,21 @@ def parse(text: str) -> tuple[str | _Star, ...]:
         STAR if part == "*" else "*" if part == "~2" else part.replace("~1", "/").replace("~0", "~")
         for part in text[1:].split("/")
     )
+
+
+def value_at(value: Any, text: str) -> Any:  # noqa: ANN401  (JSON)
+    """Return the part of a JSON value at a pointer.
+
+    Raises:
+        ValueError: The text is not a pointer.
+        LookupError, TypeError: There is no such part.
+
+    >>> value_at({"choices": [{"text": "Ada"}]}, "/choices/0/text")
+    'Ada'
+    """
+    for token in parse(text):
+        value = value[int(str(token))] if isinstance(value, list) else value[token]
+    return value
 
 
 def wildcard(path: Path) -> str:

@@ -17,7 +17,7 @@ from arbitre.cli import app
 from arbitre.corpus.tables import ROWS, ExportTable
 from arbitre.errors import DataError, OptionError
 from arbitre.report.ranking_job import FactorsResults, RankingResults
-from arbitre.report.result_files import FORMS, Export, parse_exports, write
+from arbitre.report.result_files import FORMS, Export, parse_exports, write_exports
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
 
@@ -62,7 +62,9 @@ def parquet(name):
 class TestFiles:
     def test_a_table_is_written_in_every_format(self, tmp_path):
         names = [f"t.{form}" for form in FORMS]
-        assert write(tmp_path / "out", parse_exports(names, ["t"]), {"t": ExportTable.of(TABLE)}) == tuple(names)
+        assert write_exports(tmp_path / "out", parse_exports(names, ["t"]), {"t": ExportTable.of(TABLE)}) == tuple(
+            names
+        )
         assert Path("out/t.md").read_text("utf-8").splitlines()[2:] == [r"| a\_b | 0.6667 | 1 |", "| c | – | 2 |"]
         assert Path("out/t.tex").read_text("utf-8").splitlines()[4:6] == [r"a\_b & 0.6667 & 1 \\", r"c & -- & 2 \\"]
         assert Path("out/t.csv").read_bytes() == b"name,f1q,n\na_b,0.6666666666666666,1\nc,,2\n"
@@ -91,7 +93,7 @@ class TestFiles:
     def test_a_failed_write_leaves_no_other_file(self, tmp_path, form):
         (tmp_path / f"t.{form}").mkdir()
         with pytest.raises(DataError, match="Cannot write the file"):
-            write(tmp_path, [Export("t", form)], {"t": ExportTable.of(TABLE)})
+            write_exports(tmp_path, [Export("t", form)], {"t": ExportTable.of(TABLE)})
         assert [path.name for path in tmp_path.iterdir()] == [f"t.{form}"]
 
 

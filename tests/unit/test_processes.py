@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arbitre.cli.early_start import MIN_FILES, prepare_processes
+from arbitre.cli import LARGE_FOLDER, prepare_processes
 from arbitre.corpus import executors, fork_server
 from arbitre.corpus.executors import ProcessPool, running
 from arbitre.errors import ArbitreError
@@ -124,7 +124,7 @@ class TestEarlyStart:
         assert started == ["started"]
 
     def test_a_large_folder_starts_the_server(self, started, tmp_path):
-        for number in range(MIN_FILES):
+        for number in range(LARGE_FOLDER):
             (tmp_path / f"{number}.json").touch()
         prepare_processes(["--gold", str(tmp_path)])
         assert started == ["started"]

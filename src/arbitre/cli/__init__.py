@@ -16,6 +16,7 @@ import sys
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from inspect import Parameter
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints, is_typeddict
 
 import typer
@@ -27,7 +28,7 @@ from arbitre.options import REQUIRED, options_of
 from arbitre.refused_coefficients import check_not_agreement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from arbitre.errors import Problem
     from arbitre.options import Option
@@ -48,6 +49,12 @@ SCORING: Final = frozenset({"compare", "diff", "entities", "evaluate", "rank"})
 """Commands that compare a system with gold, and refuse agreement coefficients."""
 PARALLEL: Final = frozenset({"evaluate", "rank"})
 """Commands that compare large corpora in several processes."""
+LARGE_FOLDER: Final = 1000
+"""Minimum number of files in a large folder."""
+
+_WORKERS: Final = "--workers"
+_ELSEWHERE: Final = {"--help", "dask", "--engine=dask"}
+"""Arguments of commands that use no processes of this machine."""
 
 
 class CommandGroup(TyperGroup):
@@ -83,8 +90,6 @@ class LazyGroup(CommandGroup):
             for option in [arg.partition("=")[0] for arg in args[1:] if arg.startswith("--")]:
                 check_not_agreement(option.removeprefix("--"), OptionError, option)
         if name in PARALLEL:
-            from arbitre.cli.early_start import prepare_processes  # noqa: PLC0415  (`--help` does not need it)
-
             prepare_processes(args[1:])
         if name in COMMANDS and name not in self.commands:
             self.add_command(_build(name), name)
@@ -201,6 +206,33 @@ def _imported_on_use(name: str) -> Callable[[str], Any]:
         return pkgutil.resolve_name(name)(text)
 
     return parse
+
+
+def prepare_processes(arguments: Sequence[str]) -> None:
+    """Start the fork server before the command is imported, so that both import the library at the same time.
+
+    It is started if an argument names a large file or folder, because workers will probably be needed. The options are
+    not parsed yet; a wrong guess costs time but does not change results. With two processes, this saves 0.6 s of 7.5 s
+    for 10,000 flat documents.
+    """
+    from arbitre.inputs.open_files import LARGE_FILE  # noqa: PLC0415  (`--help` does not need it)
+
+    single = (_WORKERS, "1") in pairwise(arguments) or f"{_WORKERS}=1" in arguments or (os.cpu_count() or 1) == 1
+    if not single and _ELSEWHERE.isdisjoint(arguments) and any(_is_large(each, LARGE_FILE) for each in arguments):
+        from arbitre.corpus.fork_server import start_server  # noqa: PLC0415  (small corpora do not need it)
+
+        start_server()
+
+
+def _is_large(argument: str, bytes_of_large: int) -> bool:
+    """Return whether an argument, or the value in `--option=value`, names a large file or folder."""
+    name = argument.partition("=")[2] if argument.startswith("--") else argument
+    with suppress(OSError, ValueError):
+        if os.path.isdir(name):  # noqa: PTH112  (pathlib is not imported yet)
+            with os.scandir(name) as entries:
+                return len(list(islice(entries, LARGE_FOLDER))) == LARGE_FOLDER
+        return os.path.getsize(name) > bytes_of_large  # noqa: PTH202
+    return False
 
 
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

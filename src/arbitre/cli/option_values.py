@@ -1,4 +1,4 @@
-"""The options `--match` and `--distance`, which override the schema."""
+"""Values of options that need more than a type: matchings, distances, bounds on scores, and sources as NAME=PATH."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from arbitre.schema import SchemaSource
 from arbitre.values import Json
 
 
-def _parse(text: str, catalogue: Catalogue[Any], option: str | None = None) -> NamedChoice:
+def _choice(text: str, catalogue: Catalogue[Any], option: str | None = None) -> NamedChoice:
     """Parse a choice from a catalogue: a name, or JSON as in a schema.
 
     Raises:
@@ -39,7 +39,7 @@ def _parse(text: str, catalogue: Catalogue[Any], option: str | None = None) -> N
 
 def parse_matching(text: str) -> NamedChoice:
     """Parse the value of `--match`."""
-    return _parse(text, matching.catalogue)
+    return _choice(text, matching.catalogue)
 
 
 def check_format_assertion(options: ComparatorKeywords, *, validate: bool) -> None:
@@ -73,10 +73,7 @@ class OverrideOptions:
 
     def _distances(self, functions: Iterable[str]) -> list[NamedChoice]:
         known, _ = load_functions(functions)
-        return [_parse(text, known, "--distance") for text in self.distance or ()]
-
-
-# Sources named on the command line as NAME=PATH.
+        return [_choice(text, known, "--distance") for text in self.distance or ()]
 
 
 def named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -90,17 +87,14 @@ def named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
     return sources
 
 
-# The options `--fail-under` and `--fail-over`.
-
-
 def under(text: str) -> QualityBound:
     """Parse the value of `--fail-under`. Raises typer.BadParameter if it is invalid."""
-    return _parsed(text, over=False)
+    return _bound(text, over=False)
 
 
 def over(text: str) -> QualityBound:
     """Parse the value of `--fail-over`. Raises typer.BadParameter if it is invalid."""
-    return _parsed(text, over=True)
+    return _bound(text, over=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +117,7 @@ def close(screen: Terminal, missed: Iterable[MissedBound]) -> int:
     return int(bool(not_met))
 
 
-def _parsed(text: str, *, over: bool) -> QualityBound:
+def _bound(text: str, *, over: bool) -> QualityBound:
     try:
         return QualityBound.parse(text, over=over)
     except OptionError as error:

@@ -194,9 +194,6 @@ def rank(
     )
 
 
-# Suggests overlays and plants faults, as `arbitre schema suggest-aliases`, `suggest-gate` and `arbitre perturb` do.
-
-
 class SuggestionKeywords(ComparatorKeywords, SourceKeywords, total=False):
     """Options of `arbitre.suggest_aliases` and `arbitre.suggest_gate`."""
 

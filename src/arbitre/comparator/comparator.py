@@ -1,4 +1,4 @@
-"""The `Comparator`: compiles a schema once and compares any number of documents with it."""
+"""The `Comparator` compiles a schema once and compares any number of documents with it; `compare` compares one pair."""
 
 from __future__ import annotations
 
@@ -499,9 +499,6 @@ class Comparator:
         return check_gold(self.plan, gold, id_key=id_key)
 
 
-# The options of a comparator as keyword arguments of the functions that build one.
-
-
 class ComparatorKeywords(TypedDict, total=False):
     """Options of a comparator, as described at `Comparator`."""
 
@@ -545,9 +542,6 @@ def take_comparator(schema: SchemaSource | Comparator, options: dict[str, Any]) 
     if given:
         raise OptionError.of(f"`{next(iter(given))}` requires a schema. Pass it to the Comparator instead.")
     return schema
-
-
-# Compares one pair of documents, as the command `arbitre compare` does.
 
 
 @spelled_out(*COMPARATOR)

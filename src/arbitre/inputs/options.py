@@ -274,6 +274,14 @@ def gold_records(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[
             yield Record(str(identity), None, json_form(value), "")
 
 
+def readable_records(source: str, id_key: str) -> Iterator[Record]:
+    """Yield the records of a source. Raises DataError at the first one that cannot be read."""
+    for record in source_records(source, id_key):
+        if not isinstance(record, Record):
+            raise DataError.of(record.reason, file=record.file, line=record.line, pointer=record.pointer)
+        yield record
+
+
 def source_records(source: str | Path, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
     """Read the documents of a source. A `.json` file is one document, unless it is an array of records with ids.
 

@@ -1,4 +1,4 @@
-"""Aligned trees of documents for the report, entry by entry."""
+"""Documents as the report shows them: aligned trees, entry by entry, of all entries or only the worst."""
 
 from __future__ import annotations
 
@@ -25,48 +25,6 @@ if TYPE_CHECKING:
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
-
-
-# Write values so that different values never look equal: visible characters, and quotes where needed.
-
-
-LITERAL: Final = "\ue000"
-"""First character of a string that contains JSON text instead of a string (see `as_literal`)."""
-
-
-def as_literal(value: Json) -> str:
-    """Return a value as a string that `spelled` shows as JSON text."""
-    return LITERAL + compact(value)
-
-
-def spelled(value: Json) -> str:
-    """Return the text of a value. A string is in quotes only if it would otherwise look like another value.
-
-    >>> spelled("Ada"), spelled(403), spelled("403"), spelled(as_literal(2**60))
-    ('Ada', '403', '"403"', '1152921504606846976')
-    """
-    if not isinstance(value, str):
-        return compact(value)
-    if value.startswith(LITERAL):
-        return value[1:]
-    try:
-        json.loads(value)
-    except ValueError:
-        return value
-    except RecursionError:
-        pass  # deeply nested JSON
-    return compact(value)
-
-
-def first_text(value: Json) -> str | None:
-    """Return the first text in an object or in the objects directly inside it, as a label; None if there is none.
-
-    >>> first_text({"pages": [3], "person": {"name": "Ada"}})
-    'Ada'
-    """
-    held = list(value.values()) if isinstance(value, dict) else []
-    inner = (text for one in held if isinstance(one, dict) for text in one.values())
-    return next((text for text in (*held, *inner) if isinstance(text, str)), None)
 
 
 MAX_DEPTH: Final = 12
@@ -326,9 +284,6 @@ def _shallow(value: Json) -> Json:
     return as_literal(value) if large else value
 
 
-# The JSON of a document for the report, with all of its entries or only the worst.
-
-
 class ShownDocument(NamedTuple):
     """JSON of a document for the report (`plain`), its size, and the entries and transport plan for its matrix."""
 
@@ -405,3 +360,45 @@ def _whole(layout: EntryLayout, head: Mapping[str, Json], aligned: AlignedDocume
     values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
     planned = layout.moved and layout.single
     return ShownDocument(plain, 0, values, plan_of(aligned.rows) if planned else None)
+
+
+# Values as text. Different values never look equal.
+
+
+LITERAL: Final = "\ue000"
+"""First character of a string that contains JSON text instead of a string (see `as_literal`)."""
+
+
+def as_literal(value: Json) -> str:
+    """Return a value as a string that `spelled` shows as JSON text."""
+    return LITERAL + compact(value)
+
+
+def spelled(value: Json) -> str:
+    """Return the text of a value. A string is in quotes only if it would otherwise look like another value.
+
+    >>> spelled("Ada"), spelled(403), spelled("403"), spelled(as_literal(2**60))
+    ('Ada', '403', '"403"', '1152921504606846976')
+    """
+    if not isinstance(value, str):
+        return compact(value)
+    if value.startswith(LITERAL):
+        return value[1:]
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    except RecursionError:
+        pass  # deeply nested JSON
+    return compact(value)
+
+
+def first_text(value: Json) -> str | None:
+    """Return the first text in an object or in the objects directly inside it, as a label; None if there is none.
+
+    >>> first_text({"pages": [3], "person": {"name": "Ada"}})
+    'Ada'
+    """
+    held = list(value.values()) if isinstance(value, dict) else []
+    inner = (text for one in held if isinstance(one, dict) for text in one.values())
+    return next((text for text in (*held, *inner) if isinstance(text, str)), None)

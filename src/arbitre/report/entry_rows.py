@@ -1,4 +1,4 @@
-"""Entries of a corpus, paired field by field."""
+"""Entries of a corpus, paired field by field, and their classes by quality."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ def _positions(path: Path, tokens: tuple[int | str, ...]) -> tuple[str, ...]:
     return tuple(str(token) for place, token in zip(path, tokens, strict=True) if not isinstance(place, str))
 
 
-# Classes of entries by their quality. The whole report uses this classification.
+# Classes of entries by their quality, in all parts of the report.
 
 
 EntryClass = Literal["exact", "close", "low", "missing", "spurious"]

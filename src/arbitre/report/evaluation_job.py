@@ -24,13 +24,13 @@ from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.inputs.source_texts import SourceTexts
 from arbitre.parsing.fast_json import compact
-from arbitre.paths import parse, wildcard
+from arbitre.paths import value_at, wildcard
 from arbitre.report import result_files
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.language import Language
-from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write
+from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write_exports
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels
@@ -80,11 +80,9 @@ class PointerLabels:
         return [self._label(pair) for pair in pairs]
 
     def _label(self, pair: Pair) -> str:
-        value = pair.gold
         try:
-            for token in parse(self.pointer):
-                value = value[int(str(token))] if isinstance(value, list) else value[token]
-        except (KeyError, IndexError, TypeError, ValueError):
+            value: Json = value_at(pair.gold, self.pointer)
+        except (LookupError, TypeError, ValueError):
             raise DataError.of(
                 f"Gold document {pair.key!r} has no value to cluster by",
                 pointer=self.pointer,
@@ -273,7 +271,7 @@ class EvaluationJob:
         if options.out is None or not options.table:
             return ()
         sheets = tables.export_tables(evaluation, options.score, evaluation.faults)
-        return write(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
+        return write_exports(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""

@@ -1,4 +1,4 @@
-"""Translated texts of a report."""
+"""Languages of the report: translated texts, numbers, and the sentences that several outputs share."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Translator:
         return self.language.number(shown, digits) + sign
 
 
-# Sentences about intervals and tests, shared by the terminal output, the report and its methods text.
+# Sentences about intervals and tests, in the terminal, the report and its methods text.
 
 
 NAMED: Final = 5

@@ -1,4 +1,7 @@
-"""Evaluates and compares several systems, or the levels of factors, and writes the results."""
+"""Evaluates and compares several systems, or the levels of factors, and writes the results.
+
+`RankingJob` is the command `arbitre rank`; `rank_evaluations` and `rank_paths` are the function `arbitre.rank`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.language import Language
 from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
-from arbitre.report.result_files import CSV, EVALUATION, FORMS, REPORT, Export, parse_exports, write
+from arbitre.report.result_files import CSV, EVALUATION, FORMS, REPORT, Export, parse_exports, write_exports
 from arbitre.signature import Signature
 from arbitre.storage.files import atomic_text_file, is_file_name
 from arbitre.storage.output_folder import check_output_folder, output_folder
@@ -46,9 +49,6 @@ if TYPE_CHECKING:
     from arbitre.systems.ranking import Ranking, StatisticsOptions
     from arbitre.systems.run_stability import RunStability
     from arbitre.tables.table import Table
-
-
-# Results of a comparison of systems or factor levels, as JSON and as tables.
 
 
 FORMAT: Final = "arbitre-factors/1"
@@ -158,7 +158,7 @@ def write_results(
             file.write(text)
     exported = dict.fromkeys((*(Export(name, CSV) for name in made), *asked))
     sheets = {name: ExportTable.of(table) for name, table in made.items()}
-    return (*texts, *write(folder, exported, sheets, dialect))
+    return (*texts, *write_exports(folder, exported, sheets, dialect))
 
 
 def compare(job: EvaluationJob, _name: str) -> Evaluation:
@@ -323,9 +323,6 @@ def write_comparison(
         return ()
     exports, dialect = parse_exports(table, results.rows, out), CsvDialect.named(options.csv_dialect)
     return (*write_results(out, results, exports, dialect), *([] if options.no_report else [REPORT]))
-
-
-# Ranks systems that are given as evaluations, as paths or in a manifest, and writes the results.
 
 
 EITHER: Final = (

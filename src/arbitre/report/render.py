@@ -1,4 +1,7 @@
-"""Render a report as a self-contained HTML page. The template only lays out the view model; it computes no scores."""
+"""Render a report as a self-contained HTML page: its cells, its charts, and the page.
+
+The template only lays out the view model; it computes no scores.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +40,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# Writes numbers, intervals and table cells as HTML for the template.
-#
-# A page has a cell for each score of each document. These functions are 2.5 times as fast as template macros.
-
+# Cells. A page has one for each score of each document; functions are 2.5 times as fast as template macros.
 
 if TYPE_CHECKING:
     _Interval = Mapping[str, Any] | None
@@ -160,10 +160,7 @@ def _marked(write: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *given, **options: Markup(write(*given, **options))  # noqa: S704
 
 
-# Inline SVG charts of the page. Every scale runs from 0 to 1.
-#
-# Inline charts follow the theme of the page, can be printed, and need no script and no other file.
-
+# Charts as inline SVG, which follow the theme, can be printed and need no script. Every scale runs from 0 to 1.
 
 WIDTH: Final = 560
 HEIGHT: Final = 240

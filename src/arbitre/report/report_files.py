@@ -28,8 +28,7 @@ from arbitre.report.build_view import (
 )
 from arbitre.report.language import Language
 from arbitre.report.render import render_page
-from arbitre.report.result_files import EVALUATION, REPORT, without_folders
-from arbitre.report.result_files import REPORT_FILES as FILES
+from arbitre.report.result_files import EVALUATION, REPORT, REPORT_FILES, without_folders
 from arbitre.report.standalone import embedded
 from arbitre.report.view import Subject, TrustView, View
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
@@ -108,7 +107,7 @@ def write_report(
     with ExitStack() as stack:
         stack.enter_context(atomic_text_file(folder / ALIGNMENTS)).write(embedded(alignments) + "\n")
         stack.enter_context(atomic_text_file(folder / REPORT)).write(render_page(view_of([made]), lang))
-    return made, FILES
+    return made, REPORT_FILES
 
 
 def view_of(subjects: Sequence[Subject]) -> View:

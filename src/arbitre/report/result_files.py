@@ -1,4 +1,7 @@
-"""Write result files. The same corpus always gives identical bytes."""
+"""The files of an evaluation: `evaluation.json`, its CSV tables, and further tables in other formats.
+
+The same corpus always gives identical bytes.
+"""
 
 from __future__ import annotations
 
@@ -58,211 +61,6 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.load_schema import Subschema
     from arbitre.schema.plan import Plan
     from arbitre.tables.arrow import Frame, Values
-
-
-# The table of faults, `faults.csv`, written from columns.
-
-
-COLUMNS: Final = (
-    *("id", "run", "entry", "gold_pointer", "predicted_pointer"),
-    *("path", "fault", "gold", "predicted", "cost", "in_source", "signature"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class FaultTableObserver:
-    """Corpus observer that records the faults: their rows as CSV, and sums for the diagnosis of the corpus.
-
-    Attributes:
-        plan: The compiled schema.
-        dialect: Notation of the table.
-        table: Whether to record the rows.
-        texts: The texts that were given to the model, if they are to be searched.
-        usual: How often the gold of the corpus has each value.
-    """
-
-    plan: Plan
-    dialect: CsvDialect = STANDARD
-    table: bool = True
-    texts: SourceTexts | None = None
-    usual: ValueFrequencies | None = None
-
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """Return one note for all documents: the rows as one text, and the sums of each document."""
-        results, shares, sources = self._found(pairs, levels)
-        evidence = evidence_of(pairs, results, sources)
-        note: Json = {"documents": [sums | more for sums, more in zip(notes_of(results), evidence, strict=True)]}
-        if self.table:
-            cells = zip(*self._cells(pairs, results.rows, shares), strict=True)
-            file = io.StringIO()
-            csv_writer(file, self.dialect._replace(mark=False)).writerows(cells)
-            note["rows"] = file.getvalue()
-        return [note]
-
-    def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
-        """Return the rows of the documents as columns by name, as `read_table` reads them."""
-        results, shares, _ = self._found(pairs, levels)
-        rows = results.rows
-        numbers: dict[str, Sequence[float | None]] = {"cost": rows.costs, "in_source": shares}
-        texts = zip(COLUMNS, self._cells(pairs, rows, shares), strict=True)
-        return [{name: _numbers(numbers[name]) if name in numbers else read_cells(cells) for name, cells in texts}]
-
-    def _found(
-        self, pairs: Sequence[Pair], levels: Sequence[Level]
-    ) -> tuple[FaultResults, list[float | None], list[Any]]:
-        """Return the faults, the shares of their values in the source texts, and the notes on these texts."""
-        from arbitre.diagnosis.faults import find_faults  # noqa: PLC0415  (only `--diagnose` needs it)
-
-        gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
-        usual = None if self.usual is None else self.usual.for_documents([pair.id for pair in pairs])
-        results = find_faults(self.plan, gold, predicted, levels, usual)
-        return (results, *shares_in_source(pairs, results.rows, self.texts))
-
-    def _cells(
-        self, pairs: Sequence[Pair], rows: FaultRows, shares: Sequence[float | None]
-    ) -> list[Sequence[str] | Iterator[str]]:
-        """Return the columns of the documents as cells."""
-        dialect, count = self.dialect, len(rows)
-        ids, runs = [cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs]
-        return [
-            [ids[document] for document in rows.documents],
-            [runs[document] for document in rows.documents],
-            *(map(cell, texts) for texts in (rows.entries, rows.gold_pointers, rows.predicted_pointers)),
-            map(cell, rows.paths),
-            rows.faults,
-            *([cell(value, dialect) for value in values] for values in (rows.gold, rows.predicted, rows.costs)),
-            [cell(share, dialect) for share in shares],
-            [self.plan.signature.short] * count,
-        ]
-
-
-def _numbers(values: Sequence[float | None]) -> Floats:
-    """Return numbers as an array, with NaN for None."""
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-
-# The table of entries, `matches.csv`, written from columns.
-#
-# Cells by column instead of objects by entry make the table 10 times as fast (10,000 documents of 20 entries).
-
-
-VALUE: Final = "value"
-"""Column for entries that are not objects."""
-
-PARTS: Final = ("gold", "predicted", "distance", "quality")
-"""Columns of every field."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchTableObserver:
-    """Corpus observer that returns the rows of the table of entries as encoded CSV.
-
-    Attributes:
-        entries: Location and structure of the entries.
-        signature: Last cell of every row.
-        dialect: Notation of the table.
-    """
-
-    entries: EntryLayout
-    signature: str
-    dialect: CsvDialect = STANDARD
-
-    @property
-    def columns(self) -> list[str]:
-        """Column names."""
-        fields = [f"{name}.{part}" for name in self._fields for part in self._parts(name)]
-        first, last = ("id", "run", "gold_index", "predicted_index", "status"), ("undeclared", "distance", "quality")
-        return [*first, *fields, *last, SIGNATURE]
-
-    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> bytes:
-        """Return the rows of the documents. Raises UnicodeEncodeError if a text has a lone surrogate."""
-        cells = (
-            format_numbers(column, self.dialect) if isinstance(column, np.ndarray) else column
-            for column in self._cells(pairs, levels)
-        )
-        return csv_text([*cells], self.dialect).encode()
-
-    def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
-        """Return the rows of the documents as columns by name, as `read_table` reads them."""
-        columns = zip(self.columns, self._cells(pairs, levels), strict=True)
-        return [{name: column if isinstance(column, np.ndarray) else read_cells(column) for name, column in columns}]
-
-    def _cells(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Sequence[str] | Floats]:
-        """Return the columns of the documents: numbers, or cells of text."""
-        entries = self.entries.columns(levels)
-        documents, count = entries.documents.tolist(), len(entries.documents)
-        labels = (format_cells([pair.id for pair in pairs]), format_cells([pair.run for pair in pairs]))
-        columns: list[Sequence[str] | Floats] = [[texts[document] for document in documents] for texts in labels]
-        columns += [*map(format_cells, entries.indices), entries.statuses]
-        for name in self._fields:
-            columns += _filled(self._selected(entries, name), self._parts(name), count, self.dialect)
-        quality = entries.whole.quality
-        return [*columns, self._undeclared(entries), 1.0 - quality, quality, [self.signature] * count]
-
-    @property
-    def _fields(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
-
-    def _parts(self, name: str) -> tuple[str, ...]:
-        """Return the columns of a field, with the form that was used if gold may accept several."""
-        listed = name in self.entries.names and name in self.entries.forms
-        whole = name == VALUE and name not in self.entries.names and "" in self.entries.forms
-        return (*PARTS, "reading") if listed or whole else PARTS
-
-    def _selected(self, entries: EntryColumns, name: str) -> Iterator[tuple[EntryFields, Indices]]:
-        """Yield the cells of a column: fields and which of them; an entry that is no object is in `value`."""
-        if name not in self.entries.names:
-            sides = zip(entries.whole.gold, entries.whole.predicted, strict=True)
-            plain = [any(side is not ABSENT and not isinstance(side, dict) for side in pair) for pair in sides]
-            yield entries.whole, np.flatnonzero(plain)
-            return
-        for part in entries.parts:
-            yield part, np.flatnonzero([other == name for other in part.names])
-
-    def _undeclared(self, entries: EntryColumns) -> list[str]:
-        """Return the values without a column, by side."""
-        names = frozenset(self.entries.names)
-        more: dict[int, dict[str, tuple[Json, Json]]] = {}
-        for part in entries.parts:
-            if not names.issuperset(part.names):
-                for at, name, *pair in zip(part.entries.tolist(), part.names, part.gold, part.predicted, strict=True):
-                    if name not in names:
-                        more.setdefault(at, {})[name] = (pair[0], pair[1])
-        texts = [""] * len(entries.documents)
-        for at, wholes in enumerate(zip(entries.whole.gold, entries.whole.predicted, strict=True)):
-            if at in more or not all(side is ABSENT or isinstance(side, dict) for side in wholes):
-                texts[at] = cell(self._others(wholes, more.get(at, {})))
-        return texts
-
-    def _others(self, wholes: tuple[Json, Json], more: Mapping[str, tuple[Json, Json]]) -> Json:
-        found: dict[str, Json] = {}
-        for at, (side, whole) in enumerate(zip(("gold", "predicted"), wholes, strict=True)):
-            if isinstance(whole, dict):
-                others = {name: pair[at] for name, pair in more.items() if pair[at] is not ABSENT}
-                found |= {side: others} if others else {}
-            elif whole is not ABSENT and not self.entries.scalar:
-                found[side] = whole
-        return found or None
-
-
-def _filled(
-    selected: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
-) -> list[Sequence[str] | Floats]:
-    """Return the columns of a field, with "" or NaN where an entry does not have it."""
-    texts = [np.full(count, "", dtype=np.object_) for _ in parts[2:]]
-    quality = np.full(count, np.nan)
-    for fields, chosen in selected:
-        at = fields.entries[chosen]
-        quality[at] = fields.quality[chosen]
-        sides = (fields.gold, fields.predicted, fields.forms)  # most fields have no forms
-        for column, values in zip(texts, sides, strict=False):
-            column[at] = format_cells(_chosen(values, chosen), dialect)
-    gold, predicted, *forms = (column.tolist() for column in texts)
-    return [gold, predicted, 1.0 - quality, quality, *forms]
-
-
-def _chosen(values: list[Json], chosen: Indices) -> list[Json]:
-    return values if len(chosen) == len(values) else [values[place] for place in chosen.tolist()]
 
 
 E = TypeVar("E", bound="Evaluation")
@@ -424,8 +222,209 @@ class ViolationObserver:
         ]
 
 
-# Export tables to files; a name such as `paths.tex` selects the rows and the format.
+# The table of faults, `faults.csv`.
 
+COLUMNS: Final = (
+    *("id", "run", "entry", "gold_pointer", "predicted_pointer"),
+    *("path", "fault", "gold", "predicted", "cost", "in_source", "signature"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultTableObserver:
+    """Corpus observer that records the faults: their rows as CSV, and sums for the diagnosis of the corpus.
+
+    Attributes:
+        plan: The compiled schema.
+        dialect: Notation of the table.
+        table: Whether to record the rows.
+        texts: The texts that were given to the model, if they are to be searched.
+        usual: How often the gold of the corpus has each value.
+    """
+
+    plan: Plan
+    dialect: CsvDialect = STANDARD
+    table: bool = True
+    texts: SourceTexts | None = None
+    usual: ValueFrequencies | None = None
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
+        """Return one note for all documents: the rows as one text, and the sums of each document."""
+        results, shares, sources = self._found(pairs, levels)
+        evidence = evidence_of(pairs, results, sources)
+        note: Json = {"documents": [sums | more for sums, more in zip(notes_of(results), evidence, strict=True)]}
+        if self.table:
+            cells = zip(*self._cells(pairs, results.rows, shares), strict=True)
+            file = io.StringIO()
+            csv_writer(file, self.dialect._replace(mark=False)).writerows(cells)
+            note["rows"] = file.getvalue()
+        return [note]
+
+    def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
+        """Return the rows of the documents as columns by name, as `read_table` reads them."""
+        results, shares, _ = self._found(pairs, levels)
+        rows = results.rows
+        numbers: dict[str, Sequence[float | None]] = {"cost": rows.costs, "in_source": shares}
+        texts = zip(COLUMNS, self._cells(pairs, rows, shares), strict=True)
+        return [{name: _numbers(numbers[name]) if name in numbers else read_cells(cells) for name, cells in texts}]
+
+    def _found(
+        self, pairs: Sequence[Pair], levels: Sequence[Level]
+    ) -> tuple[FaultResults, list[float | None], list[Any]]:
+        """Return the faults, the shares of their values in the source texts, and the notes on these texts."""
+        from arbitre.diagnosis.faults import find_faults  # noqa: PLC0415  (only `--diagnose` needs it)
+
+        gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
+        usual = None if self.usual is None else self.usual.for_documents([pair.id for pair in pairs])
+        results = find_faults(self.plan, gold, predicted, levels, usual)
+        return (results, *shares_in_source(pairs, results.rows, self.texts))
+
+    def _cells(
+        self, pairs: Sequence[Pair], rows: FaultRows, shares: Sequence[float | None]
+    ) -> list[Sequence[str] | Iterator[str]]:
+        """Return the columns of the documents as cells."""
+        dialect, count = self.dialect, len(rows)
+        ids, runs = [cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs]
+        return [
+            [ids[document] for document in rows.documents],
+            [runs[document] for document in rows.documents],
+            *(map(cell, texts) for texts in (rows.entries, rows.gold_pointers, rows.predicted_pointers)),
+            map(cell, rows.paths),
+            rows.faults,
+            *([cell(value, dialect) for value in values] for values in (rows.gold, rows.predicted, rows.costs)),
+            [cell(share, dialect) for share in shares],
+            [self.plan.signature.short] * count,
+        ]
+
+
+def _numbers(values: Sequence[float | None]) -> Floats:
+    """Return numbers as an array, with NaN for None."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+# The table of entries, `matches.csv`. Written by columns instead of entry by entry, it takes a tenth of the time
+# (10,000 documents of 20 entries).
+
+VALUE: Final = "value"
+"""Column for entries that are not objects."""
+
+PARTS: Final = ("gold", "predicted", "distance", "quality")
+"""Columns of every field."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTableObserver:
+    """Corpus observer that returns the rows of the table of entries as encoded CSV.
+
+    Attributes:
+        entries: Location and structure of the entries.
+        signature: Last cell of every row.
+        dialect: Notation of the table.
+    """
+
+    entries: EntryLayout
+    signature: str
+    dialect: CsvDialect = STANDARD
+
+    @property
+    def columns(self) -> list[str]:
+        """Column names."""
+        fields = [f"{name}.{part}" for name in self._fields for part in self._parts(name)]
+        first, last = ("id", "run", "gold_index", "predicted_index", "status"), ("undeclared", "distance", "quality")
+        return [*first, *fields, *last, SIGNATURE]
+
+    def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> bytes:
+        """Return the rows of the documents. Raises UnicodeEncodeError if a text has a lone surrogate."""
+        cells = (
+            format_numbers(column, self.dialect) if isinstance(column, np.ndarray) else column
+            for column in self._cells(pairs, levels)
+        )
+        return csv_text([*cells], self.dialect).encode()
+
+    def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
+        """Return the rows of the documents as columns by name, as `read_table` reads them."""
+        columns = zip(self.columns, self._cells(pairs, levels), strict=True)
+        return [{name: column if isinstance(column, np.ndarray) else read_cells(column) for name, column in columns}]
+
+    def _cells(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Sequence[str] | Floats]:
+        """Return the columns of the documents: numbers, or cells of text."""
+        entries = self.entries.columns(levels)
+        documents, count = entries.documents.tolist(), len(entries.documents)
+        labels = (format_cells([pair.id for pair in pairs]), format_cells([pair.run for pair in pairs]))
+        columns: list[Sequence[str] | Floats] = [[texts[document] for document in documents] for texts in labels]
+        columns += [*map(format_cells, entries.indices), entries.statuses]
+        for name in self._fields:
+            columns += _filled(self._selected(entries, name), self._parts(name), count, self.dialect)
+        quality = entries.whole.quality
+        return [*columns, self._undeclared(entries), 1.0 - quality, quality, [self.signature] * count]
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.entries.names, *[VALUE] * self.entries.scalar)))
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        """Return the columns of a field, with the form that was used if gold may accept several."""
+        listed = name in self.entries.names and name in self.entries.forms
+        whole = name == VALUE and name not in self.entries.names and "" in self.entries.forms
+        return (*PARTS, "reading") if listed or whole else PARTS
+
+    def _selected(self, entries: EntryColumns, name: str) -> Iterator[tuple[EntryFields, Indices]]:
+        """Yield the cells of a column: fields and which of them; an entry that is no object is in `value`."""
+        if name not in self.entries.names:
+            sides = zip(entries.whole.gold, entries.whole.predicted, strict=True)
+            plain = [any(side is not ABSENT and not isinstance(side, dict) for side in pair) for pair in sides]
+            yield entries.whole, np.flatnonzero(plain)
+            return
+        for part in entries.parts:
+            yield part, np.flatnonzero([other == name for other in part.names])
+
+    def _undeclared(self, entries: EntryColumns) -> list[str]:
+        """Return the values without a column, by side."""
+        names = frozenset(self.entries.names)
+        more: dict[int, dict[str, tuple[Json, Json]]] = {}
+        for part in entries.parts:
+            if not names.issuperset(part.names):
+                for at, name, *pair in zip(part.entries.tolist(), part.names, part.gold, part.predicted, strict=True):
+                    if name not in names:
+                        more.setdefault(at, {})[name] = (pair[0], pair[1])
+        texts = [""] * len(entries.documents)
+        for at, wholes in enumerate(zip(entries.whole.gold, entries.whole.predicted, strict=True)):
+            if at in more or not all(side is ABSENT or isinstance(side, dict) for side in wholes):
+                texts[at] = cell(self._others(wholes, more.get(at, {})))
+        return texts
+
+    def _others(self, wholes: tuple[Json, Json], more: Mapping[str, tuple[Json, Json]]) -> Json:
+        found: dict[str, Json] = {}
+        for at, (side, whole) in enumerate(zip(("gold", "predicted"), wholes, strict=True)):
+            if isinstance(whole, dict):
+                others = {name: pair[at] for name, pair in more.items() if pair[at] is not ABSENT}
+                found |= {side: others} if others else {}
+            elif whole is not ABSENT and not self.entries.scalar:
+                found[side] = whole
+        return found or None
+
+
+def _filled(
+    selected: Iterable[tuple[EntryFields, Indices]], parts: Sequence[str], count: int, dialect: CsvDialect
+) -> list[Sequence[str] | Floats]:
+    """Return the columns of a field, with "" or NaN where an entry does not have it."""
+    texts = [np.full(count, "", dtype=np.object_) for _ in parts[2:]]
+    quality = np.full(count, np.nan)
+    for fields, chosen in selected:
+        at = fields.entries[chosen]
+        quality[at] = fields.quality[chosen]
+        sides = (fields.gold, fields.predicted, fields.forms)  # most fields have no forms
+        for column, values in zip(texts, sides, strict=False):
+            column[at] = format_cells(_chosen(values, chosen), dialect)
+    gold, predicted, *forms = (column.tolist() for column in texts)
+    return [gold, predicted, 1.0 - quality, quality, *forms]
+
+
+def _chosen(values: list[Json], chosen: Indices) -> list[Json]:
+    return values if len(chosen) == len(values) else [values[place] for place in chosen.tolist()]
+
+
+# Further tables. A name such as `paths.tex` selects the rows and the format.
 
 CSV: Final = "csv"
 PARQUET: Final = "parquet"
@@ -472,7 +471,7 @@ def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path 
     return tuple(found)
 
 
-def write(
+def write_exports(
     folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTable], dialect: CsvDialect = STANDARD
 ) -> tuple[str, ...]:
     """Write files atomically and return their names. Raises DataError if one cannot be written."""

@@ -11,8 +11,8 @@ from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs import strict_json
+from arbitre.report import figures
 from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
-from arbitre.report.figures import write_figures as write_view_figures
 from arbitre.report.language import Language
 from arbitre.report.report_files import check_format, read_view, write_page
 from arbitre.report.result_files import REPORT
@@ -156,7 +156,7 @@ def write_figures(results: Results, out: str | Path, *, lang: str = "en", force:
     sources = _sources(results)
     folders = _folders(sources)
     check_output_folder(Path(out), inputs=folders, force=force)
-    return write_view_figures(Path(out), read_view(_subjects(sources)), language, inputs=folders, force=force)
+    return figures.write_figures(Path(out), read_view(_subjects(sources)), language, inputs=folders, force=force)
 
 
 def _sources(results: Results) -> Sequence[str | Path | Evaluation]:

@@ -1,5 +1,7 @@
 """Renders self-contained HTML pages from a template, style sheets, scripts and data.
 
+`render` renders any page, `render_queue` the page on which people decide the disagreements of annotators.
+
 The template engine escapes all text from data. The content security policy allows only the script and style of the page
 (by their hashes) and no external resources.
 """
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
     from arbitre.values import Json
 
-
-if TYPE_CHECKING:
     _Filters = Callable[[Language], Mapping[str, Callable[..., Any]]]
 
 
@@ -117,22 +117,19 @@ def embedded(value: Json) -> str:
     return text
 
 
-# Render the disagreements of annotators as an HTML page on which people decide.
-
-
-STYLE: Final = (
+QUEUE_STYLE: Final = (
     *(f"style/{name}" for name in ("palette", "page", "tables", "controls", "difference", "phone")),
     "queue/queue",
 )
 """Style sheets in cascade order: those of the report that the page needs, and its own."""
 
-SCRIPT: Final = (
+QUEUE_SCRIPT: Final = (
     *(f"script/{name}" for name in ("page", "theme", "text", "difference")),
     *(f"queue/{name}" for name in ("decisions", "context", "case", "list", "files")),
 )
 """Script files; each uses only the ones before it."""
 
-_KEPT: Final = ("queue.", "theme.", "js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field")
+_QUEUE_STRINGS: Final = ("queue.", "theme.", "js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field")
 """Prefixes of the names of the strings that the script uses."""
 
 
@@ -146,12 +143,12 @@ def render_queue(queue: Mapping[str, Any], version: str, language: Language = La
         language: Language of the page.
     """
     say = Translator(language)
-    strings = {name: text for name, text in say.catalogue.items() if name.startswith(_KEPT)}
+    strings = {name: text for name, text in say.catalogue.items() if name.startswith(_QUEUE_STRINGS)}
     return render(
         "queue.html.j2",
         language,
-        style=STYLE,
-        script=SCRIPT,
+        style=QUEUE_STYLE,
+        script=QUEUE_SCRIPT,
         data={"language": language.value, "strings": strings, "glyphs": {}, **queue},
         values={
             "version": version,

@@ -369,9 +369,6 @@ class View:
         return {"format": FORMAT, **plain}
 
 
-# View model of the faults of a corpus in the report.
-
-
 @dataclass(frozen=True, slots=True)
 class FaultsView:
     """Faults by path and class, the most costly first, and what their repair would gain.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from arbitre.errors import DataError, OptionError, shown
+from arbitre.paths import value_at
 
 if TYPE_CHECKING:
     from arbitre.values import Json
@@ -27,6 +28,16 @@ class PerplexityWindow(NamedTuple):
     start: int
     stop: int
     perplexity: float
+
+
+def logprobs_at(record: Json, pointer: str) -> Json:
+    """Return the log-probabilities at a JSON Pointer of a record. Raises DataError if there are none."""
+    try:
+        found: Json = value_at(record, pointer)
+    except (LookupError, TypeError, ValueError):
+        hint = "Pass their JSON Pointer with --logprobs, such as /choices/0/logprobs."
+        raise DataError.of("Expected log-probabilities, got none", pointer=pointer, hint=hint) from None
+    return found
 
 
 def read_logprobs(logprobs: Json, *, pointer: str | None = None) -> list[TokenLogprob]:

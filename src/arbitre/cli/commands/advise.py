@@ -13,11 +13,11 @@ import arbitre
 from arbitre import entities
 from arbitre.advice import Thresholds, findings_table, labels_at, shares_table
 from arbitre.cli.output.console import OutputOptions, counted
-from arbitre.cli.records import read_records
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
 from arbitre.inputs.open_files import expand_globs
+from arbitre.inputs.options import readable_records
 from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def advise(
 def _labels(sources: list[str], path: str, id_key: str) -> Counter[str]:
     counts = Counter[str]()
     for source in sources:
-        for record in read_records(source, id_key):
+        for record in readable_records(source, id_key):
             try:
                 counts.update(labels_at(record.value, path))
             except DataError as error:

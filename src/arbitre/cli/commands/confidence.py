@@ -10,12 +10,13 @@ from rich.text import Text
 from arbitre import confidence as measures
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted
-from arbitre.cli.records import logprobs_at, read_records
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.confidence.calibration import bins_table, by_path_table, curve_table
 from arbitre.errors import DataError
+from arbitre.inputs.options import readable_records
 from arbitre.tables.terminal import render
+from arbitre.text.token_perplexity import logprobs_at
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -45,14 +46,14 @@ def confidence(
     screen = output.terminal()
     comparator = Comparator(schema, **options)
     expected: dict[str, Json] = {}
-    for record in read_records(gold, id_key):
+    for record in readable_records(gold, id_key):
         if record.id in expected:
             raise DataError.of(f"Gold contains document {record.id!r} twice", file=record.file, line=record.line)
         expected[record.id] = record.value
     answers: list[tuple[Json, ConfidentDocument]] = []
     unknown: list[str] = []
     failures: list[dict[str, Json]] = []
-    for record in read_records(predicted, id_key):
+    for record in readable_records(predicted, id_key):
         if record.id not in expected:
             unknown.append(record.id)
             continue

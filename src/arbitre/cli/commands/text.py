@@ -12,15 +12,15 @@ from rich.text import Text
 
 from arbitre import text as measures
 from arbitre.cli.output.console import OutputOptions, counted
-from arbitre.cli.records import logprobs_at, read_records
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
-from arbitre.inputs.options import read_document
+from arbitre.inputs.options import read_document, readable_records
 from arbitre.options import Tokenizer
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
 from arbitre.text.scores import KINDS
+from arbitre.text.token_perplexity import logprobs_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +144,7 @@ def _logprobs(source: str, pointer: str | None, id_key: str) -> Iterator[tuple[t
     if pointer is None:
         yield (source, source, None), read_document(source)
         return
-    for record in read_records(source, id_key):
+    for record in readable_records(source, id_key):
         try:
             yield (record.id, source, record.line), logprobs_at(record.value, pointer)
         except DataError as error:
