@@ -186,6 +186,7 @@ def _numbers(value: Json) -> Json:
 
 
 def _numbers_in(value: Json) -> Iterator[float]:
+    """Yield the numbers in a value, from left to right."""
     if isinstance(value, list):
         for item in value:
             yield from _numbers_in(item)
@@ -246,6 +247,7 @@ def _of_texts(
 
 
 def _number_with(options: Mapping[str, Any]) -> Normalizer:
+    """Return the normaliser `number` with these options."""
     form = NumberFormat(**{"decimal": ".", **options})
     if "decimal" not in options and options:
         raise SchemaError.of(
@@ -272,6 +274,7 @@ def _amount(decimal: str | None, text: str) -> Json:
 
 
 def _amount_with(options: Mapping[str, Any]) -> Normalizer:
+    """Return the normaliser `amount` with these options."""
     return Normalizer(
         "amount",
         "a number and its notations as an amount, in any currency",

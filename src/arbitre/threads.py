@@ -65,6 +65,7 @@ def _call_and_store(function: Callable[[], T], future: Future[T]) -> None:
 
 
 def _with_deep_stack(function: Callable[[], T]) -> T:
+    """Return the result of a function that is called in a new thread with a large stack."""
     future: Future[T] = Future()
     with _LOCK:
         limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK)

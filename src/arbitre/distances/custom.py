@@ -175,6 +175,7 @@ class MemoPool(Pool):
         return int((self.keys != EQUAL_KEY).sum())
 
     def distances(self, left: Indices, right: Indices) -> Floats:
+        """Return the distance of each pair; call the function once for each new pair, `limit` times at most."""
         keys, place = np.unique(self._keys(left, right), return_inverse=True)
         new = np.setdiff1d(keys, self.keys, assume_unique=True)
         if len(new):
@@ -219,6 +220,7 @@ class MemoPool(Pool):
         return np.where(a == b, EQUAL_KEY, keys) if facts.identity else keys
 
     def _pairs(self, keys: Indices) -> tuple[list[Json], list[Json]]:
+        """Return the gold and the predicted values of pairs, numbered first * number of values + second."""
         first, second = np.divmod(keys, len(self.values))
         return [self.values[index] for index in first.tolist()], [self.values[index] for index in second.tolist()]
 

@@ -89,6 +89,7 @@ def date(scale: float = 365) -> Distance:
 
 
 def _pool(scale: float, values: Sequence[str]) -> BroadcastPool:
+    """Prepare texts: dates as intervals of days, compared by the larger difference of their ends in days / `scale`."""
     intervals = [interval(text) for text in values]
     is_date = np.array([span is not None for span in intervals], dtype=np.bool_)
     bounds = np.array([span or (0, 0) for span in intervals], dtype=np.int64).reshape(-1, 2)
@@ -189,6 +190,7 @@ def ticks(text: str) -> int | None:
 
 
 def _times(scale: float, values: Sequence[str]) -> BroadcastPool:
+    """Prepare texts: times of day, compared by their difference on the 24-hour clock in hours / `scale`."""
     moments = [ticks(text) for text in values]
     is_time = np.array([moment is not None for moment in moments], dtype=np.bool_)
     moment = np.array([since or 0 for since in moments], dtype=np.int64)

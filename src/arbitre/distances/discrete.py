@@ -66,6 +66,7 @@ def ordinal(order: Sequence[Json]) -> Distance:
 
 
 def _ordinal(order: list[Json], values: Sequence[Json]) -> BroadcastPool:
+    """Prepare values: ranked ones are compared by their difference in rank / largest difference."""
     steps = max(len(order) - 1, 1)
 
     def graded(a: Integers, b: Integers) -> Floats:
@@ -99,6 +100,7 @@ def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
 
 
 def _cost_table_problems(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
+    """Yield what is wrong with a table of costs: it must be square and symmetric, with 0 on the diagonal."""
     if len(costs) != size:
         message = f"Expected `costs` to have a row for each of {size} values, got {len(costs)} rows"
         yield Problem(message, pointer="/table/costs")

@@ -170,6 +170,11 @@ class _EditPool(Pool):
         return self._distances(raw, lengths_left[blocks.rows], lengths_right[blocks.columns], raw.shape)
 
     def _bounds(self, left: Indices, right: Indices, length: float) -> Raw:
+        """Return a lower bound of the edits between each pair of texts; shape (left, right).
+
+        Texts with a short mean `length` are compared exactly. Long texts are bounded by their longest common
+        subsequences or, in large tables, by their lengths and perhaps the number of each character.
+        """
         if length <= self.measure.cheap:
             return self._raw(process.cdist, self.measure.scorer, left, right)
         if length > WORD_BITS and left.size * right.size > BOUND_MIN_CELLS:
@@ -207,6 +212,7 @@ def _character_counts(texts: Sequence[str], lengths: Integers) -> Floats:
 
 
 def _pool(measure: str, values: Sequence[str]) -> _EditPool:
+    """Prepare texts for a measure; only pairs of short texts have exact bounds."""
     texts = np.fromiter(values, dtype=np.object_, count=len(values))  # np.array would split lists of words
     lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     short = lengths <= _MEASURES[measure].cheap
@@ -222,6 +228,7 @@ def _sets_of_tokens(values: Sequence[str]) -> _EditPool:
 
 
 def _of_texts(name: str, facts: Facts) -> Distance:
+    """Return the distance of texts that `_MEASURES` names."""
     return Distance(
         name,
         frozenset({Kind.STRING}),

@@ -140,6 +140,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _without_dots(path: str) -> str:
+    """Return a path without the segments `.` and `..` (RFC 3986, section 5.2.4)."""
     kept: list[str] = []
     segments = path.split("/")
     for segment in segments:

@@ -59,6 +59,7 @@ def _absolute(a: Numbers, b: Numbers, scale: Fraction) -> Numbers:
 
 
 def _tolerance(a: Numbers, b: Numbers, within: Fraction, relative: float) -> Numbers:
+    """Return 0 for numbers that differ by at most `within`, or relatively by at most `relative`; else 1."""
     beyond: Numbers = _relative(a, b).astype(np.float64) > relative
     most, larger, smaller = np.array(within, dtype=a.dtype), np.maximum(a, b), np.minimum(a, b)
     with np.errstate(over="ignore", invalid="ignore"):  # a gap that overflows exceeds the tolerance
@@ -139,6 +140,7 @@ def log(scale: float) -> Distance:
 
 
 def _log(scale: float, values: Sequence[float]) -> BroadcastPool:
+    """Prepare numbers, compared by g / (1 + g) for the gap g of their asinh(x / scale)."""
     code = value_codes(values)
     place = np.array([_asinh(Fraction(value) / Fraction(scale)) for value in values], dtype=np.float64)
 
@@ -218,6 +220,7 @@ def cycle(period: int) -> Distance:
 
 
 def _cycle(period: int, values: Sequence[float]) -> BroadcastPool:
+    """Prepare numbers: integers in [0, period] are compared by their shorter way round / longest way."""
     inside = np.array([0 <= value <= period and value == int(value) for value in values], dtype=np.bool_)
     points = [int(value) if on_cycle else 0 for value, on_cycle in zip(values, inside, strict=True)]
     point = np.array(points, dtype=np.int64)

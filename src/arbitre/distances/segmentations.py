@@ -199,6 +199,7 @@ def cost_of_changes(
 
 
 def _pool(measure: Measure, values: Sequence[Json]) -> BroadcastPool:
+    """Prepare segmentations: equal values have distance 0, values that are none have distance 1 from others."""
     segmentations, codes = [read_segmentation(value) for value in values], value_codes(values)
 
     def distances(left: Indices, right: Indices) -> Floats:

@@ -47,6 +47,7 @@ def span(overlap: Overlap = "iou", label: str | None = None) -> Distance:
 
 
 def _pool(overlap: Overlap, label: str | None, values: Sequence[dict[str, Json]]) -> BroadcastPool:
+    """Prepare spans: spans with different labels have distance 1, others are compared by their positions."""
     is_span = np.array([_is_span(value) for value in values], dtype=np.bool_)
     start, end = (
         np.array([float(value[key]) if here else 0.0 for value, here in zip(values, is_span, strict=True)])

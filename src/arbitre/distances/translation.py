@@ -100,6 +100,7 @@ class _TranslationPool(DeferredPool):
     metric: Any
 
     def distances(self, left: Indices, right: Indices) -> Floats:
+        """Return 1 - score of each pair of texts, the score of the second against the first; 0 for equal texts."""
         distances = np.zeros(left.size)
         for pair, (reference, hypothesis) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
             if self.texts[reference] != self.texts[hypothesis]:
@@ -159,6 +160,7 @@ class _WeightedPool(DeferredPool):
     weights: Sequence[float]
 
     def distances(self, left: Indices, right: Indices) -> Floats:
+        """Return 1 - score of each pair of texts, the score of the second against the first; 0 for equal texts."""
         distances = np.zeros(left.size)
         for pair, (gold, predicted) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
             if self.texts[gold] != self.texts[predicted]:

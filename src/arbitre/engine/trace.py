@@ -95,6 +95,7 @@ class Tracer:
         inner: bool = False,
         share: Floats | None = None,
     ) -> None:
+        """Add rows without a partner: missing ones of gold, or spurious ones of the prediction."""
         if len(rows) == 0:
             return
         none = np.full(len(rows), NONE, dtype=np.intp)

@@ -83,6 +83,7 @@ _KEY = {
 
 
 def _hungarian(options: Mapping[str, Any]) -> Matcher:
+    """Return the optimal matching, which may have a gate."""
     gate = options.get("gate")  # a gate of 0 excludes no pair
     return Matcher(
         "hungarian",

@@ -553,6 +553,7 @@ def require_positive(  # noqa: PLR0917  (the order of `transport_all`)
 
 
 def _check_kernel(cost: Floats, gold: Floats, predicted: Floats, epsilon: float, pointer: str | None) -> None:
+    """Raise SolverError if a distance is not symmetric, or the kernel of a problem not positive semi-definite."""
     if any(np.abs(side - side.T).max() > _ROUNDING for side in (gold, predicted)):
         raise SolverError.of(
             "Debiased transport requires a symmetric distance between items",

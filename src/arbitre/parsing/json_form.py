@@ -44,6 +44,7 @@ def json_form(value: Any) -> Json:  # noqa: ANN401  (any object)
 
 
 def _converted(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401, C901, PLR0911, PLR0912  (one case for each type)
+    """Return a value as JSON; see `json_form`."""
     if type(value) in _SCALARS or value is ABSENT:
         return value
     if depth > MAX_DEPTH:

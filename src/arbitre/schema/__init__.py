@@ -93,6 +93,7 @@ def _chosen(catalogue: Catalogue[T], choice: Json) -> T:
 
 
 def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:
+    """Compile a schema; raise SchemaError with all its problems."""
     sites, wrong = with_aliases(compiler.compile(root, overlay), compiler.aliases)
     sites = forced.apply(sites)
     sites, marked, digest = canonical_sites(sites, compiler.marked)

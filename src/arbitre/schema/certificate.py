@@ -366,6 +366,7 @@ def _named(distance: Distance) -> str:
 
 
 def _closest_remedy(leaf: Leaf) -> str:
+    """Return the name of a pseudo-metric that compares nearly as the distance of a leaf does."""
     if (base := leaf.distance.without_floor) is not None:
         closest = base.name if base.facts.pseudometric else _closest_remedy(replace(leaf, distance=base))
         return f"{closest} without a floor"

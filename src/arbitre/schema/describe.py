@@ -72,6 +72,7 @@ def walk(sites: Sequence[Site]) -> Iterator[SchemaStep]:
 
 
 def _below(site: Site, path: Path) -> Iterator[SchemaStep]:
+    """Yield the steps from a site to those below it: fields, maps, positions and items."""
     for member in site.object.fields:
         yield SchemaStep((*path, member.name), member.site, member.weight)
     for _, child in site.object.patterns:
@@ -98,6 +99,7 @@ def rows_of(sites: Sequence[Site]) -> tuple[ResolvedPath, ...]:
 
 
 def _row(site: Site, step: SchemaStep) -> ResolvedPath:
+    """Return the options of a site as texts, for a table."""
     scalar = [kind for kind in site.declared if kind.scalar and kind is not Kind.NULL]
     distance, normalize = "", ""
     if site.leaf is not None:

@@ -119,6 +119,7 @@ class Examples:
             return False
 
     def _of_branch(self, branch: Branch, depth: int) -> Iterator[Json]:
+        """Yield example values of a branch: its enum, or single values, lists and objects."""
         if branch.enum is not None:
             yield from branch.enum
             return
@@ -143,6 +144,7 @@ class Examples:
         return [next(iter(self.values(part, depth + 1)), None) for part in branch.prefix[:size]]
 
     def _objects(self, branch: Branch, depth: int) -> Iterator[Json]:
+        """Yield example objects of a branch: complete, with one or two changed fields, without a field, empty."""
         parts = {name: self.values(subschemas, depth + 1) for name, subschemas in branch.properties.items()}
         complete = {name: candidates[0] for name, candidates in parts.items() if candidates}
         yield complete
@@ -161,6 +163,7 @@ class Examples:
         yield {}
 
     def _frames(self, subschemas: Subschemas, path: Path, depth: int) -> Iterator[Frame]:
+        """Yield the documents around a path, each as a function that wraps a value at this path."""
         if not path:
             yield Frame(lambda value: value, subschemas)
             return
@@ -178,6 +181,7 @@ class Examples:
                     yield Frame(partial(_in_list, head, copies, inner.wrap), inner.inside)
 
     def _in_object(self, subschemas: Subschemas, branch: Branch, path: Path, depth: int) -> Iterator[Frame]:
+        """Yield the frames whose first step is a key of an object."""
         token, rest = path[0], path[1:]
         keys: Iterable[tuple[str, Subschemas]]
         if isinstance(token, str):

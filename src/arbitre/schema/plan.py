@@ -227,6 +227,7 @@ def _below(site: Site) -> list[int]:
 
 
 def _renumbered(site: Site, numbers: Sequence[int]) -> Site:
+    """Return a site that refers to the sites below it by their new numbers."""
     node, listed = site.object, site.list
     return replace(
         site,
@@ -257,6 +258,7 @@ def _own_options(site: Site) -> dict[str, Any]:
 
 
 def _object(node: ObjectNode) -> dict[str, Any]:
+    """Return the options of an object that can change a score, as plain JSON."""
     return {
         "fields": sorted([child.name, child.weight, child.tagged] for child in node.fields),
         "variants": [

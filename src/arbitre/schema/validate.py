@@ -171,6 +171,7 @@ class SafeValidator:
         return self._classes[base]
 
     def _bounded(self, base: Validator) -> Validator:
+        """Return a validator whose patterns, references and subschemas have limits."""
         keywords: dict[str, Keyword] = {
             "pattern": self._pattern,
             "patternProperties": self._pattern_properties,
@@ -227,6 +228,7 @@ class SafeValidator:
             self._checked.add((id(schema), keyword))
 
     def _step(self) -> None:
+        """Count a step; raise TooManyStepsError after the last one."""
         self.steps -= 1
         if self.steps < 0 or self._depth > MAX_DEPTH:
             raise TooManyStepsError
@@ -257,6 +259,7 @@ class SafeValidator:
     def _pattern_properties(
         self, validator: Validator, patterns: Mapping[str, Json], instance: Json, _: Json
     ) -> Errors:
+        """Validate the keys that match each pattern, with a time limit for each match."""
         for pattern, subschema in patterns.items() if validator.is_type(instance, "object") else ():
             try:
                 matched = [key for key in instance if self._matches(pattern, key)]

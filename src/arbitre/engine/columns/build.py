@@ -169,6 +169,7 @@ class _ColumnBuilder:
         return objects
 
     def _common(self, site: Site, values: Sequence[Json], place: ColumnOrigin) -> dict[str, Any]:
+        """Return the arguments that columns of all kinds have."""
         parent = place.parent
         path: Path = ()
         if parent is not None:
@@ -200,6 +201,7 @@ class _ColumnBuilder:
         return intern_forms(site, values, place.siblings, place.tags)
 
     def _leaf(self, site: Site, values: Sequence[Json], types: set[type], place: ColumnOrigin) -> Column:
+        """Build a leaf column; an error names the place of the first invalid value."""
         try:
             parts = self._interned(site, values, types, place)
         except (DataError, FunctionError):
@@ -329,6 +331,7 @@ class _ColumnBuilder:
         return MapLink(child, starts_of(np.bincount(rows, minlength=column.size)), codes=codes)
 
     def _matches(self, pattern: regex.Pattern[str], key: str, column: Column, row: int) -> bool:
+        """Return whether a key matches a pattern; an error names the object that contains the key."""
         try:
             return pattern.search(key, timeout=PATTERN_SECONDS) is not None
         except TimeoutError as error:
@@ -489,6 +492,7 @@ def link_children(column: Column, site: Site) -> None:
 
 @link_children.register(ObjectColumn)
 def _object(column: ObjectColumn, site: Site) -> None:
+    """Link maps and fields of objects to present rows; objects without any are absent if `{}` counts as absent."""
     for entries in column.maps:
         child = entries.column
         rows = np.arange(child.size, dtype=np.intp)
@@ -512,6 +516,7 @@ def _mixed(column: MixedColumn, site: Site) -> None:  # noqa: ARG001  (its child
 
 @link_children.register(ListColumn)
 def _list(column: ListColumn, site: Site) -> None:
+    """Link lists to the items that are matched, and compute the keys by which the matching finds partners."""
     items = column.items
     if items is None:
         column.starts = np.zeros(column.size + 1, dtype=np.intp)
@@ -546,6 +551,7 @@ def link_fields(column: Column) -> None:
 
 
 def _index(link: Link, size: int) -> None:
+    """Set the index of a link to the present rows of its column; it stays None if row r of the parent holds row r."""
     child = link.column
     if child.size == size and child.present is None:
         return

@@ -40,6 +40,7 @@ def _known_or_identities(column: Column, below: dict[int, Indices]) -> Indices:
 
 
 def _identities(column: Column, below: dict[int, Indices]) -> Indices:
+    """Return a code for each row of a container, from the codes of its fields and entries; shape (size,)."""
     rows = np.arange(column.size, dtype=np.intp)
     fields = [take_or(below[link.column.number], link.rows(rows), -1).tolist() for link in column.links]
     parts: list[Iterable[Hashable]] = [*fields]
@@ -138,6 +139,7 @@ def _of_leaves(column: LeafColumn) -> Digests:
 
 
 def _of_containers(column: Column, below: dict[int, Digests]) -> Digests:
+    """Return a hash for each row of a container, from the hashes of its fields and entries; shape (size,)."""
     rows = np.arange(column.size, dtype=np.intp)
     total = np.zeros(column.size, dtype=np.uint64)
     for number, link in enumerate(column.links):

@@ -72,6 +72,11 @@ class DenseProblems:
     def _of_equal_keys(  # noqa: PLR0917  (the parts of `of`)
         cls, batch: Batch, column: ListColumn, items: Column, which: Indices, keys: Indices, most: int
     ) -> DenseProblems:
+        """Return a table for each pair of lists and each key that both lists have.
+
+        A group is a pair of lists and a key, numbered pair of lists * number of keys + key. The items of each side are
+        sorted by group; those of a common group are consecutive and form one side of a table.
+        """
         width = int(keys.max(initial=0)) + 1
         groups, slots = [], []  # a group is a pair of lists and a key
         for lists in (batch.left[which], batch.right[which]):

@@ -143,6 +143,10 @@ class MatchingProblems:
             problem = stop
 
     def _fill(self, first: int, stop: int, gold: slice, gold_starts: Indices, tightness: BoundTightness) -> None:
+        """Compute the bounds of the gold items at `gold` with all predicted items of the problems `first:stop`.
+
+        `gold_starts` are the first of these gold items of each problem, counted from the first, then their number.
+        """
         starts = self.predicted.starts[first : stop + 1]
         predicted = self.predicted.rows[starts[0] : starts[-1]]
         blocks = Blocks(gold_starts, starts - starts[0])

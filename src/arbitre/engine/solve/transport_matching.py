@@ -114,6 +114,7 @@ class TransportSolver:
         return self._side(self.batch.left[which]), self._side(self.batch.right[which])
 
     def _side(self, lists: Indices) -> ItemSide:
+        """Return the items of these lists; raise SolverError if the mass of one is not a positive number."""
         rows = self.column.rows(expand_slices(self.column.starts, lists)[1])
         weights = self.weights[rows]
         wrong = (~(np.isfinite(weights) & (weights > 0.0))).nonzero()[0]
@@ -248,6 +249,7 @@ def leaf_counts(column: Column) -> Floats:
 
 
 def _sum_leaves(column: Column, below: dict[int, Floats]) -> Floats:
+    """Return the number of leaves in each row of a container; 1 for an empty one. Shape (size,)."""
     rows = np.arange(column.size, dtype=np.intp)
     total = np.zeros(column.size)
     for link in column.links:

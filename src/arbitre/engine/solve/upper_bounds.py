@@ -331,6 +331,7 @@ def _plain_lists(column: ListColumn, depth: int = 0) -> Mask:  # noqa: ARG001
 
 @exactly_bounded_rows.register(LeafColumn)
 def _plain_leaves(column: LeafColumn, depth: int = 0) -> Mask | None:  # noqa: ARG001
+    """Return a mask of the rows whose values are bounded exactly by their pool; None for all."""
     masks = [pool.exactly_bounded for pool in column.pools]
     if all(mask is None for mask in masks):
         return None

@@ -243,6 +243,7 @@ def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Proble
 
 
 def _has_alternatives(sites: Sequence[Site], index: int) -> bool:
+    """Return whether a site, or any site below it, has accepted forms."""
     pending, seen = [index], {index}
     for number in pending:  # grows during iteration
         if sites[number].alternatives is not None:

@@ -297,6 +297,7 @@ class Compiler:
         return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
+        """Return the matching that the branches agree on, by default `hungarian`; errors are added to `problems`."""
         chosen = self._common_setting(branches, "match", "lists")
         if chosen is not None:
             try:
@@ -479,6 +480,7 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 def _declared(sites: Sequence[Site], owner: int, tokens: tuple[str, ...]) -> bool:
+    """Return whether a site declares the fields at these tokens, one below the other."""
     index = owner
     for token in tokens:
         child_index = next((child.site for child in sites[index].object.fields if child.name == token), None)

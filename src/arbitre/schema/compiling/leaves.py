@@ -106,6 +106,7 @@ class LeafBuilder:
         return self.built[key]
 
     def _normalizers(self, setting: Annotation) -> tuple[Normalizer, ...]:
+        """Return the normalisers that a setting names, in order; errors are added to `problems`."""
         several = isinstance(setting.value, list)
         normalizers: list[Normalizer] = []
         for index, choice in enumerate(setting.value if several else [setting.value]):
@@ -198,6 +199,7 @@ class LeafBuilder:
     def _choices(
         self, kind: Kind, branches: list[_BuiltBranch], first: tuple[Normalizer, ...], default: Annotations
     ) -> tuple[ScalarBranch, ...]:
+        """Return the leaves that compare values of a kind: one for each branch with this kind, else the default."""
         taking = [branch for branch in branches if branch.declared.takes(kind)]
         if not taking and first:  # normalisers may turn a value into a kind that is not declared
             taking = [branch for branch in branches if branch.distance is not None and kind in branch.distance.kinds]
@@ -256,6 +258,7 @@ class LeafBuilder:
     def _distance(
         self, setting: Annotation, enum: tuple[Json, ...] | None, normalizers: tuple[Normalizer, ...]
     ) -> Distance:
+        """Return the distance that a setting names; an error is added to `problems`."""
         choice = nfc(setting.value)
         if choice == "ordinal" and enum is not None:  # the enum defines the order of the ranks
             ranks = [normalize(normalizers, value) for value in enum if value is not None]
@@ -276,6 +279,7 @@ _BY_KIND: Final = {
 
 
 def _floored(distance: Distance, settings: Annotations) -> Distance:
+    """Return the distance with the floor of the settings, if there is one."""
     return with_floor(distance, settings["floor"].value) if "floor" in settings else distance
 
 
