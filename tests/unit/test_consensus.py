@@ -354,7 +354,7 @@ class TestUnanimity:
         result = build(SPEAKERS, ADA, BOB, CY, strategy="unanimity")
         assert result.values == PathCounts(unanimous=4, left_out=4)
         assert result.by_path["/speakers/*"] == PathCounts(unanimous=2, left_out=1)
-        assert result.notes[0].startswith("Unanimity left out 4 of 8 values (50.0%). What remains is the easy part")
+        assert result.notes[0].startswith("Unanimity left out 4 of 8 values (50.0%). The remaining values are the easy")
         assert {own.flag for own in result.disagreements} == {"not unanimous"}
 
     def test_an_entry_of_which_nothing_is_shared_is_left_out_as_a_whole(self):

@@ -372,8 +372,8 @@ def _notes_of(places: Places, draft: Draft, strategy: Strategy, estimates: Estim
     if strategy == "unanimity":
         left_out, total = draft.values.left_out, draft.values.total
         yield (
-            f"Unanimity left out {left_out} of {total} values ({left_out / max(total, 1):.1%}). What remains is the "
-            "easy part: systems score higher on it than on all values."
+            f"Unanimity left out {left_out} of {total} values ({left_out / max(total, 1):.1%}). The remaining values "
+            "are the easy ones: systems score higher on them than on all values."
         )
     if strategy == "dawid-skene":
         yield from _of_estimates(places, estimates)
