@@ -7,7 +7,7 @@ import pytest
 
 CODE = """
 import arbitre, sys
-from arbitre.corpus.running import fork_server
+from arbitre.corpus import fork_server
 from arbitre.distances import catalogue
 
 def same(gold, predicted):
