@@ -1,4 +1,4 @@
-"""Schemas put together from parts, each with what is known of it: its documents, and which of them are the same.
+"""Build schemas from parts, each with example documents and the expected certificate.
 
 A part is `METRIC`, `PSEUDO` (different values may be at distance 0) or `NEITHER`, by what the textbooks say of it.
 """

@@ -1,4 +1,4 @@
-"""Settings of all tests: the same examples everywhere, no test depends on time, and the slow half is marked."""
+"""Settings of all tests: fixed random examples, and the marks of the slow and nightly tests."""
 
 from __future__ import annotations
 
@@ -56,6 +56,18 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(f"{sum(pairs):,} random pairs compared, seed {config.option.hypothesis_seed}")
 
 
+def in_slow_folder(path):
+    """Return whether a file or folder belongs to the slow half because of its folder."""
+    return HERE in path.parents and path.relative_to(HERE).parts[0] in SLOW_FOLDERS
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not import the scripts of the benchmarks, nor the slow folders for `pytest -m "not slow"`."""
+    script = collection_path.parent == HERE / "bench" and not collection_path.name.startswith("test_")
+    slow = config.option.markexpr == "not slow" and in_slow_folder(collection_path)
+    return True if script or slow else None
+
+
 def pytest_collection_modifyitems(config, items):
     """Mark the slow folders, so that `pytest -m "not slow"` is the fast half; leave out what is nightly."""
     if not config.getoption("--nightly", default=False):
@@ -63,5 +75,5 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=nightly)
         items[:] = [item for item in items if item not in nightly]
     for item in items:
-        if HERE in item.path.parents and item.path.relative_to(HERE).parts[0] in SLOW_FOLDERS:
+        if in_slow_folder(item.path):
             item.add_marker(pytest.mark.slow)

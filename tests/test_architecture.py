@@ -1,4 +1,4 @@
-"""The shape of the package: layers, adapters, sizes; read from its imports, without importing anything."""
+"""The structure of the package: layers, import cycles, adapters of libraries, and the length of modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command keeps of an evaluation for its report, for tests of the report."""
+"""Keep the documents that the command keeps for its report, for tests of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""axe-core on a page."""
+"""Run the accessibility checks of axe-core on a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Chromium of the system, driven by Playwright; without either, the tests are skipped and say why."""
+"""Start Chromium with Playwright; skip the browser tests if either is not installed."""
 
 from __future__ import annotations
 

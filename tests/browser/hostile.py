@@ -1,4 +1,4 @@
-"""Texts that try to be more than text, and a corpus that holds them everywhere a prediction, a gold or a name can."""
+"""Texts that could be executed or break the layout, and a corpus that contains them in every place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of disagreements in a browser: people decide, export the decisions, and go on with them later."""
+"""The page of disagreements in a browser: decide, export the decisions, and resume later."""
 
 from __future__ import annotations
 

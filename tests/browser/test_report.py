@@ -1,4 +1,4 @@
-"""The report in a browser: opened from disk, used by mouse and keyboard, fed with what a hostile prediction may hold."""
+"""The report in a browser: opened from disk, used by mouse and keyboard, and safe with hostile predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a corpus of 10 and of 2,000 documents, as the commands write it: classes, links, intervals, paper."""
+"""The report of a corpus of 10 and of 2,000 documents in a browser: classes, links, intervals and printing."""
 
 from __future__ import annotations
 

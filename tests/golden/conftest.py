@@ -1,4 +1,4 @@
-"""Snapshots: what is printed and written, word for word. `pytest tests/golden --update-golden` writes them anew."""
+"""Compare output with stored snapshots; `pytest tests/golden --update-golden` rewrites them."""
 
 from __future__ import annotations
 

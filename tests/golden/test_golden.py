@@ -1,4 +1,4 @@
-"""The command line on the demo corpus, word for word."""
+"""The terminal output and JSON files of the commands on the demo corpus, compared with stored snapshots."""
 
 from __future__ import annotations
 

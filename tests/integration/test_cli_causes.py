@@ -1,4 +1,4 @@
-"""Messages about inputs that are easily confused: each names the cause, and the command or option to use."""
+"""Messages about inputs that are easily confused name the cause and the command or option to use."""
 
 import json
 from pathlib import Path

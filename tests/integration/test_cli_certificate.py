@@ -1,4 +1,4 @@
-"""`arbitre schema check --certificate`: the verdict and all that it rests on, for people and for programs."""
+"""`arbitre schema check --certificate`: the verdict and its reasons, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arbitre consensus --strategy collegial`: the queue, the decisions, and what is still undecided."""
+"""`arbitre consensus --strategy collegial`: the queue, the decisions, and the disagreements left undecided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arbitre consensus`: files that `arbitre evaluate` reads, the summary, and refusals."""
+"""`arbitre consensus`: files that `arbitre evaluate` reads, the summary, and refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two evaluations of one system: what got worse, in Python and on the command line."""
+"""Two evaluations of one system: changes between them, in Python and on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arbitre metricity`: the table, the files, and the figures of a real page."""
+"""`arbitre metricity`: the table, the files, and the figures of pages of the French Senate."""
 
 from __future__ import annotations
 

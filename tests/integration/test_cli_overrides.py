@@ -1,4 +1,4 @@
-"""`arbitre compare` under choices of the command line: one in place of the schema's, or several side by side."""
+"""`arbitre compare` with options that replace settings of the schema, alone or several side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arbitre perturb`: the pairs that it writes, their planted faults, and their evaluation."""
+"""`arbitre perturb`: the written pairs, their planted faults, and their evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems ranked, factors compared: in Python and on the command line."""
+"""Rankings of systems and comparisons of factors, in Python and on the command line."""
 
 from __future__ import annotations
 

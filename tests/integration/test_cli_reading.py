@@ -1,4 +1,4 @@
-"""The options of `arbitre evaluate` that say where documents are and how they are read."""
+"""The options of `arbitre evaluate` for locating and reading documents."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""What the tables of the terminal show at each width, for few and for many documents."""
+"""The tables in the terminal at each width, for few and for many documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo corpus holds the faults that the tutorial walks through, each where it says."""
+"""The demo corpus contains the faults that the tutorial describes, in the documents it names."""
 
 from __future__ import annotations
 

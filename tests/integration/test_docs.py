@@ -1,4 +1,4 @@
-"""The README and the pages of `docs/`: every example runs, every link leads somewhere, no name is missing."""
+"""The README and the pages of `docs/`: every example runs, every link works, and every option and name is listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The faults of other scorers that arbitre is held not to have, one test for each, on an example worked out by hand."""
+"""Known mistakes of other scorers that arbitre does not make, each on an example solved by hand."""
 
 from __future__ import annotations
 

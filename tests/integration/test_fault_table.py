@@ -1,4 +1,4 @@
-"""The faults of a corpus: the table, the diagnosis in the results, and the option of the command line."""
+"""The faults of a corpus: their table, their place in the results, and the option of the command line."""
 
 import csv
 import json

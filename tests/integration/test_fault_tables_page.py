@@ -1,4 +1,4 @@
-"""The tables of `docs/faults.md`: the page is what its script makes, and the figures show what the page says."""
+"""The tables of `docs/faults.md` are the output of their script, and support the statements on the page."""
 
 import importlib.util
 from pathlib import Path

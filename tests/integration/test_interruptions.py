@@ -1,4 +1,4 @@
-"""Ctrl-C and a full standard output end a command with one message, the right exit code and no temporary folder."""
+"""Ctrl-C and a full standard output end a command with one message, and no temporary folder is left."""
 
 import json
 import os

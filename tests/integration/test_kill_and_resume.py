@@ -1,4 +1,4 @@
-"""However a corpus is run, the results are the same bytes: in one process or several, on a cluster, or resumed."""
+"""A corpus gives the same bytes in one process, in several, on a cluster, and after a resumed run."""
 
 import fcntl
 import json

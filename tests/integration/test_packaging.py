@@ -1,4 +1,4 @@
-"""Wheel, sdist and editable install: each holds what it needs, and finds it."""
+"""Wheel, source distribution and editable install contain the files they need."""
 
 from __future__ import annotations
 

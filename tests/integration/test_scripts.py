@@ -1,4 +1,4 @@
-"""Worker processes from every place where Python code runs: scripts, standard input, notebooks, other start methods."""
+"""Worker processes start from scripts, standard input and notebooks, with every start method."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Missing and spurious values in the texts given to the model, and in the gold of neighbouring documents."""
+"""Missing and spurious values that occur in the texts given to the model or in the gold of other documents."""
 
 import csv
 import json

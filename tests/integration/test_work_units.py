@@ -1,4 +1,4 @@
-"""Units of work: small to send, readable in any process; and the memory that a join takes."""
+"""Work units are small, readable in any process, and join records in bounded memory."""
 
 import gc
 import gzip

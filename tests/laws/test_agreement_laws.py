@@ -1,4 +1,4 @@
-"""Laws of agreement: full agreement is 1, and neither the order of annotators nor the names of categories matter."""
+"""Agreement is 1 for equal annotations, and does not depend on the order of annotators or the names of categories."""
 
 from __future__ import annotations
 

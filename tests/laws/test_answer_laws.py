@@ -1,4 +1,4 @@
-"""Laws of reading answers: the JSON in them is read unchanged, repairs move nothing, and work grows linearly."""
+"""JSON in the answers of language models is read unchanged, repairs change no value, and reading takes linear time."""
 
 import json
 import re

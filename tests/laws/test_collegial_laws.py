@@ -1,4 +1,4 @@
-"""Laws of collegial revision: decisions for one annotator, for the proposals, and on some of the disagreements."""
+"""Properties of decisions on disagreements: decide for one annotator, for the proposals, or only in part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`compact` writes what the standard library writes, and pages escape it."""
+"""`compact` writes the same JSON as the standard library, and the report escapes it."""
 
 import json
 import math

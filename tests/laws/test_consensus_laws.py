@@ -1,4 +1,4 @@
-"""Laws of the consensus: identical documents, an outlier, and the order of annotators and documents."""
+"""Properties of the consensus: identical documents, one outlier, and the order of annotators and documents."""
 
 from __future__ import annotations
 

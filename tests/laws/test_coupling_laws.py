@@ -1,4 +1,4 @@
-"""What holds of everything that is said of a comparison in which mass is moved between lists."""
+"""Properties of comparisons whose lists are matched by transport: tallies, curves, JSON round trips, and batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells formatted by column are those formatted one by one."""
+"""CSV cells formatted by column equal those formatted one by one."""
 
 import io
 import math

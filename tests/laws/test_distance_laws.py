@@ -1,4 +1,4 @@
-"""The laws of distances: each holds the facts it declares, and breaks those it denies, on adversarial values."""
+"""Every built-in distance has the properties that it declares, and lacks those that it denies."""
 
 import importlib.util
 import itertools

@@ -1,4 +1,4 @@
-"""Intervals of single documents: what the tally gives is what the units give one by one, and it covers as it says."""
+"""Intervals of single documents: equal from the tally and from its units, with coverage near 95 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of verdicts, faults, costs and repair gains, with the splits, merges and moved values that are found."""
+"""Properties of verdicts, faults, costs and repair gains in documents with splits, merges and moved values."""
 
 import math
 import random

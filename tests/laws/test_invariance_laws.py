@@ -1,4 +1,4 @@
-"""What may be changed without moving a score, and how far a score moves when one leaf does."""
+"""Changes to documents that must not change a score, and bounds on the change of a score when one leaf changes."""
 
 from __future__ import annotations
 

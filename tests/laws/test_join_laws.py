@@ -1,4 +1,4 @@
-"""The join by columns is the join that one would write with dictionaries, wherever the documents stand."""
+"""Gold and predictions are joined as by a dictionary of their ids, wherever the records are stored."""
 
 from __future__ import annotations
 

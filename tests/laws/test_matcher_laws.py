@@ -1,4 +1,4 @@
-"""The laws of matchings: each holds the facts it declares, and breaks those it denies on a fixed witness."""
+"""Every built-in matching has the properties that it declares, and lacks those that it denies."""
 
 from __future__ import annotations
 

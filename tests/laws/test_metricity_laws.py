@@ -1,4 +1,4 @@
-"""What diagnostics of matrices obey, whatever the matrix; small integers, so that sums are exact."""
+"""Properties that the metric diagnostics have for every distance matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted faults in any document: the pointers are correct, and everything else is unchanged."""
+"""Planted faults have correct pointers and change nothing else, in any document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdict, scores and shortcuts agree with what is measured, over types x normalisers x distances x overrides.
+"""Certificate, scores and optimisations agree with computed distances, for all types, normalisers and distances.
 
 Each case compares a fixed pool of documents, most of them not valid, each with each, in three engine modes.
 """

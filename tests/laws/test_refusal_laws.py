@@ -1,4 +1,4 @@
-"""What cannot be measured is refused, and says where: a failure never scores anything."""
+"""Values and results that cannot be measured are refused with their location, and never scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of solidarity: its range, its value on undamaged documents, and what changes it."""
+"""Properties of solidarity: its range, its value for undamaged documents, and the changes that affect it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of columns are the scores of tallies; intervals and p obey their symmetries."""
+"""Scores of samples equal those of tallies; intervals and p-values have their symmetries."""
 
 from __future__ import annotations
 

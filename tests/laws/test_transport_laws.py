@@ -1,4 +1,4 @@
-"""What holds of every transport: marginals, symmetries, bounds, and no plan that depends on its neighbours."""
+"""Properties of transport plans: marginals, symmetries, bounds, and independence of the other plans of a batch."""
 
 from __future__ import annotations
 

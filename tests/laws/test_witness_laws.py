@@ -1,4 +1,4 @@
-"""Witnesses are documents: valid against the schema, and their distances violate what the certificate says is broken."""
+"""Documents given as counterexamples are valid against the schema, and their distances break the stated axiom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimal transport by the book: the linear programme of every transport that has one, and all its optima.
+"""Reference for optimal transport: the linear program of each solver that has one, and all its optima.
 
 >>> mass, unique = plan(np.array([[0.1, 0.9], [0.8, 0.3]]), np.ones(2), np.ones(2), {"solver": "exact"})
 >>> mass.tolist(), unique

@@ -1,4 +1,4 @@
-"""The index of the French Senate, 1931: where it lies, and what its published tables call the figures."""
+"""The index of the French Senate of 1931: the path of the data, and the names of scores in its published tables."""
 
 from __future__ import annotations
 

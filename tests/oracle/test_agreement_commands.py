@@ -1,4 +1,4 @@
-"""Published figures of agreement through `arbitre agree` and `arbitre gamma`, from tables of ratings and files."""
+"""Published figures of agreement reproduced by `arbitre agree` and `arbitre gamma`."""
 
 from __future__ import annotations
 

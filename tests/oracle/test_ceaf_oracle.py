@@ -1,4 +1,4 @@
-"""CEAF-e, the entity-based score of coreference: the scores of a list of mention lists with the distance `dice`."""
+"""CEAF-e, a score of coreference, computed as the scores of a list of mention lists with the distance `dice`."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""Scores of classes against scikit-learn, on generated labels."""
+"""Scores of classes compared with scikit-learn on generated labels."""
 
 import numpy as np
 import pytest

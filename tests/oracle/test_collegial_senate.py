@@ -1,4 +1,4 @@
-"""The index of the French Senate: three readings of each page as annotators, decided for one of them everywhere."""
+"""Decisions on the three OCR runs of the index of the French Senate, all for one of the runs."""
 
 from __future__ import annotations
 

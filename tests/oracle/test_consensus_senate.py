@@ -1,4 +1,4 @@
-"""The consensus of three OCR runs of the index of the French Senate, compared with the gold made by hand."""
+"""The consensus of three OCR runs of the index of the French Senate compared with its gold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances against textbook programs: difflib, dynamic programming over edits, fractions, and counting by hand."""
+"""Distances compared with textbook implementations: difflib, dynamic programming, fractions and counts."""
 
 import difflib
 import itertools

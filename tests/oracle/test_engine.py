@@ -1,4 +1,4 @@
-"""The engine against the textbook recursion: in every mode, alone and in a batch."""
+"""The engine compared with the reference recursion, in every mode, alone and in a batch."""
 
 from dataclasses import replace
 

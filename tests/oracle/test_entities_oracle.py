@@ -1,4 +1,4 @@
-"""Entities against seqeval and nervaluate, on generated tags."""
+"""Entities compared with seqeval and nervaluate on generated tags."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Verdicts, faults, costs and repair gains, checked against a recursion over the nodes of a comparison as JSON."""
+"""Verdicts, faults, costs and repair gains compared with a recursion over the JSON of a comparison."""
 
 import random
 from collections import Counter, defaultdict

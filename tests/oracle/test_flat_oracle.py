@@ -1,4 +1,4 @@
-"""The best flat matching against an assignment over all leaves of the textbook trees."""
+"""The best flat matching compared with an assignment over all leaves of both documents."""
 
 from __future__ import annotations
 

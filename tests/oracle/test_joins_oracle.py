@@ -1,4 +1,4 @@
-"""Splits and merges on the index of the Senate, and Kendall's tau as scipy computes it."""
+"""Splits and merges in the index of the French Senate, and Kendall's tau compared with SciPy."""
 
 from __future__ import annotations
 

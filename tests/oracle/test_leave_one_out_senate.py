@@ -1,4 +1,4 @@
-"""The three OCR runs of each Senate page as annotators, each against the consensus of the two others."""
+"""Each OCR run of the index of the French Senate compared with the consensus of the two others."""
 
 from __future__ import annotations
 

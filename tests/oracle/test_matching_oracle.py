@@ -1,4 +1,4 @@
-"""The matchings against exhaustive search over all one-to-one pairings, on small matrices full of ties."""
+"""The matchings compared with exhaustive search over one-to-one pairings, on small matrices with many ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distance of the published figures on real pools: index of the French Senate, 1931."""
+"""Metric diagnostics of the published distance on the index of the French Senate of 1931."""
 
 from __future__ import annotations
 

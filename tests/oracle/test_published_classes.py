@@ -1,4 +1,4 @@
-"""The published figures on entities and classes, from Python and from the command line."""
+"""Published figures of entities and classes, reproduced in Python and on the command line."""
 
 from __future__ import annotations
 

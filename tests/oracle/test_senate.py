@@ -1,4 +1,4 @@
-"""The index of the French Senate, 1931: the published figures to their last digit, and the nested pages."""
+"""The published figures of the index of the French Senate of 1931 to their last digit, and its nested pages."""
 
 from __future__ import annotations
 

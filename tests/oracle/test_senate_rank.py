@@ -1,4 +1,4 @@
-"""The index of the French Senate, 1931: three OCRs of three pages, in tables and against each other."""
+"""Three OCR systems on the index of the French Senate of 1931: published tables, and their ranking."""
 
 from __future__ import annotations
 

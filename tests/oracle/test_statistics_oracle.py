@@ -1,4 +1,4 @@
-"""Statistics held against scipy, against enumeration, against known corpora, and on the Senate's index of 1931."""
+"""Statistics compared with SciPy, enumeration, known corpora, and the index of the French Senate of 1931."""
 
 from __future__ import annotations
 

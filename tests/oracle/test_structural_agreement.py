@@ -1,4 +1,4 @@
-"""Agreement on structures, compared with plain computations: every pair of items, every candidate, every pair."""
+"""Agreement on nested documents compared with plain computations over all pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of texts against the published table, rouge-score, sacrebleu and nltk."""
+"""Measures of texts compared with published tables, rouge-score, sacrebleu and nltk."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The oracle itself, against values worked out by hand and against exhaustive search."""
+"""The reference recursion itself, checked against values worked out by hand and exhaustive search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transport plans against linear programming (HiGHS), first-order conditions, replicas, and matrix scaling."""
+"""Transport plans compared with linear programming (HiGHS), first-order conditions, replicas and matrix scaling."""
 
 from __future__ import annotations
 

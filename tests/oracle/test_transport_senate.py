@@ -1,4 +1,4 @@
-"""Transport on real pages: a speaker listed twice in gold and once in the prediction, and every corpus that is here."""
+"""Transport on pages of the French Senate: a speaker listed twice in gold and once in the prediction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transport between lists in the engine, against the textbook recursion with linear programmes in it."""
+"""Transport in the engine compared with the reference recursion, which solves linear programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison by the book: plain recursion over two trees, held against the engine, which works on columns.
+"""Reference implementation of the comparison: a recursion over two documents, compared with the engine in tests.
 
 A schema becomes a `Node`. A document read through it becomes a `Tree`: leaves normalised, absent parts gone, every
 value beside the node that compares it. Two trees become a `Result`.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from arbitre import Comparator, DataError, OptionError, agreement
+from arbitre.cli import app
 
 ATOMISED = {"alex": [(0, 2, "A"), (2, 4, "A"), (4, 6, "A"), (8, 9, "A")], "suzan": [(0, 6, "A"), (8, 9, "B")]}
 ALIGNED = ATOMISED | {"suzan": [(0, 2, "A"), (2.5, 4, "A"), (5, 7, "A"), (8, 9, "B")]}
@@ -44,6 +44,7 @@ def test_gamma_without_units_is_undefined():
     assert coefficient.reason
 
 
+@pytest.mark.slow
 def test_gamma_is_higher_with_global_chance_if_documents_have_their_own_categories():
     documents = [
         {name: [(at, at + 3, label) for at in (0, 5, 10, 15)] for name in ("ada", "bob")} for label in ("A", "B")
@@ -166,18 +167,19 @@ def test_documents_without_a_second_annotator_are_refused():
         agreement.structural(Comparator(SCHEMA), {"ada": {"1": {}}, "bob": {"2": {}}})
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_figures_of_the_function(tmp_path):
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
     for name, documents in annotations().items():
         lines = [json.dumps({"id": number, **document}) for number, document in documents.items()]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     sources = {name: tmp_path / f"{name}.jsonl" for name in annotations()}
-    command = [sys.executable, "-m", "arbitre", "agree", "--schema", str(tmp_path / "schema.json")]
+    command = ["agree", "--schema", str(tmp_path / "schema.json")]
     command += [f"{name}={path}" for name, path in sources.items()]
-    printed = subprocess.run([*command, "--format", "json"], check=True, capture_output=True, text=True).stdout
+    printed = CliRunner().invoke(app, [*command, "--format", "json"]).stdout
     result = agreement.agree(tmp_path / "schema.json", sources)
     assert json.loads(printed) == json.loads(json.dumps(result.to_dict()))
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    text = CliRunner().invoke(app, command).stdout
     assert f"{result.alpha.value:.4f}" in text
 
 
@@ -276,6 +278,7 @@ def test_gold_key_names_the_column_or_the_key_of_the_documents(tmp_path):
         agreement.agree(schema, sources["jsonl"], gold_key="answer")
 
 
+@pytest.mark.slow
 def test_records_that_contain_the_document_are_unwrapped(tmp_path):
     schema = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}
     documents = {"a": {"names": ["Ada", "Bo"]}, "b": {"names": ["Cy"]}, "c": {"names": []}}

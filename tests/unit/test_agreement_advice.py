@@ -1,10 +1,8 @@
-"""What helps to read coefficients of agreement: other coefficients, intervals, local chance, category distances."""
+"""Aids for reading agreement: other coefficients, intervals, local chance and category distances."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import asdict
 from itertools import combinations
@@ -16,8 +14,10 @@ import scipy.stats
 from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
 
 from arbitre import Comparator, OptionError, agreement
+from arbitre.cli import app
 from arbitre.distances import catalogue
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "oracles" / "agreement.json"
@@ -42,9 +42,10 @@ def command(folder, schema, annotations, *options, width=80):
         lines = [json.dumps({"id": each, **document}) for each, document in of_name.items()]
         (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
         sources.append(f"{name}={folder / name}.jsonl")
-    arguments = [sys.executable, "-m", "arbitre", "agree", "--schema", str(folder / "schema.json"), *sources, *options]
-    environment = os.environ | {"COLUMNS": str(width)}
-    return subprocess.run(arguments, check=True, capture_output=True, text=True, env=environment)
+    arguments = ["agree", "--schema", str(folder / "schema.json"), *sources, *options]
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": str(width)})
+    assert result.exit_code == 0
+    return result
 
 
 class TestSideBySide:
@@ -214,6 +215,7 @@ FUNCTIONS = {
 
 
 class TestIntervals:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["alpha", "pi", "kappa", "ac1"])
     def test_documents_are_resampled_as_by_scipy(self, name):
         result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200)
@@ -226,6 +228,7 @@ class TestIntervals:
         assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 10))
         assert (interval.units, interval.method, interval.level) == (10, "bca", 0.95)
 
+    @pytest.mark.slow
     def test_ordinal_alpha_is_resampled_with_the_positions_of_each_resample(self):
         result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200)
         interval = result.by_path["/*/rank"].interval
@@ -252,6 +255,7 @@ class TestIntervals:
 
         assert [interval.low, interval.high] == pytest.approx(scipy_interval(statistic, 10, 25))
 
+    @pytest.mark.slow
     def test_a_sampled_expected_disagreement_has_a_similar_interval(self, monkeypatch):
         letters = {name: row * 4 for name, row in LETTERS.items()}
         exact = agreement.structural(Comparator(IN_ORDER), pages(letters)).by_path["/*"].interval
@@ -261,7 +265,7 @@ class TestIntervals:
         assert [sampled.interval.low, sampled.interval.high] == pytest.approx([exact.low, exact.high], abs=0.03)
 
     def test_the_interval_of_gamma_contains_gamma_and_resamples_documents(self):
-        result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS)).gamma[""]
+        result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200).gamma[""]
         assert result.interval.low < result.value < result.interval.high
         assert result.interval.units == 10
 
@@ -289,7 +293,7 @@ class TestIntervals:
 
     def test_a_higher_level_gives_a_wider_interval(self):
         low, high = (
-            agreement.structural(Comparator(SPEAKERS), pages(LETTERS), level=level).alpha.interval
+            agreement.structural(Comparator(SPEAKERS), pages(LETTERS), level=level, resamples=100).alpha.interval
             for level in (0.8, 0.99)
         )
         assert high.low < low.low < low.high < high.high

@@ -1,4 +1,4 @@
-"""Aliases: predictions that hold a field elsewhere."""
+"""Aliases: keys and paths under which predictions may contain a field."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""The distances, the plan, W1 and OSPA of a list of a comparison, whatever its matching."""
+"""The alignment of a list: its distances, its plan, W1 and OSPA, for every matching."""
 
 import json
 

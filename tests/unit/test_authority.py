@@ -1,4 +1,4 @@
-"""The normaliser `authority`: variants become the name that a file gives them."""
+"""The normaliser `authority` replaces variants of a name with the name in an authority file."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""A corpus with one bad line in twenty, of ten kinds: it finishes, and every bad line is one failure, exactly."""
+"""A corpus with one bad line in twenty, of ten kinds, is evaluated, and each bad line is reported as one failure."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How often a user's function is called: once for a pair, for few pairs, and never beyond what was agreed."""
+"""The number of calls of a custom distance: predicted, announced and limited."""
 
 import json
 import random

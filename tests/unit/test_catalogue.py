@@ -1,3 +1,5 @@
+"""The catalogue of distances and normalisers: options, and errors for unknown names and values."""
+
 import math
 
 import pytest

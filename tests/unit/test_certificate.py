@@ -1,4 +1,4 @@
-"""The certificate: the verdict, what breaks it, what is not told apart, what it takes for granted."""
+"""The certificate of a schema: its verdict, its reasons, the values treated as equal, and its assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every source that a page or a docstring cites, as (Name, year), is listed in docs/citation.md."""
+"""Every source that a page or docstring cites as (Name, year) is listed in docs/citation.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims about custom distances, checked on data."""
+"""Declared properties of custom distances are checked on data."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Classification: the confusion matrix with missing and spurious values, scores of classes, averages, undefined scores, errors."""
+"""Confusion matrices with missing and spurious values, scores of classes, averages, undefined scores and errors."""
 
 import numpy as np
 import pytest

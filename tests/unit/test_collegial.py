@@ -1,4 +1,4 @@
-"""Collegial revision: the queue of disagreements, and the gold that the decisions give."""
+"""Collegial revision: the queue of disagreements, and gold built from decisions."""
 
 from __future__ import annotations
 

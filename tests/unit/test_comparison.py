@@ -1,4 +1,4 @@
-"""What a comparison says: scores, paths, alignments, verdicts, explanation, plain JSON; on examples done by hand."""
+"""The results of a comparison: scores, paths, alignments, verdicts, explanation and JSON, on hand-solved examples."""
 
 from __future__ import annotations
 

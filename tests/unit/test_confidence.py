@@ -1,4 +1,4 @@
-"""Confidences of predicted values: where they come from, and how well they predict correctness."""
+"""Confidences of predicted values: their sources, and how well they predict correctness."""
 
 import json
 import math

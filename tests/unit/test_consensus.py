@@ -1,4 +1,4 @@
-"""Building gold documents: votes on every kind of place, flags, weights, and the files."""
+"""The consensus of annotators: votes on values, items and presence, flags, weights, and the written files."""
 
 from __future__ import annotations
 

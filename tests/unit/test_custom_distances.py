@@ -1,4 +1,4 @@
-"""Distances that users bring."""
+"""Distances defined by the user."""
 
 import math
 import pickle

@@ -1,4 +1,4 @@
-"""Custom distances and normalisers: what is claimed of them, how they fail, and how the commands load them."""
+"""Custom distances and normalisers: declared properties, failures, and loading by the commands."""
 
 import json
 import pickle
@@ -270,6 +270,7 @@ class TestCommands:
         output = self.run("schema", "check", "schema.json", "--certificate", functions=names)
         assert "claimed by its author" in " ".join(output.split())
 
+    @pytest.mark.slow
     def test_worker_processes_find_the_module(self):
         for side in ("gold", "predicted"):
             rows = [{"id": str(number), "name": f"Ada {number}"} for number in range(3000)]

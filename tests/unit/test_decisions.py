@@ -1,4 +1,4 @@
-"""Decisions files: what is read, and what is refused with file and line."""
+"""Decisions files: how they are read, and errors with file and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deep and cyclic Python objects: refused where they enter, with an error that says so."""
+"""Documents that are nested too deeply or contain themselves are refused with a clear error."""
 
 import sys
 import tracemalloc
@@ -56,8 +56,10 @@ def cyclic_object():
     return value
 
 
-@pytest.mark.parametrize("schema", SCHEMAS)
-@pytest.mark.parametrize("make", [lists, mixed])
+@pytest.mark.parametrize(
+    "schema", [*SCHEMAS[:3], *(pytest.param(each, marks=pytest.mark.slow) for each in SCHEMAS[3:])]
+)
+@pytest.mark.parametrize("make", [lists, pytest.param(mixed, marks=pytest.mark.slow)])
 def test_documents_of_the_greatest_depth_are_compared(schema, make):
     comparator, document = Comparator(schema), make(MAX_DEPTH)
     limit = sys.getrecursionlimit()
@@ -77,7 +79,7 @@ def test_documents_of_the_greatest_depth_are_compared(schema, make):
             "513 lists": lambda: lists(MAX_DEPTH + 1),
             "513 objects": lambda: objects(MAX_DEPTH + 1),
             "513 of both": lambda: mixed(MAX_DEPTH + 1),
-            "1000000 lists": lambda: lists(1_000_000),
+            "200000 lists": lambda: lists(200_000),
             "cyclic list": cyclic_list,
             "cyclic object": cyclic_object,
         }.items()
@@ -90,7 +92,7 @@ def test_deeper_and_cyclic_documents_are_refused(schema, make):
         try:
             with pytest.raises(DataError, match="Expected at most 512 nested lists and objects in the"):
                 comparator.compare(**sides)
-            assert tracemalloc.get_traced_memory()[1] < 50e6
+            assert tracemalloc.get_traced_memory()[1] < 10e6
         finally:
             tracemalloc.stop()
 
@@ -103,7 +105,7 @@ def test_the_error_names_the_side():
     assert "must not contain itself" in problem.hint
 
 
-@pytest.mark.parametrize("make", [lambda: lists(1_000_000), cyclic_list, cyclic_object])
+@pytest.mark.parametrize("make", [lambda: lists(200_000), cyclic_list, cyclic_object])
 def test_calls_of_custom_distances_do_not_count_as_depth(make):
     with pytest.raises(DataError, match="in the gold document"):
         Comparator(ANYTHING).most_calls(gold=make(), predicted=[])

@@ -1,4 +1,4 @@
-"""A declared distance measures something of what the normalisers leave, or it is refused: it is never dropped."""
+"""A distance that cannot apply to the values left by the normalisers is refused."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The built-in distances, on values with known results."""
+
 import math
 import pickle
 import random

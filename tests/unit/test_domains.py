@@ -1,4 +1,4 @@
-"""Distances that are metrics on what a schema allows, though not on everything: assumed, and not relied on."""
+"""Distances that are metrics only on the values that the schema allows: certified under that assumption."""
 
 from __future__ import annotations
 

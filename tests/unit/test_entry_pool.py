@@ -1,4 +1,4 @@
-"""Entries pooled: every distance is that of the entries compared by themselves, and the plainest costs of lists."""
+"""Distances between all entries of a corpus equal those of the entries compared alone."""
 
 from __future__ import annotations
 

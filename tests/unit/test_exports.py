@@ -1,4 +1,4 @@
-"""Tables that are asked for by the names of their files: which there are, in what forms, and what stands in them."""
+"""The tables that `--table` writes: their names, formats and contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floors of leaves, and scores of other tools that they express."""
+"""The option `floor` of a distance, and scores of other tools that it reproduces."""
 
 import json
 import random

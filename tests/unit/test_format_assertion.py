@@ -1,4 +1,4 @@
-"""The `format` keyword: an annotation by default, an assertion on request, and never skipped."""
+"""The keyword `format`: an annotation by default, checked on request."""
 
 import json
 from pathlib import Path

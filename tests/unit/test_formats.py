@@ -1,4 +1,4 @@
-"""The default distances of strings with a format, and decimal numbers as texts."""
+"""Default distances of strings with a `format`, and decimal numbers written as texts."""
 
 from decimal import Decimal
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Where missing values gather: by number of digits, by length and by position."""
+"""Groups of values that are missing more often than others: by number of digits, length and position."""
 
 import math
 import random
@@ -101,6 +101,7 @@ def test_lists_matched_by_transport_are_left_out():
     assert {key[0] for key in groups([("d", gold, gold[:-1])], schema)} == set()
 
 
+@pytest.mark.slow
 def test_groups_do_not_depend_on_the_number_of_workers():
     pairs = [(f"d{seed}", document(seed), damaged(document(seed), lambda at, _: at % 5)) for seed in range(150)]
     assert groups(pairs) == groups(pairs, workers=2)

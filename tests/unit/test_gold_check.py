@@ -1,4 +1,4 @@
-"""Gold checked before it is used: values under aliases, violations of the schema, documents that cannot be read."""
+"""Checks of gold: values under aliases, schema violations, and unreadable documents."""
 
 from __future__ import annotations
 

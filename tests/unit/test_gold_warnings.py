@@ -1,4 +1,4 @@
-"""Warnings about gold: duplicate entries, repeated and unsorted values, and what the schema declares but gold lacks."""
+"""Warnings about gold: duplicate entries, repeated and unsorted values, and declared fields that never occur."""
 
 from __future__ import annotations
 

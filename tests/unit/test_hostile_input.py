@@ -1,4 +1,4 @@
-"""Input that exhausts time or memory, or that libraries refuse with errors of their own."""
+"""Input that would exhaust time or memory, or raise errors inside libraries, is refused."""
 
 import json
 import time

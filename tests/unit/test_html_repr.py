@@ -1,4 +1,4 @@
-"""What a notebook shows of results."""
+"""The HTML of results in a notebook."""
 
 from __future__ import annotations
 

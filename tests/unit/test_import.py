@@ -1,4 +1,4 @@
-"""Lazy imports: `import arbitre` and `--help` load no numerical library, and commands load only what they use."""
+"""Importing the package, showing help and running a command load only the modules that are needed."""
 
 from __future__ import annotations
 
@@ -141,6 +141,7 @@ def test_an_evaluation_without_report_loads_only_what_it_uses(evaluation):
     assert modules & OPTIONAL == set()
 
 
+@pytest.mark.slow
 def test_an_evaluation_with_report_loads_the_report(evaluation):
     assert loaded(evaluation()) & OPTIONAL == {"jinja2", "arbitre.report.view", "arbitre.report.report_files"}
 

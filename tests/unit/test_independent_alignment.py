@@ -1,4 +1,4 @@
-"""Agreement and classes of list items: the values at a path do not decide which items are compared."""
+"""List items are aligned for agreement and classification without looking at the values that are compared."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ def test_items_of_an_inner_list_are_aligned_within_outer_items_that_other_fields
     assert found.by_path["/groups/*/people/*"].aligned_by == "all fields"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", [lambda _: {}, lambda _: {"name": "same"}])
 def test_random_values_that_nothing_identifies_agree_as_often_as_exchanged_values(beside):
     compare, values = Comparator(schema(**NAME)), []

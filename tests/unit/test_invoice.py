@@ -1,4 +1,4 @@
-"""An invoice with line items: a Pydantic model whose header fields are all wrong is called right nowhere."""
+"""Invoices whose header fields are wrong: document quality shows what the scores of the line items leave out."""
 
 from __future__ import annotations
 

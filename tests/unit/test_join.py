@@ -1,3 +1,5 @@
+"""Gold and predictions are joined by id and run, from records, files and folders."""
+
 import json
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Matching lists again with the bounds of an earlier comparison."""
+"""Lists are matched again with the quality bounds of an earlier comparison."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each annotator, and systems, against the consensus of the other annotators."""
+"""Each annotator, and each system, compared with the consensus of the other annotators."""
 
 from __future__ import annotations
 

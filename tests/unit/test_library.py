@@ -1,4 +1,4 @@
-"""What the command line does, done in Python: reading, evaluating, tables, files, reports."""
+"""The functions of the Python library: reading, evaluating, tables, files and reports."""
 
 import json
 import sys
@@ -194,6 +194,7 @@ class TestRunning:
         again = arbitre.evaluate(WORDS, changed, out=tmp_path, resume=True)
         assert again.micro.f1q < first.micro.f1q
 
+    @pytest.mark.slow
     def test_workers_change_no_byte(self, tmp_path):
         triples = [(str(number), ["Ada"], ["Ada", "x" * (number % 7)]) for number in range(800)]
         for workers in (1, 2):

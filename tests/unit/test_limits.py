@@ -1,4 +1,4 @@
-"""Limits: what is refused because of its size, as a failure of its document, before much work is done."""
+"""Documents beyond the size limits are failures, and are refused before much work is done."""
 
 import json
 from dataclasses import replace
@@ -87,6 +87,7 @@ def test_a_document_in_memory_that_no_file_could_contain_is_a_failure(name, side
     assert evaluation.by_document["b"].imq == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REASONS)
 def test_a_document_in_a_data_frame_that_no_file_could_contain_is_a_failure(name):
     document, reason, place = REASONS[name]
@@ -129,6 +130,7 @@ REASON = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["values", "bytes"])
 def test_a_file_of_one_document_beyond_the_limits_is_refused(tmp_path, name):
     path = tmp_path / "gold.json"

@@ -1,4 +1,4 @@
-"""Lists of which no table of all pairs is kept: exact, in bounded memory, within a stated amount of work."""
+"""Long lists are matched exactly, within a stated amount of memory and work."""
 
 import os
 import random

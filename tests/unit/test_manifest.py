@@ -1,4 +1,4 @@
-"""A manifest names the files of every pair, and what else is known of it."""
+"""Manifests name the files of every pair and its metadata."""
 
 import pytest
 

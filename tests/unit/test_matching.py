@@ -1,4 +1,4 @@
-"""The matchings on small matrices of qualities, and their catalogue."""
+"""The matchings on small quality matrices, and their catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory: compact columns, temporary databases, and at most the documented number of bytes per document."""
+"""Memory: compact columns, temporary databases, and the documented maximum of bytes per document."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
@@ -27,7 +28,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.join import join
 from arbitre.inputs.options import read_records
 from arbitre.statistics.sample import means
-from arbitre.storage.columns import GrowingArray, StringArray
+from arbitre.storage.columns import CompactTable, GrowingArray, StringArray
 from arbitre.storage.temporary import Database
 from arbitre.tally import COUNTS, NAMES
 
@@ -232,3 +233,34 @@ def test_ids_and_locations_stay_on_disk_beyond_a_cache(what):
         for size in (60_000, 120_000)
     )
     assert (many - few) / 60_000 < 50
+
+
+CELLS = st.floats() | st.integers(0, 70_000).map(float) | st.sampled_from([0.0, -0.0, 255.0, 256.0, 65535.0, 65536.0])
+PARTS = st.lists(st.integers(0, 4).flatmap(lambda rows: arrays(np.float64, (rows, 3), elements=CELLS)), max_size=4)
+
+
+@pytest.mark.slow
+@given(parts=PARTS)
+@example(parts=[np.array([[1.0, 2.0, 3.0]]), np.array([[256.0, -0.0, np.nan]]), np.array([[1e300, 0.5, -1.0]])])
+def test_a_table_holds_its_rows_bit_for_bit(parts):
+    table = CompactTable(3)
+    for part in parts:
+        table.extend(part)
+    rows = np.concatenate([np.empty((0, 3)), *parts])
+    assert table.floats().tobytes() == rows.tobytes()
+    assert np.asarray(table).tobytes() == rows.tobytes()
+    assert table.floats(2).tobytes() == np.ascontiguousarray(rows[:, :2]).tobytes()
+    assert len(table) == len(rows)
+
+
+def test_small_whole_numbers_take_one_byte():
+    table = CompactTable.of(np.array([[7.0, 300.0, 0.5]] * 10))
+    assert [column.nbytes for column in table.columns()] == [10, 20, 80]
+
+
+def test_a_column_changes_its_type_when_needed():
+    table = CompactTable(1)
+    for number in range(300):
+        table.extend(np.array([[float(number)]]))
+    table.pad(301)
+    assert table.floats()[:, 0].tolist() == [*map(float, range(300)), 0.0]

@@ -1,4 +1,4 @@
-"""Diagnostics of matrices: known values, edges, refusals."""
+"""Diagnostics of distance matrices: known values, edge cases and refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The consensus of minimum risk: properties of an aggregation, presence, evidence, and the comparison with annotators.
+"""The consensus of minimum risk: properties of an aggregation, presence, evidence, comparison with annotators.
 
 The properties are those by which Braylan, Marabella, Alonso and Lease (JAIR 2023) test models of aggregation.
 """
@@ -99,6 +99,7 @@ class TestAggregation:
         annotators = [spoiled(seed, 0.1) for seed in range(4)]
         assert consensus(*annotators, spam(9)) == consensus(*annotators)
 
+    @pytest.mark.slow
     def test_the_consensus_is_better_than_each_annotator_and_improves_with_their_number(self):
         annotators = [spoiled(seed, 0.3) for seed in range(7)]
         scores = [f1q(consensus(*annotators[:number])) for number in (3, 5, 7)]
@@ -218,6 +219,7 @@ class TestPresence:
 class TestStanding:
     """Each annotator is compared with the consensus of the others, their medoid, and each of them."""
 
+    @pytest.mark.slow
     def test_scores_are_those_against_the_annotator_who_is_left_out(self):
         annotators = {"a": TRUTH, "b": TRUTH, "c": TRUTH, "d": spam(1)}
         standing = build_consensus(Comparator(SCHEMA), annotators).standing
@@ -227,6 +229,7 @@ class TestStanding:
         assert standing.annotators["d"] < 0.3
         assert standing.consensus == standing.medoid  # TRUTH for each of them
 
+    @pytest.mark.slow
     def test_a_consensus_of_careless_annotators_agrees_better_than_the_best_of_them(self):
         annotators = {name: spoiled(seed, 0.25) for seed, name in enumerate("abcde")}
         standing = build_consensus(Comparator(SCHEMA), annotators).standing

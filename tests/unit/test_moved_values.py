@@ -1,4 +1,4 @@
-"""Moved values: what is reported as one moved value, and what chance explains."""
+"""Moved values: which are reported, and how many are expected by chance."""
 
 from __future__ import annotations
 
@@ -169,6 +169,7 @@ def test_a_custom_distance_is_not_called_again_for_moved_values():
     assert calls == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [5, 20, 60])
 def test_random_faults_are_rarely_reported_as_moved(size):
     """Wrong page numbers and misread names of independent entries, as in a poor transcription."""

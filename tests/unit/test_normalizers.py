@@ -1,3 +1,5 @@
+"""The built-in normalisers, on values with known results."""
+
 import pickle
 import sys
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""One declaration of an option makes the command line and the keyword arguments of Python."""
+"""Each option is declared once, for the command line and the keyword arguments of Python."""
 
 import importlib.util
 import inspect

@@ -1,4 +1,4 @@
-"""The number of exact, close, wrong, missing, spurious values, and of values of a wrong type, by path."""
+"""The numbers of exact, close, wrong, missing, spurious and wrongly typed values of each path."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Folders and files of `--out`: what is refused, what is replaced, and the messages."""
+"""The folder and files of `--out`: what is refused and what is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pointers, wildcard paths and their order."""
+"""JSON Pointers, wildcard paths and their order."""
 
 from __future__ import annotations
 

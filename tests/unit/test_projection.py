@@ -1,4 +1,4 @@
-"""Expressions that build what is compared: errors name the record and the expression, the signature has both."""
+"""Expressions that select what is compared: their errors, and their place in the signature."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The provenance of gold: its sidecar and its headline."""
+"""The provenance of gold: the file beside it, and its headline in the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas from Python types, MODULE:NAME and YAML; documents made of Python objects."""
+"""Schemas from Python types, MODULE:NAME and YAML; documents that are Python objects."""
 
 import dataclasses
 import enum

@@ -1,4 +1,4 @@
-"""The page of disagreements: self-contained, in both languages, and safe with hostile data."""
+"""The page of disagreements is self-contained, in two languages, and safe with hostile data."""
 
 from __future__ import annotations
 
@@ -86,6 +86,7 @@ def test_the_page_without_disagreements_says_so():
     assert "il n’y a rien à trancher" in Read(page(Language.FR, annotations=same)).seen
 
 
+@pytest.mark.slow
 def test_hostile_data_stay_text_and_nothing_external_is_loaded():
     text = hostile()
     read = Read(text)

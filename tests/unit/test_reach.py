@@ -1,4 +1,4 @@
-"""What values reach at a site, after normalisers and overrides: the certificate and the engine agree on it."""
+"""Values possible at a place of the schema after normalisers and overrides: certificate and scores agree on them."""
 
 from __future__ import annotations
 

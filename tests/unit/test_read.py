@@ -1,3 +1,5 @@
+"""Records in files: formats, ids, failures, and reading in several processes."""
+
 import io
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Aliases suggested for predicted fields under unknown keys: by their values, beyond chance, and never applied."""
+"""Suggested aliases for fields that predictions write under unknown keys."""
 
 from __future__ import annotations
 

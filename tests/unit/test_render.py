@@ -1,4 +1,4 @@
-"""Paths in tables of any width: broken at slashes, never inside a word where there is another way."""
+"""Tables in the terminal: the width of columns, broken paths, and columns that are left out."""
 
 from __future__ import annotations
 

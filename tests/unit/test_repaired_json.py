@@ -1,4 +1,4 @@
-"""What language models write around or instead of JSON; nothing is repaired without being told."""
+"""Text around JSON and damaged JSON in the answers of language models: what is read, and how repairs are reported."""
 
 import json
 

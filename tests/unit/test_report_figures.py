@@ -1,4 +1,4 @@
-"""Figures for publications: what they show, that they are drawn, and that the same view gives the same bytes."""
+"""Figures for publications: their data, their rendering, and equal bytes for equal data."""
 
 from __future__ import annotations
 

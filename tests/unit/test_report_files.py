@@ -1,4 +1,4 @@
-"""`arbitre evaluate`, `demo`, `report` and `figures`: the report beside the results, and made again from them."""
+"""The reports of `arbitre evaluate`, `demo`, `report` and `figures`, and their reproduction from results."""
 
 from __future__ import annotations
 
@@ -104,6 +104,7 @@ def test_demo_ends_with_the_report_of_both_systems(tmp_path, monkeypatch):
     assert list((tmp_path / "arbitre-demo").rglob("report.html")) == []
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     run("figures", results[0] / "evaluation.json", "--out", tmp_path / "figures")

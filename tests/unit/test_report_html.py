@@ -1,4 +1,4 @@
-"""The page: its numbers are those of the evaluation, it holds nothing but itself, and data stays text."""
+"""The report page shows the numbers of the evaluation, loads nothing external, and escapes data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from jsonschema import Draft202012Validator
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
 from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, observed
+from tests.unit.test_worst_documents import WORDS
+from tests.unit.test_worst_documents import document as worst_document
 
 import arbitre
 from arbitre import bundled
@@ -24,8 +27,9 @@ from arbitre.errors import clipped, show_hidden
 from arbitre.inputs.join import close_ids, repeated_gold, swapped_names
 from arbitre.inputs.provenance import DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
 from arbitre.report.build_view import build_subject
+from arbitre.report.document_tree import LITERAL, shown, spelled
 from arbitre.report.language import Language, Translator, catalogue
-from arbitre.report.render import SCRIPT, STYLE, render_page
+from arbitre.report.render import SCRIPT, STYLE, _brief, render_page
 from arbitre.report.render import VERDICT_GLYPHS as GLYPHS
 from arbitre.report.report_files import view_of
 from arbitre.report.standalone import embedded
@@ -416,3 +420,31 @@ def test_the_nine_runs_of_the_senate_make_a_small_page_with_every_entry():
     assert all(one["matrix"] is not None for one in documents)
     written = dict(tokens(json.loads(json.dumps(evaluation), parse_float=str, parse_int=str)))
     assert read.numbers == {pointer: {written[pointer]} for pointer in read.numbers}
+
+
+NESTED = [[[[[[[[[[[[[["end"]]]]]]]]]]]]]]
+SHOWN = [403, "403", '"403"', 1.5, "1.5", True, "true", None, "null", 2**60, str(2**60), [1], "[1]", {}, "{}", "Ada",
+          NESTED, str(NESTED).replace("'", '"'), f"{LITERAL}403", "NaN", " 403", "[" * 100_000]  # fmt: skip
+
+
+def test_different_values_have_different_texts():
+    texts = [spelled(shown(value)) for value in SHOWN]
+    assert [(a, b) for a, b in combinations(texts, 2) if a == b] == []
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "texts"),
+    [
+        ("403", 403, ['"403"', "403"]),
+        ("Ada", {"name": "Ada"}, ["Ada", '{"name":"Ada"}']),
+        ({"name": "Ada", "born": 1}, {"name": "Ada", "born": 2}, ["Ada"]),
+        ({"name": "Ada"}, {"name": "Ida"}, ["Ada", "Ida"]),
+    ],
+)
+def test_a_pair_is_named_by_both_values_unless_they_have_one_name(gold, predicted, texts):
+    assert _brief({"gold": gold, "predicted": predicted}) == texts
+
+
+def test_an_integer_that_a_browser_cannot_hold_differs_from_its_text():
+    (row,) = worst_document(WORDS, [str(2**60)], [2**60])["rows"]
+    assert row["entry"]["gold"] != row["entry"]["predicted"]

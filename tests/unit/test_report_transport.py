@@ -1,4 +1,4 @@
-"""Entries between which mass is moved, as a report has them: split over rows, with the plan beside the matrix."""
+"""Lists matched by transport in the report: entries split over rows, and the plan beside the matrix."""
 
 from __future__ import annotations
 

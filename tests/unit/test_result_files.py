@@ -1,4 +1,4 @@
-"""The files that an evaluation leaves behind."""
+"""The files that an evaluation writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written follows the published schemas, whatever was compared."""
+"""The written results are valid against the published JSON Schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several runs of one model: their spread, and the documents that are not judged alike."""
+"""Several runs of one model: the spread of their scores, and the documents on which they differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `x-arbitre` keyword: what each key does, and every way in which one is refused."""
+"""The keyword `x-arbitre`: the effect of each key, and the errors for invalid ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Schemas compiled: drafts, kinds, objects, maps, lists, limits, the explanation and the signature."""
+"""Compiled schemas: drafts, kinds, objects, maps, lists, limits, the explanation and the signature."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Overlays: annotations by wildcard path."""
+"""Overlays: annotations for wildcard paths in a separate file."""
 
 import json
 

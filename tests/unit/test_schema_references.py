@@ -1,4 +1,4 @@
-"""References: local, by name, into files, recursive, dynamic; never over a network."""
+"""References in schemas: local, by name, to files, recursive and dynamic, and never over a network."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The schema in a source: wrapped, at a pointer, or not there at all; and drafts that differ below the root."""
+"""The root of a schema: wrapped, at a pointer, or missing; and subschemas of another draft."""
 
 import json
 import pickle

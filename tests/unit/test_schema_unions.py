@@ -1,4 +1,4 @@
-"""Unions: which branch a value takes, and what holds across branches; allOf and conditions."""
+"""Unions in schemas: the branch that a value takes, comparisons across branches, `allOf` and conditions."""
 
 import enum
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Violations: what a prediction violates of its schema."""
+"""Schema violations of predictions."""
 
 import json
 import time
@@ -194,8 +194,8 @@ def test_deep_documents_are_validated():
     "definition",
     [
         {"$ref": "#/$defs/a"},
-        {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]},
-        {"if": {"$ref": "#/$defs/a"}},
+        pytest.param({"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}, marks=pytest.mark.slow),
+        pytest.param({"if": {"$ref": "#/$defs/a"}}, marks=pytest.mark.slow),
     ],
 )
 def test_a_reference_cycle_in_an_uncompared_part_is_an_error(definition):
@@ -288,6 +288,7 @@ def test_dependencies_of_draft_7_are_validated():
     assert found(schema, {"a": 1, "c": 1, "e": 1}) == [("", "dependencies"), ("", "required")]
 
 
+@pytest.mark.slow
 def test_a_cycle_beside_unevaluated_properties_is_an_error():
     node = {"unevaluatedProperties": False, "$ref": "#/$defs/a"}
     schema = {"$defs": {"a": node}, "properties": {"a": node}, "x-arbitre": {"distance": "exact"}}

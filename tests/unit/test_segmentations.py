@@ -1,4 +1,4 @@
-"""Distances between segmentations: their notations, their windows, and values that are not segmentations."""
+"""Distances between segmentations: notations, windows, and values that are not segmentations."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The identity of a measurement: its forms, and what does and does not change it."""
+"""The signature of a measurement: its formats, and the settings that change it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compressed files, Parquet tables, globs and several sources; and what is said where something is missing."""
+"""Compressed files, Parquet tables, globs and several sources; and errors about missing libraries and files."""
 
 import gzip
 import io

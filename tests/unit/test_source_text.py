@@ -1,4 +1,4 @@
-"""The search for values in the text that was given to the model."""
+"""The search for predicted values in the text given to the model."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Samples, intervals, paired comparisons, adjusted p and groups: the cases one can work out by hand."""
+"""Samples, intervals, paired comparisons, adjusted p-values and groups, on cases solved by hand."""
 
 from __future__ import annotations
 
@@ -344,6 +344,7 @@ def systems(count, size, seed=0, *, step=0.02):
     return [irq(*(4 * quality)) for quality in qualities]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_fifteen_systems_can_be_distinguished(average):
     """With 2,000 swaps the smallest p adjusted for 105 pairs was 105 / 2001 = 0.0525."""

@@ -1,3 +1,5 @@
+"""Strict JSON: exact values, and refused values with their pointer and line."""
+
 import sys
 import time
 

@@ -1,4 +1,4 @@
-"""Tables for papers: what they hold, and that no text breaks out of its cell."""
+"""Tables for papers: contents, and escaping in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scores of a tally: formulas, edge cases, means; figures from the sources and from hand."""
+"""The scores of a tally: formulas, edge cases and means, compared with published figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporary folders are deleted at the end of their process, or by a later one if it was killed; nothing else is."""
+"""Temporary folders are deleted when their process ends, or by a later process if it was killed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Transport plans on small tables: what they are, what they refuse, and what a schema may say of them."""
+"""Transport plans on small tables: their values, their errors, and their options in a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a corpus can be trusted: clusters, intervals, what chance scores, what the schema has that gold never shows."""
+"""Uncertainty of an evaluation: clusters, intervals, chance scores, and schema paths that gold never contains."""
 
 import csv
 import io
@@ -198,6 +198,7 @@ class TestChance:
     def test_all_pairs_of_a_small_corpus_have_no_standard_error(self):
         assert LETTERS.evaluate(triples(3)).chance.standard_error == 0.0
 
+    @pytest.mark.slow
     def test_the_standard_error_is_that_of_repeated_samples(self):
         rng = np.random.default_rng(0)
         lists = [

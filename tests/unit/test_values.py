@@ -1,4 +1,4 @@
-"""JSON equality, kinds, and what counts as absent."""
+"""JSON values: equality, canonical keys, kinds, nesting depth, and absent values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import enum
 from collections import OrderedDict
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from arbitre.errors import DataError
 from arbitre.values import ABSENT, MAX_DEPTH, Absence, Kind, canonical, check_depth, depth, equal, kind_of
@@ -143,3 +145,18 @@ def test_null_alone_is_absent_by_default():
 def test_absent_is_falsy_and_has_a_readable_repr():
     assert not ABSENT
     assert repr(ABSENT) == "ABSENT"
+
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, -0.0, 1.0, 0.5]) | st.sampled_from(["", "1"])
+)
+VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.lists(st.lists(SCALARS, max_size=1), max_size=2)
+
+
+@given(VALUES, VALUES)
+@example([1], [True])
+@example(["1", 1], ["1", 1.0])
+@example([[]], [0])
+@example([], "")
+def test_values_are_equal_exactly_if_their_canonical_keys_are(left, right):
+    assert equal(left, right) is (canonical(left) == canonical(right))

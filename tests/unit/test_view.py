@@ -1,4 +1,4 @@
-"""The view model: what it takes from the results, what it leaves open, and that it follows its schema."""
+"""The data of the report: computed from the results, and valid against its schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of tests and intervals: one sentence for the terminal, the report and its methods text."""
+"""Sentences about tests and intervals, the same in the terminal and in the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a corpus for its report: bounded, the worst first, the same however the corpus is divided."""
+"""The documents kept for the report are the worst ones, whatever the order of reading and the number of processes."""
 
 from __future__ import annotations
 

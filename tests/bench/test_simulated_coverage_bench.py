@@ -1,4 +1,4 @@
-"""The simulation of coverage and error rates runs; its short form is already enough for clear statements."""
+"""The simulation of coverage and error rates runs, and its short form confirms the coverage and the error rates."""
 
 import json
 import subprocess
