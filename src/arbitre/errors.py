@@ -1,4 +1,4 @@
-"""Structured errors: message, place (file, line, JSON Pointer) and a hint how to fix the problem."""
+"""Structured errors: message, location (file, line, JSON Pointer) and a hint on how to fix the problem."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ class SchemaError(ArbitreError):
 
 
 class DataError(ArbitreError):
-    """A document cannot be read or compared, or the data do not contain what is asked for, such as a path."""
+    """A document cannot be read or compared, or the data do not contain a requested path, column or id."""
 
 
 class OptionError(ArbitreError):
-    """An option is unknown, its value is invalid whatever the data, or the options of a call contradict each other.
+    """An option is unknown or has an invalid value, or the options of a call contradict each other.
 
-    Messages quote the names of options: `id_key`.
+    An invalid value is invalid for any data. Messages quote the names of options: `id_key`.
     """
 
 
@@ -145,7 +145,7 @@ class FunctionError(SolverError):
     document: int | None = None
 
     def placed(self, where: str, **place: Any) -> Self:  # noqa: ANN401  (fields of Problem)
-        """Return a copy with further text about the location, and with these fields of the problems."""
+        """Return a copy with text added about the location, and with these fields set in the problems."""
         error = type(self)(*(replace(problem, message=problem.message + where, **place) for problem in self.problems))
         error.values, error.document, error.__cause__ = self.values, self.document, self.__cause__
         return error
@@ -226,7 +226,7 @@ def _similar(word: str, known: list[str]) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    """Return the names, as many as have room. Names that are empty or contain spaces are in quotes."""
+    """Return as many names as fit. Names that are empty or contain spaces are in quotes."""
     written = [name if name and " " not in name else f'"{name}"' for name in names]
     lengths = accumulate(len(name) + 2 for name in written)
     count = max(sum(1 for length in lengths if length <= LISTED), 1)

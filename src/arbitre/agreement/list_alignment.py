@@ -50,7 +50,7 @@ BLOCK_CELLS: Final = 1 << 22
 """Maximum number of pairs of single values in the lists that are compared at a time; limits memory."""
 
 LAZY_BLOCK_CELLS: Final = 1 << 26
-"""Maximum number of these pairs for long lists, of which few pairs are compared."""
+"""Maximum number of pairs of single values in long lists, of which only few are compared."""
 
 _MARGIN: Final = 1e-6
 """Difference of distances that is added or left out so that a comparison does not depend on rounding."""
@@ -59,33 +59,33 @@ LEAST_PAIRS: Final = 20
 """Minimum number of pairs of different items for an estimate of their similarity."""
 
 MOST_PAIRS: Final = 5_000
-"""Maximum number of these pairs that are compared, and approximate maximum number of pairs that are matched."""
+"""Maximum number of pairs of different items that are compared; approximately also that of matched pairs."""
 
 SAME: Final = 0.4
-"""Position of the least quality of items that stand for the same thing, between the mean quality of different items (0)
-and the median quality of matched items (1)."""
+"""Position of the minimum quality of items that count as the same, between the mean quality of different items (0) and
+the median quality of matched items (1)."""
 
 USUAL_QUALITY: Final = 0.5
-"""Least quality of items that stand for the same thing, if there are too few pairs for an estimate."""
+"""Minimum quality of items that count as the same, if there are too few pairs for an estimate."""
 
 FIELD_LEVELS: Final = (1e-9, 0.5, 0.8, 1.0 - 1e-9)
-"""Least quality of each level but the first: the levels of a field that are counted apart as evidence."""
+"""Minimum quality of each level except the lowest. The levels of a field are counted separately as evidence."""
 
 SURE: Final = 6.0
-"""Logarithm of the odds from which two items certainly stand for the same thing, or for different things. More evidence
-about one pair of annotators does not outweigh that about others."""
+"""Maximum absolute log odds of two items. It limits how far the evidence from one pair of annotators can outweigh that
+from the others."""
 
 UNSEEN: Final = 0.2
-"""Observations of each level that are added to the evidence, since rare levels may not occur in the sample."""
+"""Number of observations that are added to each level, because rare levels may not occur in the sample."""
 
 MOST_SHARED: Final = 0.99
 """Maximum share of the items of a list that another list is expected to have; the estimate may exceed 1."""
 
 MAX_STEPS: Final = 50
-"""Maximum number of steps of the estimate of the evidence."""
+"""Maximum number of steps of expectation maximisation."""
 
 CONVERGED: Final = 1e-3
-"""Change of the weights of the evidence at which its estimate ends."""
+"""Change of the weights below which expectation maximisation ends."""
 
 MAX_KNOWN_CELLS: Final = 256
 """Maximum number of distances of lists whose alignment is kept for lists with the same distances."""
@@ -166,7 +166,7 @@ def item_codes(column: ListColumn, items: Column) -> Indices:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Gate:
-    """Raises the distances of items that must not be aligned, so that the items cost less alone.
+    """Raises the distances of items that must not be aligned, so that leaving them unaligned costs less.
 
     Attributes:
         column: The column of the lists.
@@ -228,10 +228,10 @@ def _of_items(column: ListColumn, codes: Indices | None, row: int) -> Indices:
 
 
 class _Sample:
-    """Pairs of items that stand for different things, and pairs of items of two annotators that may be the same.
+    """Pairs of items that are different, and pairs of items of two annotators that may be the same.
 
-    Two items in one list of one annotator stand for different things, unless they are equal. All pairs of some lists
-    are taken: few pairs would not show how seldom different items agree.
+    Two items in one list of one annotator are different, unless they are equal. All pairs of the selected lists are
+    used, because a small sample would not show how rarely different items agree.
 
     Attributes:
         different: Rows of the items of the first pairs; shape (2, pairs).
@@ -287,11 +287,12 @@ def _thinned(rows: Indices, most: int) -> Indices:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evidence:
-    """How much each field of two objects says about whether they stand for the same thing (Fellegi and Sunter, 1969).
+    """Weights of the fields as evidence that two objects are the same (Fellegi and Sunter, 1969).
 
     The quality of a field has one of five levels. Each level has a weight: the logarithm of its frequency among items
     that stand for the same thing, divided by its frequency among different items. The weights of the fields add up to
-    the odds that two items are the same. A field that one of the items lacks says nothing, nor do two empty lists.
+    the odds that two items are the same. A field that one of the items lacks has the weight 0, and so have two empty
+    lists.
 
     The frequencies among different items are counted on items in one list. Those among the same items, and the share of
     items that two annotators share, are the most probable ones (expectation maximisation), from the items of every two

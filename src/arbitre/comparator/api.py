@@ -1,4 +1,4 @@
-"""Functions that do what the commands `evaluate`, `rank`, `perturb` and `schema suggest-...` do."""
+"""The functions of the commands `evaluate`, `rank`, `perturb` and `schema suggest-...`."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ TABLES: Final = ("documents", "paths", "matches", "faults")
 
 
 class DetailReader(Protocol):
-    """What an evaluation does not hold: its entries, faults and values, and its files.
+    """Details that an evaluation does not hold itself: its entries, faults and values, and its files.
 
     They are read from the folder of the results or, if there is none, computed from the documents. All methods raise
     DataError if neither contains these results any more.
@@ -111,7 +111,7 @@ class DetailReader(Protocol):
         """Write all files to a folder of arbitre and return their names."""
 
     def complete(self, evaluation: Evaluation) -> bool:
-        """Return whether the folder of the evaluation is all there is, or has all files."""
+        """Return whether the folder of the evaluation has all files, or is the only source of the details."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -544,7 +544,7 @@ class Evaluation:
         """Return the state for pickling. The chance scores are computed first, because they need the documents."""
         factory = self.chance_factory and partial(_known, self.chance)
         state = vars(self) | {"chance_factory": factory}
-        state.pop("_written", None)  # belongs to this process
+        state.pop("_written", None)  # is only valid in this process
         return state
 
     def _repr_html_(self) -> str:
@@ -594,7 +594,7 @@ def extend(kind: type[E], results: Evaluation, **more: Any) -> E:  # noqa: ANN40
 
 
 def unavailable() -> DataError:
-    """Return the error for details of documents that are gone."""
+    """Return the error for documents that are no longer available."""
     return DataError.of(
         "The documents of this evaluation are no longer available",
         hint="Pass them as a list instead of an iterator, or write the results with `out`.",

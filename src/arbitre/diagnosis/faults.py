@@ -1,4 +1,4 @@
-"""The faults of a batch of documents, and what their repair would gain."""
+"""The faults of a batch of documents, and the gain of repairing them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FaultNodes:
         verdict: Code of the class of each fault.
         gold: Gold node, or NONE.
         predicted: Predicted node, or NONE.
-        node: The node from which the path and the entry follow.
+        node: The node that determines the path and the entry.
         lost: Contribution to the denominator of f1q minus twice the quality mass; divided by the denominator, the cost.
     """
 

@@ -105,7 +105,7 @@ def find_moved(
 
 
 class KeptEvidence:
-    """The values that agree in the pair that an item was matched in, and how improbable that is by chance."""
+    """Values that agree within a matched pair, and how improbable their agreement is by chance."""
 
     def __init__(self, faults: Sequence[LeafFaults]) -> None:
         self._faults = faults
@@ -126,8 +126,8 @@ def _doubtful(
 ) -> dict[tuple[int, int], DoubtfulAlignment]:
     """Return the doubtful alignments of a document, by the node of the gold item and that of the alternative.
 
-    The texts of a gold item that another predicted item has must be more improbable by chance than all values that
-    agree in its pair. At least one of the two items has a partner, or the list is matched by keys.
+    The texts that a gold item shares with another predicted item must be more improbable by chance than all values that
+    agree in its own pair. At least one of the two items has a partner, or the list is matched by keys.
     """
     groups: defaultdict[tuple[int, int], list[MoveCandidate]] = defaultdict(list)
     for candidate in candidates:

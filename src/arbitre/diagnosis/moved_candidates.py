@@ -92,7 +92,7 @@ class LeafFaults:
     counts: ValueCounts
     predicted_counts: ValueCounts
     coincidence: Floats
-    """Probability that unrelated values of a document are equal, at least; shape (documents,)."""
+    """Lower bound of the probability that unrelated values of a document are equal; shape (documents,)."""
     usual: UsualValues | None
     """How often the gold of a corpus has each value; None for a single pair."""
 
@@ -341,7 +341,7 @@ class FieldCoincidence:
         self._keys: dict[int, list[Hashable]] = {}
 
     def note(self, number: int, gold: int, other: int, predicted: int) -> None:
-        """Note wrong leaves of one object, of which one value may have moved: it is no coincidence if they are equal.
+        """Record wrong leaves of one object that may be one moved value: that they are equal is no coincidence.
 
         Args:
             number: Number of the column of the gold leaf.

@@ -61,7 +61,7 @@ class ValueCounts:
         self.single = np.bincount(self.keys[self.counts == 1] // width, minlength=size)
 
     def of(self, codes: Indices, documents: Indices) -> Indices:
-        """Return the number of gold values with each of these codes."""
+        """Return the number of gold values that have each of these codes."""
         if len(self.keys) == 0:
             return np.zeros(len(codes), dtype=np.intp)
         place = find_sorted(self.keys, documents * self.width + codes)
@@ -86,8 +86,8 @@ def coincidence(counts: Sequence[ValueCounts], wrong: Sequence[tuple[Indices, In
     """Return an estimate of the probability that unrelated values of a path are equal, for each document.
 
     It is the share of equal pairs among all pairs of a gold value and a predicted value, without values in the right
-    place, multiplied on each side by the share of the values that are wrong and that no wrong value of the other side
-    equals. It is high for unrelated documents with a closed vocabulary, and 0 if all wrong values may have moved.
+    place, multiplied, for each side, by the share of the wrong values that equal no wrong value of the other side. It
+    is high for unrelated documents with a closed vocabulary, and 0 if all wrong values may have moved.
 
     Args:
         counts: All gold values, and all predicted values.
@@ -110,10 +110,10 @@ class PathFrequencies:
 
     Attributes:
         total: Number of values.
-        unseen: Number of times that a value which at most one document has is expected to occur in as many values of
-            other documents (Good, 1953; Chao, 1987): 2 x values that two documents have / values that one has, at most
-            1. It is 0 if no document shares a value with another.
-        shared: Number of times that each value occurs which at least two documents have.
+        unseen: Expected number of occurrences, among as many values of other documents, of a value that occurs in at
+            most one document (Good, 1953; Chao, 1987): 2 x values that two documents have / values that one has, at
+            most 1. It is 0 if no document shares a value with another.
+        shared: Number of occurrences of each value that occurs in at least two documents.
     """
 
     total: int
@@ -189,7 +189,7 @@ class UsualValues(NamedTuple):
 
 
 def _leaf_values(plan: Plan, gold: Sequence[Json]) -> Iterator[tuple[str, list[Hashable]]]:
-    """Yield the values of each path of each document; of documents that cannot be read, none."""
+    """Yield the values of each path of each document, and nothing for documents that cannot be read."""
     try:
         columns = build_columns(plan, gold, ()) if gold else ()
     except DataError:

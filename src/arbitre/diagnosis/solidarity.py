@@ -33,10 +33,10 @@ EXCHANGES: Final = 10
 """Maximum number of times that the values of a document are exchanged for the solidarity by chance."""
 
 COMPARISONS: Final = 32
-"""Number of documents with exchanged values, if more than one exchange is made."""
+"""Maximum number of compared copies of documents, if values are exchanged more than once."""
 
 MAX_NODES: Final = 1 << 15
-"""Number of nodes of these documents, if more than one exchange is made."""
+"""Maximum number of nodes of these copies, if values are exchanged more than once."""
 
 
 @dataclass(eq=False, slots=True)
@@ -62,7 +62,7 @@ class LeafSums:
         Args:
             levels: The levels of the documents.
             documents: Number of documents.
-            close: Minimum quality of the pairs in the same entry that are kept where the matching is approximated.
+            close: Minimum quality of pairs in the same entry that an approximate matching keeps.
         """
         sums = cls(np.ones(documents, dtype=np.bool_))
         columns: dict[int, list[Level]] = {}
@@ -176,7 +176,7 @@ def solidarity_by_chance(plan: Plan, gold: Sequence[Json], predicted: Sequence[J
 
 
 def _leaves(site: Site) -> Iterator[Leaf | None]:
-    """Yield the ways to compare single values at a position in the schema."""
+    """Yield every way in which single values at a position of the schema are compared."""
     yield from (site.leaf, site.other)
     yield from (branch.leaf for branches in site.scalars.values() for branch in branches)
 

@@ -249,7 +249,7 @@ def _listed(name: str, sources: object) -> object:
 
 
 def _taken_from_memory(sources: Paths | Documents) -> dict[Any, Json | DataError] | list[Json | DataError] | None:
-    """Return documents in memory as JSON, each or the reason why it is none; None for paths."""
+    """Return documents in memory as JSON, with a DataError for each that is not JSON; None for paths."""
     if not _are_documents(sources):
         return None
     if isinstance(sources, Mapping):

@@ -178,7 +178,7 @@ def _cell_text(value: Any) -> str:  # noqa: ANN401  (a value of openpyxl)
 
 @dataclass(frozen=True, slots=True)
 class ColumnTypes:
-    """What the cells of a CSV file have in common, to infer a schema.
+    """Types that the cells of the columns of a CSV file have in common, to infer a schema.
 
     Attributes:
         integers: Columns in which all cells are integers, without leading zeros.

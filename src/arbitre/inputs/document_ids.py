@@ -61,7 +61,7 @@ ID_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "case": str.casefold,
     "file extension": partial(_EXTENSIONS.sub, ""),
 }
-"""What normalised ids do not distinguish, with the functions that remove it."""
+"""Differences that the normalisation of ids ignores, with the functions that remove them."""
 
 
 def normalized_id(identity: str) -> str:

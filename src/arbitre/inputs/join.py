@@ -443,7 +443,7 @@ _PREDICTED: Final = re.compile("predict|pred|answer|output", re.IGNORECASE)
 
 
 def close_ids(gold: Iterable[str], predicted: Iterable[str]) -> str | None:
-    """Return a note if ids of both sides differ only in what `--normalize-ids` ignores.
+    """Return a note if ids of the two sides differ only in ways that `--normalize-ids` ignores.
 
     Args:
         gold: Ids of gold documents without a prediction.

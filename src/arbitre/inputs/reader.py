@@ -415,7 +415,7 @@ class Reader:
         try:
             if self.expression is None or not self.texts:
                 record = self.opened(record)
-            else:  # the schema allows texts, but the expression is for what the answer contains
+            else:  # the schema allows texts, but the expression applies to the JSON in the answer
                 with suppress(DataError):
                     record = replace(self, texts=False).opened(record)
             if self.expression is not None:

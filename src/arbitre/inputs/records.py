@@ -18,7 +18,7 @@ SIDES: Final = ("gold", "predicted")
 """Keys of the documents in records that contain both."""
 
 IN_TEXT: Final = "JSON in a text"
-"""How a prediction was read that is valid JSON in a text."""
+"""Kind of repair of a prediction that is valid JSON within a text."""
 
 
 class ByteRange(NamedTuple):

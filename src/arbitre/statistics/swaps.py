@@ -96,7 +96,8 @@ class SwapSpread:
     def detectable(self, difference: float, critical: float) -> float | None:
         """Return the smallest true difference that is found significant with a probability of `POWER`.
 
-        Documents are assumed to be as many and as different as the observed ones. None if no difference can be found.
+        The number of documents and their variation are assumed to be those observed. None if no difference can be
+        found.
         """
         square = 1.0 - critical * critical * self.shares
         if not square > TIE_TOLERANCE or not self.shares < 1.0:
@@ -163,7 +164,7 @@ def swapped(
         pairs: For each family, indices of two systems each.
         alpha: Level of the tests before correction.
         tests: Number of tests that are corrected together, which determines the number of random swaps.
-        seed: Random seed. All pairs of families with as many units use the same random swaps.
+        seed: Random seed. All pairs of families with the same number of units use the same random swaps.
         enumerated: Maximum number of differing units for which all swaps are enumerated.
         chunk_cells: Maximum number of values computed at once; does not change the results.
     """
@@ -237,7 +238,7 @@ class _Family:
     def sizes(self, picked: Floats) -> Floats:
         """Return the absolute differences after swaps, divided by their spread; infinity if a score is undefined.
 
-        A swap moves from a to b the sums that it picks of a, minus those of b.
+        For the units that it picks, a swap moves the sums of a to b and those of b to a.
 
         Args:
             picked: Sums of the columns of all systems over the units of each swap; shape (swaps, columns).
@@ -278,7 +279,7 @@ class _Test:
 
     @property
     def cells(self) -> int:
-        """Number of values that are computed of each swap."""
+        """Number of values that are computed for each swap."""
         return len(self._order) * int(self._family.totals.shape[1])
 
     def add(self, picked: Floats) -> None:
@@ -313,7 +314,7 @@ class _Test:
 
 
 def _try(tests: Sequence[_Test], seed: int, cells: int) -> None:
-    """Try the swaps of tests. One matrix of random swaps serves all tests with as many units."""
+    """Try the swaps of tests. One matrix of random swaps serves all tests with the same number of units."""
     together: dict[tuple[int, ...], list[_Test]] = {}
     for at, test in enumerate(tests):
         together.setdefault((at, 0, 0) if test.exact else (-1, len(test.every), test.tried), []).append(test)

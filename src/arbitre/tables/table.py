@@ -41,7 +41,7 @@ PLACE: Final = "{:.2f}".format
 """Number formats."""
 
 EARLY: Final = 10
-"""Least `TableColumn.drop` of a column that is left out before any text is wrapped."""
+"""Minimum `TableColumn.drop` of columns that are left out before any text is wrapped."""
 
 _LEAST: Final = 5e-5
 
@@ -72,7 +72,7 @@ def probability(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    r"""TableColumn of a table.
+    r"""A column of a table.
 
     Attributes:
         name: Header; "\n" breaks it on terminals.

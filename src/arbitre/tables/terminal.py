@@ -33,9 +33,9 @@ STYLES: Final = {"": "", "strong": "bold", "weak": "dim"}
 _GAP: Final = 3
 """Number of characters between two columns."""
 _ROOM: Final = 20
-"""Width of a path, or of a word, from which it is broken rather than a column left out."""
+"""Width above which a path or a word is broken, instead of leaving a column out."""
 _NARROW: Final = 6
-"""Minimum width of a text of which even words are broken."""
+"""Minimum width of a text column; below the length of a word, words are broken."""
 _FEWEST: Final = 2
 """Minimum number of columns."""
 
@@ -53,7 +53,7 @@ _WORDS: Final = re.compile(r"(?:[^\s/_.-]|\.(?=\d))*(?:[\s/_-]|\.(?!\d))+|(?:[^\
 def render(
     table: Table, width: int, *, most: int | None = None, rest: str = "more with --format json", ways: str = WAYS
 ) -> RenderableType:
-    """Return a table for a terminal, with its title, its notes, and what is not shown of it.
+    """Return a table for a terminal, with its title, its notes, and a line on the rows and columns that are not shown.
 
     Columns are left out in the order of `TableColumn.drop` until the table fits, then texts are wrapped.
 
@@ -61,7 +61,7 @@ def render(
         table: The table.
         width: Width of the terminal.
         most: Maximum number of rows.
-        rest: What the other rows are, and how to see them.
+        rest: Description of the rows that are not shown, and how to see them.
         ways: How to see the columns that are left out.
     """
     table, dropped = _fit_columns(table, width)

@@ -171,7 +171,7 @@ class Assembly:
         )
 
     def _value(self, place: Place) -> Json:
-        """Return the value of a place. A container of which unanimity keeps nothing is left out."""
+        """Return the value of a place. A container in which unanimity keeps nothing is left out."""
         vote = self.votes[place]
         if vote.family is None or vote.family is SCALAR:
             return vote.value
@@ -324,7 +324,7 @@ def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int])
     if len(positions) > MAX_RANKED or all(
         _increasing([positions[at][annotator] for at in ranked if annotator in positions[at]]) for annotator in lengths
     ):
-        return ranked  # saves the table of pairs
+        return ranked  # avoids the table of pairs
     # In row i and column j: how many annotators place element i before j, minus how many place it after j.
     before = np.zeros((len(positions), len(positions)), dtype=np.int64)
     for annotator in lengths:

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     """Documents of each annotator, by id."""
 
 Votes = tuple[int, int]
-"""Number of annotators who have an item, and number of those who could have it."""
+"""Number of annotators who have an item, and number of annotators who could have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Presence:
         return _probability(votes, self.omitted, self.shared, self.real)
 
     def expected(self, votes: Votes) -> float:
-        """Return the expected number of real items for an item with these votes, with those that everybody omits."""
+        """Return the expected number of real items for an item with these votes, with items that everybody omits."""
         return self.probability(votes) * (1.0 + (_unseen(votes[1], self.omitted) if votes[1] > 1 else 0.0))
 
     def _half_of_best_f1(self, counts: Mapping[Votes, int]) -> float:
@@ -383,7 +383,7 @@ def standing_of(
     keys = shared[:: max(1, -(-len(shared) // MAX_HELD_OUT))]
     if len(names) < LEAST_VOTERS or not keys:
         return None
-    pairs = list(permutations(names, 2))  # who is compared with whom
+    pairs = list(permutations(names, 2))  # the annotators of each comparison
     given = [(annotations[gold][key], annotations[own][key]) for own, gold in pairs for key in keys]
     rows, _ = compared(plan, [gold for gold, _ in given], [own for _, own in given])
     tallies = dict(zip(pairs, rows.reshape(len(pairs), len(keys), 5), strict=True))
