@@ -35,6 +35,15 @@ _ALIGNED: Final = {
 }
 """What items are aligned by, in a few letters."""
 
+_ALPHAS: Final = {
+    "alpha_d": "alpha_d: with the distances of the schema.",
+    "alpha_d2": "alpha_d2: with the squared distances of the schema.",
+    "alpha_nominal": "alpha_nominal: values are equal or different.",
+    "alpha_ordinal": "alpha_ordinal: for ordered categories.",
+    "alpha_interval": "alpha_interval: for numbers.",
+}
+"""Explanations of the kinds of Krippendorff's alpha."""
+
 _PATH: Final = TableColumn("path", kind="path")
 
 
@@ -50,7 +59,9 @@ def by_path(found: Mapping[str, Coefficient]) -> Table:
         (path, each.name, each.value, _interval(each), each.items, *[_ALIGNED[each.aligned_by]] * aligned)
         for path, each in found.items()
     ]
-    return Table.of("Agreement by path", heads, rows)
+    kinds = [text for name, text in _ALPHAS.items() if any(each.name == name for each in found.values())]
+    note = " ".join(["Krippendorff's alpha: 1 is full agreement, 0 the agreement expected by chance.", *kinds])
+    return Table.of("Agreement by path", heads, rows, notes=(note,) * bool(kinds))
 
 
 def chance(found: Mapping[str, Coefficient]) -> Table:

@@ -77,7 +77,12 @@ def pairs(found: Iterable[PairwiseResult]) -> Table:
 
 def winners(ranking: Ranking) -> Table:
     """Return the highest and second-highest score of every path, and the systems with the highest."""
-    head = (TableColumn("path", kind="tree"), *columns(ranking.score, "next", written=SCORE), TableColumn("system"))
+    head = (
+        TableColumn("path", kind="tree"),
+        TableColumn(ranking.score, SCORE),
+        TableColumn("second", SCORE, key="next"),
+        TableColumn("system"),
+    )
     rows = []
     for path, names in ranking.winners.items():
         known = ranking.by_path[path]
@@ -92,7 +97,8 @@ def lacking(ranking: Ranking) -> Table:
     best = ranking.systems[0]
     head = (TableColumn("path", kind="tree"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    return Table.of(f"Loss of {best.name} by path", head, rows, _short_signature(ranking))
+    note = f"Share of loss: share of the leaf quality that {best.name} does not reach."
+    return Table.of(f"Loss of {best.name} by path", head, rows, _short_signature(ranking), notes=(note,))
 
 
 def levels(factors: Sequence[Factor]) -> Table:
