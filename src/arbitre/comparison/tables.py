@@ -145,7 +145,8 @@ def survival(curve: Curve, thresholds: Sequence[float]) -> Table:
         *columns("precision", "recall", "f1", "pq", written=SCORE),
     )
     rows = [(point.threshold, point.precision, point.recall, point.f1, point.pq) for point in points]
-    return Table.of("Survival curve: scores at a minimum pair quality", heads, rows)
+    note = "Only pairs of at least this quality count as found. pq: f1q of these pairs."
+    return Table.of("Survival curve: scores at a minimum pair quality", heads, rows, notes=(note,))
 
 
 def published(figures: Mapping[str, float]) -> Table:
