@@ -40,7 +40,7 @@ MATCHINGS: Final[dict[str, Any]] = {
 
 
 def planted() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the gold documents by id, and the copies for each kind of fault; `none` has gold itself."""
+    """Return the gold documents by id, and the copies for each kind of fault; `none` is gold itself."""
     lines = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     gold = {line.pop("id"): line for line in map(json.loads, lines)}
     copies = {
@@ -82,7 +82,7 @@ def tables(scores: dict[str, dict[str, arbitre.Scores]]) -> str:
 
 
 def made(page: str) -> str:
-    """Return the page with the tables made again."""
+    """Return the page with the tables computed again."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}{tables(measured())}{END}{after}"

@@ -36,7 +36,7 @@ SHARED_AFTER: Final = 2
 
 
 def reference(page: str) -> str:
-    """Return the reference with its tables of options made anew."""
+    """Return the reference with its tables of options regenerated."""
     sections = re.split(r"(?m)^(?=### )", page)
     earlier: dict[Option, str] = {}
     for at, section in enumerate(sections):
@@ -48,7 +48,7 @@ def reference(page: str) -> str:
 
 
 def _rows(words: str, earlier: dict[Option, str]) -> Iterator[str]:
-    """Yield the rows of a command. Options that an earlier command has, too, are in one row with its name."""
+    """Yield the rows of a command. Options that an earlier command also has are in one row with its name."""
     same: dict[str, list[Option]] = defaultdict(list)
     for option in options_of(DECLARATIONS[words]):
         if not option.positional:
@@ -87,7 +87,7 @@ def _meaning(option: Option) -> str:
 
 
 def module(text: str) -> str:
-    """Return the source of a module with its blocks of options made anew."""
+    """Return the source of a module with its blocks of options regenerated."""
     return BLOCK.sub(lambda found: _block(text, found), text)
 
 
