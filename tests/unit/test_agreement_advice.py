@@ -291,6 +291,7 @@ class TestIntervals:
         result = agreement.structural(Comparator(PARTIES), documents(ada="AABBAB" * 2, bob="ABBBAB" * 2))
         assert "Fewer than 30 documents (12): the intervals are probably too narrow." in result.notes
 
+    @pytest.mark.slow
     def test_a_higher_level_gives_a_wider_interval(self):
         low, high = (
             agreement.structural(Comparator(SPEAKERS), pages(LETTERS), level=level, resamples=100).alpha.interval

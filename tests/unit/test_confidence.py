@@ -46,6 +46,7 @@ def split(text, logprobs):
 
 
 class TestSpans:
+    @pytest.mark.slow
     @given(DOCUMENTS, st.booleans(), st.sampled_from([None, 2]))
     def test_every_value_is_found_in_the_text(self, document, ascii_only, indent):
         text = json.dumps(document, ensure_ascii=ascii_only, indent=indent).encode()

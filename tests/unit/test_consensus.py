@@ -400,6 +400,7 @@ class TestDawidSkene:
         assert {own.flag for own in estimated.disagreements} == {"weak majority"}
         assert "err independently" in estimated.notes[0]
 
+    @pytest.mark.slow
     def test_the_same_votes_give_the_same_bytes(self):
         pytest.importorskip("crowdkit")
         _, annotations = votes("ab", "xyz")

@@ -230,6 +230,7 @@ def test_compare_shows_the_solidarity_and_the_moved_values(files):
     assert "Moved values" in text
 
 
+@pytest.mark.slow
 def test_evaluate_flat_shows_the_flat_comparison_alone(files):
     arguments = ["evaluate", "--schema", files["schema"]]
     for side in ("gold", "predicted"):

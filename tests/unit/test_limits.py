@@ -32,6 +32,7 @@ REASONS = {
     "surrogate": (SURROGATE, "Expected text of whole Unicode characters, got the lone surrogate '\\ud800'", "/name/1"),
     "bomb": (BOMB, "Expected at most ", None),
 }
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "values")) for name in REASONS]
 
 
 def conversions(monkeypatch, module, name):
@@ -73,7 +74,7 @@ def test_too_many_digits_within_a_text_are_a_failure_of_the_document():
 
 
 @pytest.mark.parametrize("side", ["gold", "predicted"])
-@pytest.mark.parametrize("name", REASONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_document_in_memory_that_no_file_could_contain_is_a_failure(name, side):
     document, reason, place = REASONS[name]
     with pytest.raises(DataError, match=reason.replace("\\", "\\\\")) as caught:
@@ -87,8 +88,7 @@ def test_a_document_in_memory_that_no_file_could_contain_is_a_failure(name, side
     assert evaluation.by_document["b"].imq == 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", REASONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_document_in_a_data_frame_that_no_file_could_contain_is_a_failure(name):
     document, reason, place = REASONS[name]
     frame = pd.DataFrame({"id": ["a", "b"], "gold": [NAME, NAME], "predicted": [document, NAME]})

@@ -240,13 +240,20 @@ def test_several_evaluations_require_out(results):
     run("report", out / "evaluation.json", out / "evaluation.json", code=2)
 
 
-@pytest.fixture
-def ranking(tmp_path):
-    """The folder of a ranking."""
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory):
+    """The folder of a ranking, which no test changes."""
+    folder = tmp_path_factory.mktemp("ranked") / "r"
     sides = {name: bundled.demo() / f"{name}.jsonl" for name in ("gold", "careful", "hasty")}
     systems = [f"{name}={sides[name]}" for name in ("careful", "hasty")]
-    run("rank", *systems, "--gold", sides["gold"], "--schema", SCHEMA, "--out", tmp_path / "r", "--workers", "1")
-    return tmp_path / "r"
+    run("rank", *systems, "--gold", sides["gold"], "--schema", SCHEMA, "--out", folder, "--workers", "1")
+    return folder
+
+
+@pytest.fixture
+def ranking(ranked, tmp_path):
+    """A copy of the folder of a ranking."""
+    return shutil.copytree(ranked, tmp_path / "r")
 
 
 def test_the_report_of_a_ranking_is_made_again_byte_for_byte(ranking, tmp_path):

@@ -90,6 +90,7 @@ def test_negligible_parts_are_omitted_and_counted():
     assert found["matrix"]["plan"]["cells"] == [[0, 0, 1.0], [1, 1, 1.0]]
 
 
+@pytest.mark.slow
 def test_every_entry_has_a_row_even_if_all_parts_are_negligible():
     size = 120
     found = document(words({"solver": "sinkhorn", "epsilon": 50.0}), ["a"] * size, ["a"] * size)

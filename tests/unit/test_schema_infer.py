@@ -66,6 +66,7 @@ def test_a_value_that_is_not_json_is_an_error(document):
         Comparator.infer([document])
 
 
+@pytest.mark.slow
 def test_deep_documents_are_inferred_and_compared():
     document = 1
     for _ in range(400):

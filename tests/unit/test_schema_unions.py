@@ -427,6 +427,7 @@ class TestRecursiveUnions:
         across = comparator.compare(gold=value(10), predicted=value(10, "quotient"))
         assert across.by_path()["/left/left/value"].quality == 1.0
 
+    @pytest.mark.slow
     def test_definitions_that_all_refer_to_each_other_are_compared(self):
         names = [f"d{n}" for n in range(30)]
         definitions = {

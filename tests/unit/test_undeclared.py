@@ -104,7 +104,7 @@ def mixed_values(keys, seed):
     return values | {f"b{key}": chance.choice([[1, "a"], {"x": 1}, {}, []]) for key in range(0, keys, 40)}
 
 
-@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("listed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_keys_that_share_a_column_have_the_same_results_to_the_last_bit(listed, monkeypatch):
     weighted = {name: {"x-arbitre": {"weight": weight}} for name, weight in (("a1", 0.1), ("b2", 0.37))}
     items = {"type": "object", "properties": weighted}
