@@ -159,3 +159,11 @@ def test_names_of_factors_are_broken_between_words(corpus):
 )
 def test_only_a_word_without_room_is_broken(text, room, lines):
     assert wrapped(text, room).split("\n") == lines
+
+
+@pytest.mark.parametrize("command", ["perturb", "schema suggest-gate"])
+def test_a_paragraph_of_the_help_fills_the_width(command):
+    shown = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
+    paragraph = [line.strip() for line in shown.splitlines() if line.startswith((" Writes", " Prints"))]
+    assert len(paragraph) == 1
+    assert paragraph[0].endswith(".")

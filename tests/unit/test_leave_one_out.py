@@ -129,7 +129,12 @@ def test_documents_that_unanimity_leaves_out_are_not_compared():
         ({"ada": {}}, {}, {}, "Expected at least two annotators, got 1"),
         (corpus(ada=["a"], bob=["a"]), corpus(ada=["a"]), {}, "'ada' twice"),
         (corpus(ada=["a"], bob=["a"]), {}, {"strategy": "mean"}, "Expected `strategy` to be a known name"),
-        (corpus(ada=["a"], bob=["a"]), {}, {"strategy": "collegial"}, "majority, unanimity or dawid-skene"),
+        (
+            corpus(ada=["a"], bob=["a"]),
+            {},
+            {"strategy": "collegial"},
+            "minimum-risk, majority, unanimity or dawid-skene",
+        ),
         (corpus(ada=["a"], bob=["a"], cy=["a"]), {}, {"weak_margin": 2.0}, "Expected `weak_margin`"),
     ],
     ids=["one", "same-name", "strategy", "collegial", "margin"],
