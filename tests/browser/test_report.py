@@ -9,7 +9,7 @@ import pytest
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
 from tests.unit.test_report_transport import SPLIT, WEIGHED
-from tests.unit.test_view import made_factor, observed
+from tests.unit.test_report_view import made_factor, observed
 from tests.worst_documents import keeping
 
 import arbitre

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.unit.test_view import PAIRS, PEOPLE, filled, made_factor, observed
+from tests.unit.test_report_view import PAIRS, PEOPLE, filled, made_factor, observed
 
 import arbitre
 from arbitre.report.build_view import build_subject

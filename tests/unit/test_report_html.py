@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
-from tests.unit.test_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, observed
+from tests.unit.test_report_view import PAIRS, PEOPLE, SCHEMA, filled, made_factor, observed
 from tests.unit.test_worst_documents import WORDS
 from tests.unit.test_worst_documents import document as worst_document
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.test_view import errors, observed
+from tests.unit.test_report_view import errors, observed
 from tests.worst_documents import keeping
 
 import arbitre
