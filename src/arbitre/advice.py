@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 import numpy as np
 
 from arbitre.errors import DataError, OptionError
+from arbitre.options import formerly
 from arbitre.paths import STAR, parse
 from arbitre.tables.table import SHARE, Table, TableColumn, columns
 from arbitre.tables.table import count as whole
@@ -38,6 +39,7 @@ class Confusion(Protocol):
     def matrix(self) -> Any: ...  # noqa: ANN401  (an array)
 
 
+@formerly(alpha="significance")
 @dataclass(frozen=True)
 class Thresholds:
     """When a finding is reported.
@@ -51,7 +53,7 @@ class Thresholds:
     """Minimum number of training examples of a class."""
     imbalance: float = 10.0
     """A class is rare if the largest class has more than RATIO times as many examples."""
-    alpha: float = 0.05
+    significance: float = 0.05
     """Significance level: training and test data differ if p is below P."""
     confused: float = 0.1
     """Report two classes as confused if at least this share of their values is confused."""
@@ -63,7 +65,7 @@ class Thresholds:
         for name, valid, expected in (
             ("min_examples", self.min_examples >= 0, "at least 0"),
             ("imbalance", self.imbalance >= 1, "at least 1"),
-            ("alpha", 0 < self.alpha < 1, "between 0 and 1"),
+            ("significance", 0 < self.significance < 1, "between 0 and 1"),
             ("confused", 0 < self.confused <= 1, "above 0 and at most 1"),
             ("min_confused", self.min_confused >= 1, "at least 1"),
         ):
@@ -336,7 +338,7 @@ def _imbalance(side: str, counts: Mapping[str, int], limits: Thresholds) -> Iter
 def _different(
     counts: Mapping[str, int], tested: Mapping[str, int], distribution: DistributionTest | None, limits: Thresholds
 ) -> Iterator[AdviceFinding]:
-    if distribution is None or distribution.p >= limits.alpha:
+    if distribution is None or distribution.p >= limits.significance:
         return
     sizes = sum(counts.values()), sum(tested.values())
     shares = {

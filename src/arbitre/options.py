@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, wraps
 from inspect import Parameter
 from pathlib import Path  # noqa: TC003  (the types are read at run time)
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
+from arbitre.errors import OptionError
 from arbitre.values import MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Option:
         metavar: Placeholder of the value in `--help`.
         positional: Whether it is an argument of the command.
         flags: Names on the command line, if they are not derived from the name.
+        former: Names on the command line of earlier versions, which work but are not shown.
         least: Minimum of a number.
         most: Maximum of a number.
         parser: Function that parses the value, as MODULE:NAME. It is imported when the option is given.
@@ -77,6 +79,7 @@ class Option:
     metavar: str | None = None
     positional: bool = False
     flags: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
     parser: str | None = None
@@ -150,6 +153,37 @@ def spelled_out(*groups: type, **further: Any) -> Callable[[_Function], _Functio
         ]
         function.__signature__ = shown.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
         return function
+
+    return decorate
+
+
+def formerly(**names: str) -> Callable[[_Function], _Function]:
+    """Decorate a function, or a class, so that it also takes arguments by their names in earlier versions.
+
+    Its signature shows only the present names.
+
+    Args:
+        **names: The present name of each former name.
+
+    Raises:
+        OptionError: By the function, if an argument is given by both names.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        if isinstance(function, type):
+            function.__init__ = decorate(function.__init__)  # type: ignore[misc]
+            return function
+
+        @wraps(function)
+        def call(*args: Any, **given: Any) -> Any:  # noqa: ANN401  (those of the function)
+            for old, new in names.items():
+                if old in given:
+                    if new in given:
+                        raise OptionError.of(f"Expected one of `{new}` and `{old}`, its former name, got both.")
+                    given[new] = given.pop(old)
+            return function(*args, **given)
+
+        return cast("_Function", call)
 
     return decorate
 
@@ -423,13 +457,14 @@ class Evaluation:
         field="Sequence[str] = ()",
         more="See [corpora](corpora.md#tables-for-papers).",
     )
-    score: list[str] = option(
+    table_score: list[str] = option(
         (),
         "Score to show in the Markdown and LaTeX tables. May be repeated.",
         "SCORE",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",
         more="Default: `f1q`, `imq`, `irq` and `amq`.",
+        former=("--score",),
     )
 
 
@@ -450,7 +485,9 @@ class Thresholds:
     imbalance: float = option(
         10.0, "A class is rare if the largest class has more than RATIO times as many examples.", "RATIO"
     )
-    alpha: float = option(0.05, "Significance level: training and test data differ if p is below P.", "P")
+    significance: float = option(
+        0.05, "Significance level: training and test data differ if p is below P.", "P", former=("--alpha",)
+    )
     confused: float = option(
         0.1, "Report two classes as confused if at least this share of their values is confused.", "SHARE"
     )

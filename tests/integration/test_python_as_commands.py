@@ -74,7 +74,7 @@ SIDES = "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY
 
 
 def test_an_evaluation_writes_the_further_tables():
-    tables = ["--table", "paths.tex", "--table", "documents.parquet", "--table", "groups.md", "--score", "irq"]
+    tables = ["--table", "paths.tex", "--table", "documents.parquet", "--table", "groups.md", "--table-score", "irq"]
     options = ["--overlay", "overlay.json", "--close", "0.9", "--cluster-by", "page_0[1-3]|page", "--validate"]
     run("evaluate", *SIDES, *options, *tables, "--out", "command", "--workers", "1")
     evaluation = arbitre.evaluate(

@@ -42,7 +42,7 @@ def test_a_class_that_only_the_test_data_contain_has_too_few_training_examples()
 
 
 def test_a_class_absent_from_the_test_data_is_reported():
-    assert checks_and_labels({"a": 20, "b": 20, "c": 20}, {"a": 9, "b": 9}, thresholds=Thresholds(alpha=1e-9)) == [
+    assert checks_and_labels({"a": 20, "b": 20, "c": 20}, {"a": 9, "b": 9}, thresholds=Thresholds(significance=1e-9)) == [
         ("absent-from-test", "c")
     ]
 
@@ -51,7 +51,7 @@ def test_a_class_is_rare_if_the_largest_has_more_than_ten_times_as_many():
     assert checks_and_labels({"a": 200, "b": 20}) == []
     assert checks_and_labels({"a": 201, "b": 20}) == [("imbalance", "b")]
     assert checks_and_labels({"a": 201, "b": 20}, thresholds=Thresholds(imbalance=11)) == []
-    assert checks_and_labels({"a": 50, "b": 50}, {"a": 55, "b": 5}, thresholds=Thresholds(alpha=1e-9)) == [
+    assert checks_and_labels({"a": 50, "b": 50}, {"a": 55, "b": 5}, thresholds=Thresholds(significance=1e-9)) == [
         ("imbalance", "b")
     ]
 
@@ -125,7 +125,7 @@ def test_missing_labels_and_labels_that_are_not_texts_are_refused(labels):
 
 
 @pytest.mark.parametrize(
-    "options", [{"imbalance": 0.5}, {"alpha": 0}, {"confused": 0}, {"min_confused": 0}, {"min_examples": -1}], ids=str
+    "options", [{"imbalance": 0.5}, {"significance": 0}, {"confused": 0}, {"min_confused": 0}, {"min_examples": -1}], ids=str
 )
 def test_thresholds_out_of_range_are_refused(options):
     with pytest.raises(OptionError, match=f"Expected `{next(iter(options))}`"):

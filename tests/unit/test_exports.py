@@ -117,7 +117,9 @@ class TestEvaluate:
 
     def test_text_tables_show_the_named_scores_and_data_files_show_all(self):
         names = ("documents.md", "paths.md", "groups.md", "groups.csv", "paths.parquet", "documents.parquet")
-        evaluate("--out", "out", "--cluster-by", "page", *wanted(*names), "--score", "omq", "--score", "irq")
+        evaluate(
+            "--out", "out", "--cluster-by", "page", *wanted(*names), "--table-score", "omq", "--table-score", "irq"
+        )
         heads = {name: Path("out", name).read_text("utf-8").splitlines()[0] for name in names if name.endswith("md")}
         assert heads == {
             "documents.md": "| document | gold | predicted | matched | omq | irq |",
@@ -173,7 +175,7 @@ class TestEvaluate:
                 "got 'path.md'. Did you mean \"paths\"? Also available: documents, scores, groups, faults. Extensions",
             ),
             (["--out", "out", "--table", "groups.tex"], "--table groups.tex requires --cluster-by"),
-            (["--out", "out", "--score", "irq"], "--score requires --table"),
+            (["--out", "out", "--table-score", "irq"], "--table-score requires --table"),
             (["--out", "out", "--table", "paths.md", "--score", "f1qq"], "got 'f1qq'. Did you mean \"f1q\""),
         ],
     )

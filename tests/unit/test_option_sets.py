@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre import agreement, bundled
-from arbitre.cli import app, arguments, function_of, module_of, typer_command
+from arbitre.cli import _build, app, arguments, function_of, module_of, typer_command
 from arbitre.cli.commands import DECLARATIONS
 from arbitre.comparator import comparator as comparator_keywords
 from arbitre.comparator.comparator import ComparatorKeywords
@@ -112,6 +112,48 @@ def test_no_heavy_module_is_needed_to_declare_a_command(words):
     assert {name for option in declared for name in option.names} <= names
 
 
+FORMER = [
+    (option, name, words)
+    for words in DECLARATIONS
+    for option in options_of(DECLARATIONS[words])
+    for name in option.former
+]
+
+VALUES = {"--level": "model", "--average": "micro", "--score": "irq", "--source": "explicit", "--alpha": "0.5"}
+
+
+@pytest.mark.parametrize(("option", "name", "words"), FORMER, ids=[f"{words} {name}" for _, name, words in FORMER])
+def test_an_option_with_another_meaning_than_elsewhere_keeps_its_former_name_hidden(option, name, words):
+    command = _build(words)
+    assert name not in {each for parameter in command.params for each in parameter.opts}
+    value = [] if option.type is bool else [VALUES[name]]
+    required = [str(GOLD)] * sum(
+        each.default is REQUIRED and each.positional for each in options_of(DECLARATIONS[words])
+    )
+    required += [
+        part
+        for each in options_of(DECLARATIONS[words])
+        if each.default is REQUIRED and not each.positional
+        for part in (each.names[0], str(GOLD))
+    ]
+    parsed = [command.make_context(words, [*required, each, *value]).params for each in (name, option.names[0])]
+    assert parsed[0] == parsed[1]
+    assert parsed[0] != command.make_context(words, [*required]).params
+    assert "No such option" in run(words, f"{name}-else", "x").stderr
+
+
+def test_a_function_takes_a_keyword_by_its_former_name_and_not_by_both():
+    tags = [["B-A", "I-B"]]
+    assert arbitre.entities.evaluate(tags, tags, tags="bio", lenient=True).f1 == 1.0
+    with pytest.raises(OptionError, match="Expected one of `lenient_tags` and `lenient`, its former name, got both"):
+        arbitre.entities.evaluate(tags, tags, lenient=True, lenient_tags=True)
+    assert arbitre.Thresholds(alpha=0.01) == arbitre.Thresholds(significance=0.01)
+    assert "alpha" not in signature(arbitre.Thresholds).parameters
+    pairs = [("a", ["Ada"], ["Ada"])]
+    with pytest.raises(OptionError, match="`table_score` requires `table`"):
+        arbitre.evaluate({}, pairs, score="f1q")
+
+
 TERMINAL = {"output", "no_color", "quiet"}
 """Options about the terminal, which Python does not have."""
 IN_PYTHON = {
@@ -133,9 +175,9 @@ IN_PYTHON = {
     "entities": (
         arbitre.entities.evaluate,
         {
-            "level": "EntityEvaluation.counts and .per_class",
-            "average": "EntityEvaluation.classes",
-            **dict.fromkeys(("flat", "gold_column", "predicted_column"), "arbitre.entities.read"),
+            "detail": "EntityEvaluation.counts and .per_class",
+            "aggregate": "EntityEvaluation.classes",
+            **dict.fromkeys(("no_overlap", "gold_column", "predicted_column"), "arbitre.entities.read"),
             **dict.fromkeys(("fail_under", "fail_over"), "arbitre.check_bounds"),
         },
     ),
@@ -166,7 +208,7 @@ IN_PYTHON = {
         {
             **dict.fromkeys(["gold", "predicted", "id_key"], "documents are passed as `answers`"),
             **dict.fromkeys(["schema", "overlay", "functions", "allow_refs"], "arbitre.Comparator"),
-            "source": "arbitre.confidence",
+            "confidence_from": "arbitre.confidence",
             "logprobs": "from_logprobs",
             "suffix": "from_explicit",
         },

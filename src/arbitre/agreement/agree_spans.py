@@ -26,6 +26,7 @@ from arbitre.entities.sentences import read
 from arbitre.entities.spans import AUTO
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.open_files import expand_globs
+from arbitre.options import formerly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,6 +109,7 @@ class SpanAgreement:
         }
 
 
+@formerly(lenient="lenient_tags")
 def agree_spans(
     annotators: Mapping[str, Paths],
     *,
@@ -118,7 +120,7 @@ def agree_spans(
     samples: int = SAMPLES,
     seed: int = 0,
     tags: str = AUTO,
-    lenient: bool = False,
+    lenient_tags: bool = False,
     column: int | Mapping[str, int] = -1,
 ) -> SpanAgreement:
     """Measure the agreement of annotators on spans with gamma, as `arbitre gamma` does.
@@ -136,7 +138,7 @@ def agree_spans(
         samples: Minimum number of random annotations per document.
         seed: Random seed.
         tags: Notation of the tags; see `arbitre.entities.read`.
-        lenient: Accept tags that do not follow the notation, and read them as conlleval does.
+        lenient_tags: Accept tags that do not follow the notation, and read them as conlleval does.
         column: Column of the tag in CoNLL files, from 0, or the column of each annotator; -1 is the last.
 
     Returns:
@@ -147,7 +149,7 @@ def agree_spans(
         OptionError: An option is out of range.
     """
     check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples)
-    documents, notes = read_spans(annotators, tags=tags, lenient=lenient, column=column)
+    documents, notes = read_spans(annotators, tags=tags, lenient_tags=lenient_tags, column=column)
     continua = Continua.of(documents, alpha, beta, unmatched)
     alignments = continua.alignments()
     local = gamma_of(continua, alignments, "local", precision=precision, samples=samples, seed=seed)
@@ -224,7 +226,7 @@ def _error(coefficient: Coefficient) -> float | None:
 
 
 def read_spans(
-    annotators: Mapping[str, Paths], *, tags: str, lenient: bool, column: int | Mapping[str, int]
+    annotators: Mapping[str, Paths], *, tags: str, lenient_tags: bool, column: int | Mapping[str, int]
 ) -> tuple[Documents, list[str]]:
     """Read the spans of annotators and join their documents.
 
@@ -235,7 +237,7 @@ def read_spans(
     Args:
         annotators: Files of each annotator.
         tags: Notation of the tags; see `arbitre.entities.read`.
-        lenient: Whether to read tags that do not follow the notation; see `arbitre.entities.read`.
+        lenient_tags: Whether to read tags that do not follow the notation; see `arbitre.entities.read`.
         column: Column of the tags in CoNLL files, or the column of each annotator.
 
     Returns:
@@ -251,7 +253,7 @@ def read_spans(
         raise OptionError.of(f"Unknown annotator {name!r} in `column`", hint=did_you_mean(name, annotators))
     files = {
         name: [
-            read(file, tags=tags, lenient=lenient, column=columns.get(name, -1))
+            read(file, tags=tags, lenient_tags=lenient_tags, column=columns.get(name, -1))
             for file in expand_globs(annotators[name])
         ]
         for name in sorted(annotators)

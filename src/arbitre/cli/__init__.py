@@ -114,8 +114,21 @@ def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may
     for words in DECLARATIONS:
         first, _, subcommand = words.partition(" ")
         if first == name:
-            built.command(subcommand or name)(typer_command(words))
+            built.command(subcommand or name, cls=_command_class(words))(typer_command(words))
     return typer.main.get_command(built)
+
+
+def _command_class(words: str) -> type[TyperCommand]:
+    """Return the class of a command, which takes options also by the names that they had in earlier versions."""
+    present = {old: option.names[0] for option in options_of(DECLARATIONS[words]) for old in option.former}
+
+    class Command(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
+            end = args.index("--") if "--" in args else len(args)
+            given = [(present.get(flag, flag), rest) for flag, *rest in (arg.split("=", 1) for arg in args[:end])]
+            return super().parse_args(ctx, ["=".join([flag, *rest]) for flag, rest in given] + args[end:])
+
+    return Command
 
 
 def module_of(name: str) -> str:

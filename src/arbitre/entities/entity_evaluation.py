@@ -18,7 +18,7 @@ from arbitre.entities.sentences import from_python
 from arbitre.entities.spans import AUTO, OUTSIDE
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import Provenance
-from arbitre.options import Denominator, Scheme
+from arbitre.options import Denominator, Scheme, formerly
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 
@@ -185,13 +185,14 @@ class EntityEvaluation(Evaluation):
         }
 
 
+@formerly(lenient="lenient_tags")
 def evaluate(
     gold: Sentences | Iterable[Sequence[Span] | Sequence[str]],
     predicted: Sentences | Iterable[Sequence[Span] | Sequence[str]],
     scheme: Scheme = "strict",
     *,
     tags: str = AUTO,
-    lenient: bool = False,
+    lenient_tags: bool = False,
     exact_match: Denominator = "all",
     out: str | Path | None = None,
     force: bool = False,
@@ -204,7 +205,7 @@ def evaluate(
         predicted: The predicted entities of the same sentences.
         scheme: When an entity is correct: "strict", "exact", "partial" or "type".
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
-        lenient: Accept gold tags that do not follow the notation, and read them as conlleval does.
+        lenient_tags: Accept gold tags that do not follow the notation, and read them as conlleval does.
             Predicted tags are always read this way; `irregular` counts them.
         exact_match: Sentences that count in the rate of exact matches: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
@@ -229,7 +230,7 @@ def evaluate(
             f"Expected `exact_match` to be a known name, got {exact_match!r}",
             hint=did_you_mean(exact_match, get_args(Denominator)),
         )
-    left = from_python(gold, notation=tags, lenient=lenient)
+    left = from_python(gold, notation=tags, lenient=lenient_tags)
     notation = tags if left.notation is None else left.notation
     right = from_python(predicted, notation=notation, lenient=True)
     left.check_same(right)
@@ -339,7 +340,7 @@ def trainer_metrics(
         left, right = (
             [_tags(row[mask], names) for row, mask in zip(rows, counted, strict=True)] for rows in (gold, predicted)
         )
-        evaluation = evaluate(left, right, scheme=scheme, tags=tags, lenient=True)
+        evaluation = evaluate(left, right, scheme=scheme, tags=tags, lenient_tags=True)
         scores: dict[str, float | None] = {
             "precision": evaluation.precision,
             "recall": evaluation.recall,

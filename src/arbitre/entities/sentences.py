@@ -27,6 +27,7 @@ from arbitre.entities.spans import (
 from arbitre.errors import DataError
 from arbitre.inputs.open_files import open_source
 from arbitre.inputs.strict_json import parse
+from arbitre.options import formerly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -289,8 +290,9 @@ def from_python(value: object, **options: Any) -> Sentences:  # noqa: ANN401
 # Sentences from files.
 
 
+@formerly(lenient="lenient_tags", flat="no_overlap")
 def read(
-    path: str | Path, *, tags: str = AUTO, lenient: bool = False, column: int = -1, flat: bool = False
+    path: str | Path, *, tags: str = AUTO, lenient_tags: bool = False, column: int = -1, no_overlap: bool = False
 ) -> Sentences:
     """Read sentences with their entities.
 
@@ -301,10 +303,10 @@ def read(
     Args:
         path: The file; files ending in .gz or .zst are decompressed.
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from the file.
-        lenient: Accept tags that do not follow the notation, and read them as conlleval does.
+        lenient_tags: Accept tags that do not follow the notation, and read them as conlleval does.
         column: Column of the tag in CoNLL files, from 0; negative numbers count from the last column. The first column
             is the token.
-        flat: Refuse spans that overlap.
+        no_overlap: Refuse spans that overlap.
 
     Returns:
         The sentences, with their location in the file for errors.
@@ -318,12 +320,12 @@ def read(
         data = file.read()
     suffixes = {suffix.lower() for suffix in path.suffixes}
     if suffixes & {".json", *_LINES}:
-        sentences = _from_json(data, str(path), lines=bool(suffixes & _LINES)).sentences(tags, lenient=lenient)
+        sentences = _from_json(data, str(path), lines=bool(suffixes & _LINES)).sentences(tags, lenient=lenient_tags)
     else:
-        sentences = _from_conll(data, str(path), column, tags, lenient=lenient)
+        sentences = _from_conll(data, str(path), column, tags, lenient=lenient_tags)
     if not len(sentences):
         raise DataError.of("Expected sentences, got an empty file", file=str(path))
-    if flat:
+    if no_overlap:
         sentences.refuse_overlaps()
     return sentences
 

@@ -52,7 +52,7 @@ _PREFIXES: Final = {"B": _B, "I": _I, "E": _E, "L": _E, "S": _S, "U": _S}
 _ALLOWED: Final = {"bio": "B-LABEL or I-LABEL", "iob1": "B-LABEL or I-LABEL"}
 _EVERY: Final = "B-LABEL, I-LABEL, E-LABEL or S-LABEL"
 HINT: Final = "A tag looks like B-person; a token outside of entities has the tag O."
-IRREGULAR_HINT: Final = "Correct the tags, or use `lenient` to read them as conlleval does."
+IRREGULAR_HINT: Final = "Correct the tags, or use `lenient_tags` to read them as conlleval does."
 _SPAN_HINT: Final = (
     'A span looks like {"start": 0, "end": 2, "label": "person"}; `end` is the position after the last one.'
 )

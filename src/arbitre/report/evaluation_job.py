@@ -270,7 +270,7 @@ class EvaluationJob:
         options = self.options
         if options.out is None or not options.table:
             return ()
-        sheets = tables.export_tables(evaluation, options.score, evaluation.faults)
+        sheets = tables.export_tables(evaluation, options.table_score, evaluation.faults)
         return write_exports(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:
@@ -564,7 +564,14 @@ class DocumentDetails(SavedDetails):
             return SavedDetails.write(self, evaluation, folder)
         job, diagnose = self.job, evaluation.diagnosis is not None
         options = replace(
-            job.options, out=folder, resume=False, strict=False, no_report=False, diagnose=diagnose, table=(), score=()
+            job.options,
+            out=folder,
+            resume=False,
+            strict=False,
+            no_report=False,
+            diagnose=diagnose,
+            table=(),
+            table_score=(),
         )
         return EvaluationJob(job.plan, job.joined, options, job.reading, evaluation).run()[1]
 

@@ -48,7 +48,7 @@ class EvaluationOptions:
     table: Sequence[str] = ()
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
     .parquet."""
-    score: Sequence[str] = ()
+    table_score: Sequence[str] = ()
     """Score to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None
     """How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer
@@ -87,9 +87,9 @@ class EvaluationOptions:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
         if self.source is not None and not self.diagnose:
             raise OptionError.of("`source` requires `diagnose`, which lists the faults.")
-        if self.score and not self.table:
-            raise OptionError.of("`score` requires `table`: the scores are columns of the tables.")
-        for score in self.score:
+        if self.table_score and not self.table:
+            raise OptionError.of("`table_score` requires `table`: the scores are columns of the tables.")
+        for score in self.table_score:
             if score not in NAMES:
                 raise unknown_column(score, NAMES)
         for export in self.exports:

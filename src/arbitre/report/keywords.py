@@ -15,6 +15,7 @@ from arbitre.inputs.data_frames import DataFrame
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
 from arbitre.inputs.records import Pair
+from arbitre.options import formerly
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -136,7 +137,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     table: str | Sequence[str]
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
     .parquet."""
-    score: str | Sequence[str]
+    table_score: str | Sequence[str]
     """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds
     """Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9,
@@ -146,6 +147,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     # end of the options
 
 
+@formerly(score="table_score")
 def evaluate_corpus(
     plan: Plan, pairs: Pairs | None, progress: Progress | None = None, **options: Unpack[CorpusKeywords]
 ) -> Evaluation:
@@ -228,7 +230,7 @@ def option_sets(given: Mapping[str, Any], kind: type[ReadingKeywords]) -> tuple[
         project = Projection.from_expressions(project)
     elif isinstance(project, (str, Path)):
         project = Projection.load(str(project))
-    out, lists = given.get("out"), {name: as_names(given[name]) for name in ("table", "score") if name in given}
+    out, lists = given.get("out"), {name: as_names(given[name]) for name in ("table", "table_score") if name in given}
     evaluation = _taken(EvaluationOptions, {**given} | lists | {"out": None if out is None else Path(out)})
     return _taken(ReadOptions, {**given, "project": project}), evaluation
 

@@ -199,7 +199,9 @@ class Gamma(Output):
     samples: int = option(30, "Minimum number of random annotations of each document.", "N")
     seed: int = option(0, "Random seed of the random annotations.", "N", least=0)
     tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
-    lenient: bool = switch("Accept tags that do not follow the notation, and read them as conlleval does.")
+    lenient_tags: bool = switch(
+        "Accept tags that do not follow the notation, and read them as conlleval does.", former=("--lenient",)
+    )
     column: list[str] = option(
         (),
         "Column of the tag in CoNLL files, from 0; -1 is the last. NAME=N is the column of one annotator. May be "
@@ -284,11 +286,11 @@ class Entities(Bounds, Output):
         "boundaries, and partially correct if the entities overlap (partial), same label and overlapping (type).",
         more="See [schemes](entities.md#schemes).",
     )
-    level: Literal["entity", "model"] = option(
-        "entity", "Show the scores of each label (entity) or of all entities together (model)."
+    detail: Literal["entity", "model"] = option(
+        "entity", "Show the scores of each label (entity) or of all entities together (model).", former=("--level",)
     )
-    average: Literal["micro", "macro", "weighted"] | None = option(
-        None, "Show only this average over the labels. Default: all three."
+    aggregate: Literal["micro", "macro", "weighted"] | None = option(
+        None, "Show only this average over the labels. Default: all three.", former=("--average",)
     )
     exact_match: Denominator = option(
         "all", "Sentences that count in the rate of exact matches: all, or those with gold entities."
@@ -296,11 +298,12 @@ class Entities(Bounds, Output):
     tags: Notation = option(
         "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
     )
-    lenient: bool = switch(
+    lenient_tags: bool = switch(
         "Accept gold tags that do not follow the notation, and read them as conlleval does. Predicted tags are always "
         "read this way, and are counted.",
+        former=("--lenient",),
     )
-    flat: bool = switch("Refuse gold spans that overlap.")
+    no_overlap: bool = switch("Refuse gold spans that overlap.", former=("--flat",))
     gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N")
     predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N")
     out: Path | None = option(None, "Folder for the files that `arbitre evaluate --out` writes.", "DIR")
@@ -539,13 +542,14 @@ class Confidence(Annotations, Output):
     gold: str = argument("GOLD", "Gold documents: a .json or .jsonl file, a folder, or a glob.")
     predicted: str = argument("PREDICTED", "Predictions with confidences: a .json or .jsonl file, a folder, or a glob.")
     schema: str = SCHEMA
-    source: Literal["logprobs", "explicit"] = option(
+    confidence_from: Literal["logprobs", "explicit"] = option(
         "logprobs",
         "Where confidences come from: the log-probabilities of the tokens of the answer, or the prediction, which "
         'states them as {"value": ..., "confidence": ...} or in fields such as name_confidence.',
+        former=("--source",),
     )
     logprobs: str = option("/logprobs", "JSON Pointer of the log-probabilities in a record.", "POINTER")
-    suffix: str = option("_confidence", "Suffix of the keys of confidences, with --source explicit.", "TEXT")
+    suffix: str = option("_confidence", "Suffix of the keys of confidences, with --confidence-from explicit.", "TEXT")
     correct_at: float = option(1.0, "Minimum quality of a value that counts as correct.", "QUALITY")
     bins: int = option(10, "Number of bins of the calibration curve.", "N", least=1)
     id_key: str = ID_KEY

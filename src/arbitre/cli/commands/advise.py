@@ -96,7 +96,7 @@ def _exchanged_entities(gold: list[str], predicted: list[str]) -> list[tuple[Jso
     pairs: list[tuple[Json, Json]] = []
     for sides in zip(*files, strict=True):
         left = entities.read(sides[0])
-        right = entities.read(sides[1], tags=left.notation or "auto", lenient=True)
+        right = entities.read(sides[1], tags=left.notation or "auto", lenient_tags=True)
         confusion = entities.evaluate(left, right).confusion
         for at, label in enumerate(confusion.labels):
             for other, count in zip(confusion.labels, confusion.matrix[at].tolist(), strict=True):
@@ -112,7 +112,7 @@ def _blocks(advice: Advice, path: str | None, width: int) -> Iterator[Renderable
     yield render(shares_table(advice), width)
     if advice.distribution is not None:
         distribution = advice.distribution
-        differ = "differ" if distribution.p < advice.thresholds.alpha else "do not differ significantly"
+        differ = "differ" if distribution.p < advice.thresholds.significance else "do not differ significantly"
         yield Text(
             f"Training and test data {differ}: {distribution.method} test, p = {distribution.p:.4f}; "
             f"{distribution.difference:.1%} of the test examples would have to change class."

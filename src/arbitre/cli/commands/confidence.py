@@ -33,7 +33,7 @@ def confidence(
     gold: str,
     predicted: str,
     schema: str,
-    source: Literal["logprobs", "explicit"],
+    confidence_from: Literal["logprobs", "explicit"],
     logprobs: str,
     suffix: str,
     correct_at: float,
@@ -58,7 +58,7 @@ def confidence(
             unknown.append(record.id)
             continue
         try:
-            if source == "explicit":
+            if confidence_from == "explicit":
                 answer = measures.from_explicit(record.value, suffix)
             else:
                 answer = measures.from_logprobs(logprobs_at(record.value, logprobs))

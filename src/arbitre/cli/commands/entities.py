@@ -47,16 +47,17 @@ class EntityReading:
     """Options for reading files of entities."""
 
     tags: Notation
-    lenient: bool
-    flat: bool
+    lenient_tags: bool
+    no_overlap: bool
     gold_column: int
     predicted_column: int
 
     def sides(self, gold: Path, predicted: Path) -> tuple[Sentences, Sentences]:
         """Read both files. Raises DataError if a file cannot be read."""
-        left = read(gold, tags=self.tags, lenient=self.lenient, column=self.gold_column, flat=self.flat)
+        options = {"lenient_tags": self.lenient_tags, "no_overlap": self.no_overlap}
+        left = read(gold, tags=self.tags, column=self.gold_column, **options)
         notation = left.notation or self.tags
-        return left, read(predicted, tags=notation, lenient=True, column=self.predicted_column)
+        return left, read(predicted, tags=notation, lenient_tags=True, column=self.predicted_column)
 
 
 def entities(
@@ -64,8 +65,8 @@ def entities(
     gold: Path,
     predicted: Path,
     scheme: Scheme,
-    level: Literal["entity", "model"],
-    average: Literal["micro", "macro", "weighted"] | None,
+    detail: Literal["entity", "model"],
+    aggregate: Literal["micro", "macro", "weighted"] | None,
     exact_match: Denominator,
     reading: EntityReading,
     out: Path | None,
@@ -77,7 +78,7 @@ def entities(
     screen = output.terminal()
     left, right = reading.sides(gold, predicted)
     evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out, force=force)
-    screen.result(evaluation.summary, partial(_blocks, evaluation, level, average))
+    screen.result(evaluation.summary, partial(_blocks, evaluation, detail, aggregate))
     if evaluation.irregular:
         notation = str(left.notation).upper()
         screen.note(f"Predicted tags that do not follow {notation}, read as conlleval does: {evaluation.irregular}")
@@ -86,17 +87,17 @@ def entities(
     raise typer.Exit(close(screen, check_bounds(evaluation, fail_under=bounds.bounds)))
 
 
-def _blocks(evaluation: EntityEvaluation, level: str, average: str | None, width: int) -> Iterator[RenderableType]:
+def _blocks(evaluation: EntityEvaluation, detail: str, aggregate: str | None, width: int) -> Iterator[RenderableType]:
     yield _headline(evaluation, width)
     classes = evaluation.classes
-    if level == "entity":
-        yield render(class_table(classes, "By label", "label", average), width)
+    if detail == "entity":
+        yield render(class_table(classes, "By label", "label", aggregate), width)
         yield result_tables.confusion(evaluation.confusion, width)
         yield result_tables.readings(classes)
-    elif average is not None:
-        scores = getattr(classes, average)
+    elif aggregate is not None:
+        scores = getattr(classes, aggregate)
         heads = (TableColumn("average"), *columns(*_SCORES, written=SCORE))
-        yield render(Table.of("", heads, [(average, *(getattr(scores, name) for name in _SCORES))]), width)
+        yield render(Table.of("", heads, [(aggregate, *(getattr(scores, name) for name in _SCORES))]), width)
     yield _notes(evaluation)
 
 

@@ -30,7 +30,7 @@ def gamma(
     samples: int,
     seed: int,
     tags: Notation,
-    lenient: bool,
+    lenient_tags: bool,
     column: list[str],
     output: OutputOptions,
 ) -> None:
@@ -46,7 +46,7 @@ def gamma(
         samples=samples,
         seed=seed,
         tags=tags,
-        lenient=lenient,
+        lenient_tags=lenient_tags,
         column=_columns(column, list(sources)),
     )
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
