@@ -14,13 +14,17 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from agreement_in_lists import BESIDE, POPULATIONS, comparator, corpus
 from rich.console import Console
 from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from agreement_in_lists import BESIDE, POPULATIONS, comparator, corpus
 
 NAMES = (
     "what identifies items",
