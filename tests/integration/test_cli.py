@@ -583,3 +583,18 @@ def test_the_phases_are_reported_in_order(monkeypatch):
 def test_no_chance_computes_no_chance_scores():
     run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL, "--out", "out", "--no-chance")
     assert json.loads(Path("out/evaluation.json").read_text(encoding="utf-8"))["trust"]["chance"] is None
+
+
+def test_compare_notes_a_document_without_declared_keys_and_strict_refuses_it(tmp_path):
+    files = {"gold": {"speakers": []}, "wrapped": {"answer": {"speakers": []}}, "schema": {"type": "object"}}
+    files["schema"] |= {"properties": {"speakers": {"type": "array"}}}
+    for name, value in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    gold, wrapped, schema = (str(tmp_path / f"{name}.json") for name in files)
+    said = "The prediction has no key that the schema declares ('speakers'). Keys found: 'answer'."
+    assert said in run("compare", gold, wrapped, "--schema", schema).stderr
+    assert "The gold document has no key" in run("compare", wrapped, gold, "--schema", schema).stderr
+    assert said in run("compare", gold, wrapped, "--schema", schema, "--strict", code=2).stderr
+    assert "no key" not in run("compare", gold, gold, "--schema", schema, "--strict").stderr
+    with pytest.raises(arbitre.DataError, match="has no key that the schema declares"):
+        arbitre.compare(schema, gold=gold, predicted=wrapped, strict=True)

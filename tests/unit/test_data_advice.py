@@ -42,9 +42,9 @@ def test_a_class_that_only_the_test_data_contain_has_too_few_training_examples()
 
 
 def test_a_class_absent_from_the_test_data_is_reported():
-    assert checks_and_labels({"a": 20, "b": 20, "c": 20}, {"a": 9, "b": 9}, thresholds=Thresholds(significance=1e-9)) == [
-        ("absent-from-test", "c")
-    ]
+    assert checks_and_labels(
+        {"a": 20, "b": 20, "c": 20}, {"a": 9, "b": 9}, thresholds=Thresholds(significance=1e-9)
+    ) == [("absent-from-test", "c")]
 
 
 def test_a_class_is_rare_if_the_largest_has_more_than_ten_times_as_many():
@@ -125,7 +125,9 @@ def test_missing_labels_and_labels_that_are_not_texts_are_refused(labels):
 
 
 @pytest.mark.parametrize(
-    "options", [{"imbalance": 0.5}, {"significance": 0}, {"confused": 0}, {"min_confused": 0}, {"min_examples": -1}], ids=str
+    "options",
+    [{"imbalance": 0.5}, {"significance": 0}, {"confused": 0}, {"min_confused": 0}, {"min_examples": -1}],
+    ids=str,
 )
 def test_thresholds_out_of_range_are_refused(options):
     with pytest.raises(OptionError, match=f"Expected `{next(iter(options))}`"):

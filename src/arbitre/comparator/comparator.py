@@ -554,6 +554,7 @@ def compare(
     fail_under: Bounds = (),
     fail_over: Bounds = (),
     rematch: bool = False,
+    strict: bool = False,
     **options: Unpack[ComparatorKeywords],
 ) -> Comparison:
     """Compare one predicted document with its gold document.
@@ -569,6 +570,7 @@ def compare(
         fail_under: Minimum scores, as for `arbitre.check_bounds`.
         fail_over: Maximum scores.
         rematch: Compute the repair gains of the diagnosis by comparing repaired documents again.
+        strict: Raise DataError if gold or the prediction has no key that the schema declares.
         **options: The options of `Comparator`, such as `overlay`.
 
     Returns:
@@ -589,6 +591,10 @@ def compare(
     documents = [as_document(side, max_depth) for side in (gold, predicted)]
     given: dict[str, Any] = {**options}
     comparator = take_comparator(infer(documents[:1]) if schema is None else schema, given)
+    if strict:
+        from arbitre.inputs.join import check_keys  # noqa: PLC0415  (rarely used)
+
+        check_keys(comparator.plan.document_keys, *documents, strict=True)
     comparison = comparator.compare(gold=documents[0], predicted=documents[1], rematch=rematch)
     require(check_bounds(comparison, fail_under=bounds, declared={row.path for row in comparator.explain()}))
     return comparison

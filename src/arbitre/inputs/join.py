@@ -533,6 +533,18 @@ class KeyCheck:
                 )
         return notes
 
+    @property
+    def notes_on_pair(self) -> tuple[str, ...]:
+        """The notes if a single pair of documents was added."""
+        declared = quote_names(sorted(self._declared.names))
+        return tuple(
+            f"The {'gold document' if side == 'gold' else 'prediction'} has no key that the schema declares "
+            f"({declared}). Keys found: {quote_names(names)}. Check that the schema describes this document, and that "
+            "the document is not inside one of these keys."
+            for side, names in self._others.items()
+            if names
+        )
+
     def _add(self, pair: Pair | object) -> None:
         sides = getattr(pair, "gold", None), getattr(pair, "predicted", None)
         if isinstance(pair, (tuple, list)) and len(pair) == len(("id", *sides)):
@@ -554,6 +566,18 @@ class KeyCheck:
             del self._others[side]
         elif len(self._others[side]) <= MAX_NAMES:
             self._others[side] |= dict.fromkeys(map(str, found))
+
+
+def check_keys(declared: DocumentKeys, gold: object, predicted: object, *, strict: bool) -> tuple[str, ...]:
+    """Return a note for each document of a pair that has no key that the schema declares.
+
+    Raises:
+        DataError: There is such a document, and `strict` is set.
+    """
+    notes = KeyCheck(declared).read([("", gold, predicted)]).notes_on_pair
+    if notes and strict:
+        raise DataError.of(notes[0], hint="Correct the document or the schema, or omit --strict.")
+    return notes
 
 
 def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:

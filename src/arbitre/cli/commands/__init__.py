@@ -90,6 +90,7 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
         more="See [repair gain](diagnosis.md#repair-gain).",
     )
     flat: bool = FLAT
+    strict: bool = switch("Stop with exit code 2 if gold or the prediction has no key that the schema declares.")
     max_depth: int = DEPTH
 
 

@@ -20,7 +20,7 @@ from arbitre.comparison import tables
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.errors import DataError
-from arbitre.inputs.join import swapped_names
+from arbitre.inputs.join import check_keys, swapped_names
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import is_corpus, read_document
 from arbitre.schema.describe import forces_pairs
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator.configurations import SideBySideRow
+    from arbitre.values import Json
 
 
 MAX_PAIRS: Final = 5
@@ -52,6 +53,7 @@ def compare(
     published: bool,
     rematch: bool,
     flat: bool,
+    strict: bool,
     bounds: BoundOptions,
     output: OutputOptions,
 ) -> None:
@@ -62,23 +64,15 @@ def compare(
     screen = output.terminal()
     if note := swapped_names([gold], [predicted], "exchange the two arguments"):
         screen.note(note)
-    try:
-        documents = [read_document(source, max_depth) for source in (gold, predicted)]
-    except DataError as error:
-        if not any(is_corpus(source) for source in (gold, predicted)):
-            raise
-        raise DataError.of(
-            "Expected two files with one document each, got a folder or a file of records",
-            file=error.file,
-            hint=f"To compare all documents, use: arbitre evaluate --schema {schema or 'SCHEMA'} --gold {gold} "
-            f"--predicted {predicted}",
-        ) from error
+    documents = _documents(gold, predicted, schema, max_depth)
     if schema is None:
         screen.note(f"No --schema given: inferred one from {gold} (arbitre schema infer {gold} prints it).")
     chosen = overrides.configurations(schema or infer(documents[:1]), options)
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
+    for note in check_keys(chosen[0].comparator.plan.document_keys, *documents, strict=strict):
+        screen.note(note)
     others = bool(bounds.bounds) or validate or published or rematch
     if len(chosen) > 1:
         _refuse(others or flat, "need a single --match and --distance.", "--flat")
@@ -108,6 +102,21 @@ def compare(
         ),
     )
     raise typer.Exit(close(screen, missed))
+
+
+def _documents(gold: str, predicted: str, schema: str | None, max_depth: int) -> list[Json]:
+    """Read both documents. Raises DataError, with the command for a corpus if a source is one."""
+    try:
+        return [read_document(source, max_depth) for source in (gold, predicted)]
+    except DataError as error:
+        if not any(is_corpus(source) for source in (gold, predicted)):
+            raise
+        raise DataError.of(
+            "Expected two files with one document each, got a folder or a file of records",
+            file=error.file,
+            hint=f"To compare all documents, use: arbitre evaluate --schema {schema or 'SCHEMA'} --gold {gold} "
+            f"--predicted {predicted}",
+        ) from error
 
 
 def _side_by_side(found: Sequence[SideBySideRow], width: int) -> Iterator[RenderableType]:
