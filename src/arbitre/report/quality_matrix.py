@@ -164,6 +164,7 @@ class QualityMatrices:
         return table
 
     def _document_of(self, entries: Sequence[Json]) -> Json:
+        """Return a document that contains only these entries, in the list where the schema has them."""
         made: Json = [*entries]
         for token in reversed(self.entries.path):
             made = {token: made}
@@ -177,6 +178,7 @@ def axes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[Axis, Axis]:
 
 
 def _numbered(names: set[str]) -> Axis:
+    """Return the position of each entry in the matrix, given the indices of the entries in their list, as text."""
     return {name: number for number, name in enumerate(sorted(names, key=int))}
 
 

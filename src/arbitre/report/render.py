@@ -378,6 +378,12 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
 
 
 def _title(plain: Mapping[str, Any], say: Translator) -> str:
+    """Return the title of the page: that of the schema, else the entries, and the system or the number of systems.
+
+    Args:
+        plain: The view as JSON.
+        say: Translator of the language of the page.
+    """
     subjects = plain["subjects"]
     first = subjects[0] if subjects else {"title": None, "entries": ""}
     title: str = first["title"] or say("title", entries=first["entries"] or say("whole"))
