@@ -86,7 +86,7 @@ def test_an_evaluation_writes_the_further_tables():
         cluster_by="page_0[1-3]|page",
         validate=True,
         table=["paths.tex", "documents.parquet", "groups.md"],
-        score="irq",
+        table_score="irq",
         out="python",
     )
     assert contents("python") == contents("command")
@@ -98,7 +98,7 @@ def test_an_evaluation_writes_the_further_tables():
     ("options", "message"),
     [
         ({"table": "paths.tex"}, "`table` requires `out`"),
-        ({"score": "irq"}, "`score` requires `table`"),
+        ({"table_score": "irq"}, "`table_score` requires `table`"),
         ({"table": "groups.md", "out": "out"}, "`table` groups.md requires `cluster_by`"),
     ],
     ids=["no folder", "no table", "no clusters"],
