@@ -192,7 +192,9 @@ def test_missing_page_numbers_of_the_senate_stand_in_the_text():
     assert evaluation.diagnosis.source.with_text == 9
     assert counts(evaluation)[pages, "missing"] == (32, 0)
     assert counts(evaluation)[pages, "spurious"] == (51, 0)
-    rows = {row.group: row for row in evaluation.diagnosis.gathering if (row.path, row.property) == (pages, "digits")}
+    rows = {
+        row.group: row for row in evaluation.diagnosis.missing_groups if (row.path, row.property) == (pages, "digits")
+    }
     assert {group: (row.missing, row.gold) for group, row in rows.items()} == {
         "1": (0, 10),
         "2": (0, 48),

@@ -20,7 +20,7 @@ def document(seed):
 
 def groups(pairs, schema=ENTRIES, **options):
     evaluation = arbitre.evaluate(schema, pairs, diagnose=True, no_chance=True, **options)
-    return {(row.path, row.property, row.group): row for row in evaluation.diagnosis.gathering}
+    return {(row.path, row.property, row.group): row for row in evaluation.diagnosis.missing_groups}
 
 
 def damaged(gold, keep):

@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# Where the quality of a corpus is lost.
-
-
 def loss_shares(by_path: Mapping[str, Scores]) -> dict[str, float]:
     """Return the share of the lost leaf quality by path, largest first.
 

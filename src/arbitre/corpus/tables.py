@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
-    from arbitre.diagnosis.evidence import Gathering, SourceEvidence
+    from arbitre.diagnosis.evidence import MissingGroup, SourceEvidence
     from arbitre.inputs.records import Failure
     from arbitre.signature import Signature
     from arbitre.statistics.sample import Cluster
@@ -105,7 +105,7 @@ def in_source(evidence: SourceEvidence) -> Table:
     return Table.of("Missing and spurious values in the source texts", head, rows, notes=tuple(notes))
 
 
-def missing_groups(rows: Iterable[Gathering]) -> Table:
+def missing_groups(rows: Iterable[MissingGroup]) -> Table:
     """Return the tested groups of values, first those whose share of missing values differs most from the others'."""
     tested = sorted((row for row in rows if row.p is not None), key=lambda row: row.p or 0.0)
     head = (

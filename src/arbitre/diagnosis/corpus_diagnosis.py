@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.arrays import exact_parts
 from arbitre.comparison.diagnosis import DoubtfulAlignment
-from arbitre.diagnosis.evidence import EvidenceTotals, Gathering, NeighbourCounts, SourceEvidence
+from arbitre.diagnosis.evidence import EvidenceTotals, MissingGroup, NeighbourCounts, SourceEvidence
 from arbitre.diagnosis.repair_gain import f1q_gain
 from arbitre.diagnosis.taxonomy import FAULTS, SIDES, VERDICTS, verdict_counts
 from arbitre.inputs import records
@@ -75,7 +75,7 @@ class CorpusDiagnosis:
         repair_gain: Increase in pooled f1q if all faults of a class were repaired, by class.
         repair_gain_by_path: Increase in pooled f1q if all faults at a path were repaired, by wildcard path.
         verdicts: Number of values by wildcard path, side ("gold" or "predicted") and verdict.
-        gathering: Gold values and missing values by kind of value and by position in the list.
+        missing_groups: Gold values and missing values by kind of value and by position in the list.
         neighbours: Spurious values that the gold of a neighbouring document has, by path; empty for a single document.
         source: Missing and spurious values that stand in the texts given to the model; None without texts.
         doubtful: The first 100 doubtful alignments.
@@ -86,11 +86,16 @@ class CorpusDiagnosis:
     repair_gain: Mapping[str, float]
     repair_gain_by_path: Mapping[str, float]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
-    gathering: tuple[Gathering, ...] = ()
+    missing_groups: tuple[MissingGroup, ...] = ()
     neighbours: tuple[NeighbourCounts, ...] = ()
     source: SourceEvidence | None = None
     doubtful: tuple[DocumentAlignment, ...] = ()
     doubtful_count: int = 0
+
+    @property
+    def gathering(self) -> tuple[MissingGroup, ...]:
+        """Former name of `missing_groups`, and its key in files."""
+        return self.missing_groups
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -112,20 +117,24 @@ class CorpusDiagnosis:
         """Return plain JSON. `from_dict` is the inverse."""
         rows = {name: [asdict(row) for row in getattr(self, name)] for name in _ROWS}
         rows["doubtful"] = [row.to_dict() for row in self.doubtful]
-        return {name: value for name, value in (asdict(self) | rows).items() if value is not None}
+        return {_KEYS.get(name, name): value for name, value in (asdict(self) | rows).items() if value is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CorpusDiagnosis:
         """Create a diagnosis from the result of `to_dict`."""
+        data = {_NAMES.get(key, key): value for key, value in data.items()}
         rows = {name: tuple(kind(**row) for row in data[name]) for name, kind in _ROWS.items()}
         source = data.get("source")
         rows["doubtful"] = tuple(map(DocumentAlignment.from_dict, data.get("doubtful", ())))
         return cls(**{**data, **rows, "source": None if source is None else SourceEvidence.from_dict(source)})
 
 
+_KEYS: Final[Mapping[str, str]] = {"missing_groups": "gathering"}
+"""Keys in files that differ from the names of the attributes."""
+_NAMES: Final = {key: name for name, key in _KEYS.items()}
 _ROWS: Final[Mapping[str, type[Any]]] = {
     "faults": FaultGroup,
-    "gathering": Gathering,
+    "missing_groups": MissingGroup,
     "neighbours": NeighbourCounts,
 }
 
@@ -186,7 +195,7 @@ class DiagnosisTotals:
             gains["class"],
             gains["path"],
             self._verdicts(),
-            self._evidence.gathering(),
+            self._evidence.missing_groups(),
             self._evidence.neighbours(documents),
             self._evidence.source() if sourced else None,
             tuple(self._doubtful),

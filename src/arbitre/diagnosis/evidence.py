@@ -1,4 +1,11 @@
-"""Where faults come from: whether a value occurs in the source text, and which values are missing most often."""
+"""Where the faults of a corpus come from.
+
+* Source texts: whether a missing or spurious value occurs in the text that was given to the model (`SourceText`).
+* Neighbours: whether a spurious value is in the gold of the document before or after (`NeighbourCounts`).
+* Groups: whether some gold values, such as long numbers or last items, are missing more often (`MissingGroup`).
+
+`evidence_of` returns what each document adds, `EvidenceTotals` sums it up.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# Search for values in the text that was given to the model.
+# Source texts: whether a value occurs in the text that was given to the model.
 
 
 SIMILARITY: Final = 0.9
@@ -124,7 +131,7 @@ def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float
             yield path, value
 
 
-# Counts missing values by kind of value and by position in the list, and tests where they are frequent.
+# Groups of gold values, by kind and by position in the list: whether some are missing more often than others.
 
 
 if TYPE_CHECKING:
@@ -142,7 +149,7 @@ MAX_DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Gathering:
+class MissingGroup:
     """The gold values of one group at a path, and how many of them are missing.
 
     Attributes:
@@ -210,7 +217,7 @@ def count_groups(taxonomy: Taxonomy, documents: int) -> list[dict[Cell, tuple[in
     ]
 
 
-def gatherings(counts: Mapping[Cell, tuple[int, int, float]]) -> tuple[Gathering, ...]:
+def compare_groups(counts: Mapping[Cell, tuple[int, int, float]]) -> tuple[MissingGroup, ...]:
     """Compare each group with the other groups of the same path and property.
 
     Args:
@@ -235,7 +242,7 @@ def gatherings(counts: Mapping[Cell, tuple[int, int, float]]) -> tuple[Gathering
         (gold, missing, quality), (all_gold, all_missing) = counts[cell], totals[cell[:2]]
         share = missing / all_missing if all_missing else None
         p_values = tests.get(cell), adjusted.get(cell)
-        rows.append(Gathering(*cell, gold, gold / all_gold, missing, share, quality / gold, *p_values))
+        rows.append(MissingGroup(*cell, gold, gold / all_gold, missing, share, quality / gold, *p_values))
     return tuple(rows)
 
 
@@ -284,7 +291,7 @@ def _rank(group: str) -> int:
     return int(group.rstrip("+").partition("-")[0])
 
 
-# Where the faults of a corpus come from: the source texts, the neighbouring documents, and the values themselves.
+# Sums over the documents of a corpus.
 
 
 MISSING: Final = "missing"
@@ -436,9 +443,9 @@ class EvidenceTotals:
         counts = (SourceCounts(*key, self._sources[*key, True], self._sources[*key, False]) for key in keys)
         return SourceEvidence(self._texts[True], self._texts[False], tuple(counts))
 
-    def gathering(self) -> tuple[Gathering, ...]:
+    def missing_groups(self) -> tuple[MissingGroup, ...]:
         """Return the groups of values that are tested for missing values."""
-        return gatherings(
+        return compare_groups(
             {cell: (gold, missing, math.fsum(self._qualities[cell])) for cell, (gold, missing) in self._counts.items()}
         )
 

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
 
 
-# List the faults of compared documents as rows, with pointers, values and costs.
-
-
 if TYPE_CHECKING:
     _Key = tuple[int, int, str]
     """Sort key of a key or a position."""
@@ -182,7 +179,7 @@ def _values(levels: Sequence[Level], nodes: Indices, *, gold: bool) -> list[Json
     return values
 
 
-# Find the nodes of moved values, splits and merges among the nodes of compared documents.
+# The nodes of moved values, splits and merges.
 
 
 def find_links(

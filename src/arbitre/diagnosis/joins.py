@@ -1,4 +1,19 @@
-"""The splits and merges of a batch of documents, and the score of the entries if they are joined."""
+"""Splits and merges: one gold item that was predicted as several items, or several that were predicted as one.
+
+The items of every pair of lists are searched in four steps:
+
+1. Parts are the items without a partner, and those whose partner has a quality below `WEAK`. The wholes of a part are
+   the items on the other side that contain most of its values (see `SharedValues`).
+2. Each part is joined with the partner of a whole, or with the best part of a whole that has no such partner. The gain
+   is the quality of the joined item with the whole, minus the best quality of one of its parts with the whole. Each
+   part goes to the whole where it gains most. Parts without a gain, such as duplicates, are left out.
+3. If a whole has several parts, they are added one after the other; those that do not gain are left out.
+4. Joins are accepted from the greatest gain to the smallest, if the gain is above the margin, `f1q` of the list
+   increases, and no item is used twice.
+
+Lists are searched from the outside in. Lists inside an item of an accepted join are not searched. `JoinResults` holds
+the joins of a batch of documents, and the score of the entries after joining.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +43,6 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.list_pairs import ListPairs
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
-
-
-# Splits and merges: one gold item that was predicted as several items, or several that were predicted as one.
-#
-# The items of every pair of lists are searched in four steps:
-#
-# 1. Parts are the items without a partner, and those whose partner has a quality below `WEAK`. The wholes of a part
-# are the items on the other side that contain most of its values (see `SharedValues`). 2. Each part is joined with
-# the partner of a whole, or with the best part of a whole that has no such partner. The gain is the quality of the
-# joined item with the whole, minus the best quality of one of its parts with the whole. Each part goes to the whole
-# where it gains most. Parts without a gain, such as duplicates, are left out. 3. If a whole has several parts, they
-# are added one after the other; those that do not gain are left out. 4. Joins are accepted from the greatest gain to
-# the smallest, if the gain is above the margin, `f1q` of the list increases, and no item is used twice.
-#
-# Lists are searched from the outside in. Lists inside an item of an accepted join are not searched.
 
 
 if TYPE_CHECKING:

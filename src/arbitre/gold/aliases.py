@@ -1,7 +1,7 @@
 """Finds predicted fields under unknown keys by their values, and proposes aliases for them.
 
-`field_values` reads the fields of documents, `value_evidence` measures whether two fields have the same values,
-`suggest` chooses the aliases.
+`field_values` reads the fields of documents, `evidence_of` measures whether two fields have the same values, and
+`suggest_aliases` chooses the aliases.
 """
 
 from __future__ import annotations
@@ -350,7 +350,7 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
 
     Values decide, not names. For each field that predictions lack and each unknown key of the same list item or
     document, the equal values within matched objects are counted and compared with the number expected by chance: the
-    same count with the gold values of other objects. `value_evidence` states the minimum evidence.
+    same count with the gold values of other objects. `Evidence.sufficient` states the minimum evidence.
 
     Args:
         plan: The compiled schema.

@@ -1,4 +1,4 @@
-"""Faults of single entries of a list: one function for each kind, from the entries to their replacement."""
+"""Planted faults: one function for each kind, from entries of a list to their replacement; and renamed fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sources of the documents of a corpus, and how they are joined."""
+"""The sources of the documents of a corpus, among them manifests, and how they are joined."""
 
 from __future__ import annotations
 

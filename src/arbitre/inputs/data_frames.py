@@ -1,4 +1,4 @@
-"""Reads documents from data frames of pandas, Polars and Arrow."""
+"""Reads documents from Parquet files, and from data frames of pandas, Polars and Arrow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from arbitre.values import Json
-
-
-# Reads Parquet tables in batches.
 
 
 class ParquetRow(NamedTuple):

@@ -270,7 +270,10 @@ class GoldProvenance:
 
     @classmethod
     def of(cls, provenance: Provenance | str | Path) -> Self:
-        """Return the given provenance, or the one in a sidecar, for all gold. Raises DataError like `load`."""
+        """Return the provenance of all gold from one `Provenance`, or from a sidecar file.
+
+        The origin of single values is left out. Raises DataError if the file cannot be read or is invalid.
+        """
         found = provenance if isinstance(provenance, Provenance) else Provenance.load(provenance)
         return cls((("", replace(found, values={})),), 0)
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-# Temporary file for documents that are not in a plain file.
-
-
 SPOOL: Final = ".spool"
 """Suffix of the temporary files."""
 

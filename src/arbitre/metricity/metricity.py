@@ -1,4 +1,8 @@
-"""Metricity: how close a matrix of distances is to a pseudo-metric, and which properties it violates."""
+"""Metricity: how close a matrix of distances is to a pseudo-metric, and which properties it violates.
+
+First the violations of triangle and quadrangle inequalities and the metric repair of a table, then `metricity`, and
+`distortion`: how far a cost matrix under a matching deviates from the distances within gold.
+"""
 
 from __future__ import annotations
 

@@ -75,7 +75,12 @@ class Examples:
         return list(islice(self._frames(((self.root,),), path, 0), FRAMES))
 
     def values(self, subschemas: Subschemas, depth: int = 0) -> list[Json]:
-        """Return at most `WIDTH` distinct values to which all these subschemas apply."""
+        """Return at most `WIDTH` distinct values that are valid at a position of the schema.
+
+        Args:
+            subschemas: The subschemas of the position: groups of alternatives, of which a value satisfies one each.
+            depth: Number of lists and objects around the position; deeper than `DEPTH`, only single values are tried.
+        """
         key = (subschemas, depth)
         if key not in self._known:
             self._known[key] = []  # stops the recursion of recursive schemas

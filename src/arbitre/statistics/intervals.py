@@ -1,4 +1,4 @@
-"""Confidence intervals of corpus scores: in closed form (see `jackknife`) or the bootstrap (Efron, 1979; 1987).
+"""Confidence intervals of corpus scores: in closed form (see `moments`) or the bootstrap (Efron, 1979; 1987).
 
 Tests check the bootstrap against `scipy.stats.bootstrap`, which draws the same resamples. SciPy's implementation is not
 used because its jackknife takes quadratic time, a single undefined resample invalidates the interval, and it draws new
@@ -231,7 +231,7 @@ def intervals(
 
     The units are documents or, if the sample has clusters, clusters. A single unit has no interval.
 
-    `clopper-pearson` and `t` (see `jackknife`) do not resample. Intervals are clipped to the range of the score.
+    `clopper-pearson` and `t` (see `moments`) do not resample. Intervals are clipped to the range of the score.
 
     The bootstrap draws as many units as there are, with replacement, and uses the same resamples for all scores. A
     resample in which a score is undefined is left out of the interval of that score. `percentile` follows Efron (1979).

@@ -1,4 +1,4 @@
-"""Append-only arrays, and tables of numbers with the smallest exact type for each column."""
+"""Columns in little memory: append-only arrays, tables with the smallest exact types, and sequences made on access."""
 
 from __future__ import annotations
 

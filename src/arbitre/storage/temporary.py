@@ -1,4 +1,4 @@
-"""Temporary folders, which a later process deletes if their process was killed."""
+"""Temporary folders, which a later process deletes if their process was killed, and temporary databases."""
 
 from __future__ import annotations
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from arbitre.statistics.sample import Cluster
 
 
-# The documents of systems as samples for intervals and paired tests.
-
-
 def sample_documents(evaluation: Evaluation, cluster: Cluster) -> Sample:
     """Return the documents as a sample.
 
@@ -72,9 +69,6 @@ def check_runs(systems: Mapping[str, Iterable[tuple[str, str | None]]]) -> None:
         hint="Rank each run as a system of its own, with one file per run (NAME-1=FILE NAME-2=FILE), or give every "
         "system the same runs under `run`.",
     )
-
-
-# The statistical options for comparing systems or factor levels.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,7 +99,7 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iter
         yield render(tables.doubtful(diagnosis.doubtful, keys, diagnosis.doubtful_count), width, most=MAX_SHOWN)
     if diagnosis.source is not None:
         yield render(corpus_tables.in_source(diagnosis.source), width, most=MAX_SHOWN)
-    missing = corpus_tables.missing_groups(diagnosis.gathering)
+    missing = corpus_tables.missing_groups(diagnosis.missing_groups)
     if missing.size:
         yield render(missing, width, most=MAX_SHOWN)
     lines = [
