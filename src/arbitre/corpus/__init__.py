@@ -1,1 +1,1 @@
-"""Evaluates corpora: reads documents, joins them by id, compares them and computes scores and statistics."""
+"""Evaluates corpora: compares pairs of documents in workers, and computes scores, chance scores and tables."""

@@ -1,1 +1,1 @@
-"""Diagnostics of distances (`metricity`), of predictions (`causes`, `moves`) and of gold documents."""
+"""Why predictions are wrong: faults and their costs, values in the wrong place, splits and merges, and evidence."""

@@ -1,1 +1,1 @@
-"""Writes results, and stores corpora larger than memory: columns on disk, temporary databases, Arrow files."""
+"""Writes results, and stores corpora larger than memory: compact columns and temporary databases."""
