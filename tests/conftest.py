@@ -43,7 +43,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Leave out what the collection has loaded from every garbage collection, which saves a tenth of the time."""
+    """Leave out what the collection has loaded from every garbage collection."""
     gc.collect()
     gc.freeze()
 
