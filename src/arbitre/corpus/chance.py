@@ -144,7 +144,7 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
     most, room = max(MIN_COMPARISONS, documents // SHARE), max(MIN_CELLS, cells / SHARE)
     golds = list({pair.id: pair.gold for pair in ordered}.values())
     agreement, used = _agreement(plan, golds, room / AGREEMENT_SHARE, seed)
-    comparisons = duels(ordered, seed)
+    comparisons = chance_comparisons(ordered, seed)
     made, error = _compared(plan, comparisons[:most], room - used)
     sampled = documents > len(ordered) or len(made) < len(comparisons)
     return Chance(
@@ -180,7 +180,7 @@ def sample_by_id(documents: JoinedCorpus, most: int) -> list[Pair]:
     return list(documents.at([place for _, _, place in sorted(kept.values())]))
 
 
-class Duel(NamedTuple):
+class ChanceComparison(NamedTuple):
     """A prediction and the gold of another document, with the ids of both documents."""
 
     ids: tuple[str, str]
@@ -188,21 +188,21 @@ class Duel(NamedTuple):
     gold: Json
 
 
-def duels(pairs: Sequence[Pair], seed: int) -> list[Duel]:
+def chance_comparisons(pairs: Sequence[Pair], seed: int) -> list[ChanceComparison]:
     """Return all pairs of a prediction and another document's gold, in random order.
 
     All documents take part once before any of them takes part again, so that few comparisons cover many documents.
     """
     shuffled = [pairs[at] for at in np.random.default_rng(seed).permutation(len(pairs)).tolist()]
     return [
-        Duel((pair.id, other.id), pair.predicted, other.gold)
+        ChanceComparison((pair.id, other.id), pair.predicted, other.gold)
         for shift in range(1, len(shuffled))
         for pair, other in zip(shuffled, shuffled[shift:] + shuffled[:shift], strict=True)
         if pair.id != other.id and pair.predicted is not ABSENT
     ]
 
 
-def _standard_error(made: Sequence[tuple[Duel, Tally]]) -> float | None:
+def _standard_error(made: Sequence[tuple[ChanceComparison, Tally]]) -> float | None:
     """Return the standard error of the pooled f1q, or None if it is unknown.
 
     Comparisons that share a document are dependent: dyadic cluster-robust variance of a ratio (Aronow, Samii and
@@ -213,17 +213,19 @@ def _standard_error(made: Sequence[tuple[Duel, Tally]]) -> float | None:
         return None
     f1q = 2.0 * math.fsum(tally.quality for _, tally in made) / size
     dyads, documents = defaultdict[frozenset[str], float](float), defaultdict[str, float](float)
-    for duel, tally in made:
+    for one, tally in made:
         residual = 2.0 * tally.quality - f1q * (tally.gold + tally.predicted)
-        dyads[frozenset(duel.ids)] += residual
-        for identity in duel.ids:
+        dyads[frozenset(one.ids)] += residual
+        for identity in one.ids:
             documents[identity] += residual
     alone = math.fsum(residual * residual for residual in dyads.values())
     together = math.fsum(residual * residual for residual in documents.values()) - alone
     return math.sqrt(max(alone, together) * len(documents) / (len(documents) - 1)) / size
 
 
-def _compared(plan: Plan, comparisons: Sequence[Duel], room: float) -> tuple[list[tuple[Duel, Tally]], float | None]:
+def _compared(
+    plan: Plan, comparisons: Sequence[ChanceComparison], room: float
+) -> tuple[list[tuple[ChanceComparison, Tally]], float | None]:
     """Compare at least once, until the standard error is small enough or no comparison fits into the room.
 
     Args:
@@ -234,7 +236,7 @@ def _compared(plan: Plan, comparisons: Sequence[Duel], room: float) -> tuple[lis
     Returns:
         The tallies of the comparisons, and the standard error of their f1q.
     """
-    made: list[tuple[Duel, Tally]] = []
+    made: list[tuple[ChanceComparison, Tally]] = []
     done, size, error = 0, 1, None  # the first comparison shows how many fit into the room
     while batch := comparisons[done : done + size]:
         made += _tallies(plan, batch)
@@ -296,15 +298,15 @@ def _pairs(rows: Indices, *, symmetric: bool) -> Indices:
     return pairs if symmetric else np.concatenate([pairs, pairs[::-1]], axis=1)
 
 
-def _tallies(plan: Plan, batch: Sequence[Duel]) -> list[tuple[Duel, Tally]]:
+def _tallies(plan: Plan, batch: Sequence[ChanceComparison]) -> list[tuple[ChanceComparison, Tally]]:
     """Return the tallies of the entries, without comparisons that cannot be made. Only the entries are recorded."""
     try:
-        for duel in batch:
-            plan.check_pair(duel.gold, duel.predicted)
-        compared = compare_batch(plan, [duel.gold for duel in batch], [duel.predicted for duel in batch])
+        for one in batch:
+            plan.check_pair(one.gold, one.predicted)
+        compared = compare_batch(plan, [one.gold for one in batch], [one.predicted for one in batch])
     except (DataError, SolverError) as error:
         if isinstance(error, FunctionError) or (isinstance(error, SolverError) and error.pointer is None):
             raise
-        return [made for duel in batch for made in _tallies(plan, [duel])] if len(batch) > 1 else []
+        return [made for one in batch for made in _tallies(plan, [one])] if len(batch) > 1 else []
     rows = of_nodes(compared.levels(plan.entries), wildcard(plan.entries), len(batch))
     return list(zip(batch, map(Tally.of, rows), strict=True))

@@ -209,6 +209,7 @@ class _Walk:
         return verdict
 
     def _containers(self, level: Level, gold: Mask, predicted: Mask) -> Codes:
+        """Return the verdicts of objects and lists: missing, spurious, or else matched (items) and correct (others)."""
         verdict = np.full(len(level), MATCHED if level.item else Verdict.CORRECT, dtype=np.int8)
         if not level.item and not level.kind_mismatch:  # an empty object or list counts as a leaf
             gold, predicted, _ = level.leaf_masks()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from arbitre.corpus.chance import BATCH, MAX_DOCUMENTS, Reservoir, duels
+from arbitre.corpus.chance import BATCH, MAX_DOCUMENTS, Reservoir, chance_comparisons
 from arbitre.engine import compare_batch
 from arbitre.errors import DataError
 from arbitre.paths import STAR, wildcard
@@ -98,9 +98,9 @@ def suggest_gate(plan: Plan, pairs: Iterable[Pair], *, seed: int = 0) -> Suggest
         documents += len(batch)
         for pair in batch:
             sample.add(pair)
-    drawn = duels(sorted(sample(), key=lambda pair: pair.key), seed)
+    drawn = chance_comparisons(sorted(sample(), key=lambda pair: pair.key), seed)
     compared = drawn[:MAX_COMPARISONS]
-    chance = [_qualities(plan, [(duel.gold, duel.predicted) for duel in batch]) for batch in _batches(compared)]
+    chance = [_qualities(plan, [(one.gold, one.predicted) for one in batch]) for batch in _batches(compared)]
     by_chance, matched = (np.concatenate([np.empty(0), *qualities]) for qualities in (chance, own))
     if not len(by_chance):
         raise DataError.of(

@@ -377,7 +377,7 @@ def rank(
 
 
 def pairwise_tests(
-    duels: Sequence[tuple[str, str, Sample | None, Sample | None]],
+    compared: Sequence[tuple[str, str, Sample | None, Sample | None]],
     score: str,
     *,
     average: Average,
@@ -387,7 +387,7 @@ def pairwise_tests(
     """Test pairs of systems and adjust p for all pairs.
 
     Args:
-        duels: Names of two systems and their samples; both samples are None if the systems share no document.
+        compared: Names of two systems and their samples; both samples are None if the systems share no document.
         score: Name of the score.
         average: micro or macro.
         level: Confidence level.
@@ -395,11 +395,11 @@ def pairwise_tests(
     """
     known = [
         ([weigh_for_beta(first, score)[0], weigh_for_beta(second, score)[0]], weigh_for_beta(first, score)[1])
-        for _, _, first, second in duels
+        for _, _, first, second in compared
         if first is not None and second is not None
     ]
     if not known:
-        return tuple(PairwiseResult(a, b) for a, b, _, _ in duels)
+        return tuple(PairwiseResult(a, b) for a, b, _, _ in compared)
     tests = iter(
         contrasts(
             [samples for samples, _ in known],
@@ -412,7 +412,7 @@ def pairwise_tests(
     )
     return tuple(
         PairwiseResult(a, b) if first is None or second is None else _versus(a, b, next(tests))
-        for a, b, first, second in duels
+        for a, b, first, second in compared
     )
 
 
