@@ -561,7 +561,7 @@ def _branch_children(branch: Branch, value: Json) -> Iterator[tuple[Json, Token,
 
 
 def _of_pattern(branch: Branch, key: str) -> Subschemas:
-    """Return the subschemas of the first pattern that matches a key, or none; a search that takes too long finds none."""
+    """Return the subschemas of the first pattern that matches a key, or none. Slow searches find none."""
     for pattern, below in branch.patterns.items():
         try:
             if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
