@@ -114,7 +114,7 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
     masses = ("gold", "predicted", "matched")
     rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found), "") for name in masses]
     rows.append(("failed pages", *(str(one.macro.failed) for one in found), "no usable prediction; scores are 0"))
-    heads = (TableColumn("score"), *columns(*evaluations, written=PLACE), MEANING)
+    heads = (TableColumn("score", least=20), *columns(*evaluations, written=PLACE), MEANING)  # unbroken labels
     return Table.of("", heads, rows, emphasis={0: "strong"} | dict.fromkeys(weak, "weak"))
 
 
