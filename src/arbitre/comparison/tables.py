@@ -48,7 +48,7 @@ MAX_TEXT: Final = 40
 MAX_POSITIONS: Final = 10
 """Maximum number of positions of a join."""
 
-MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=30)
+MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=34)
 """Column of the meanings of scores; narrow terminals leave it out."""
 
 

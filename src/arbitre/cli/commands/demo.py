@@ -114,7 +114,8 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
     masses = ("gold", "predicted", "matched")
     rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found), "") for name in masses]
     rows.append(("failed pages", *(str(one.macro.failed) for one in found), "no usable prediction; scores are 0"))
-    heads = (TableColumn("score", least=20), *columns(*evaluations, written=PLACE), MEANING)  # unbroken labels
+    labels, meaning = TableColumn("score", least=20), replace(MEANING, least=30)  # no label is broken at 80 columns
+    heads = (labels, *columns(*evaluations, written=PLACE), meaning)
     return Table.of("", heads, rows, emphasis={0: "strong"} | dict.fromkeys(weak, "weak"))
 
 
