@@ -213,9 +213,7 @@ class _Gate:
         gated = {}
         for (i, j), table in tables.items():
             near = np.where(1.0 - table < self.least, apart, table * self.largest)
-            same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
-            alone = near if self.keys is None else apart
-            gated[i, j] = np.where(unkeyed, alone, np.where(same, table / 2.0, apart))
+            gated[i, j] = _by_key(keys[i], keys[j], near if self.keys is None else apart, table / 2.0, apart)
         return gated
 
 
@@ -225,6 +223,20 @@ def _of_items(column: ListColumn, codes: Indices | None, row: int) -> Indices:
         return np.empty(0, dtype=np.intp)
     start, stop = column.starts[row], column.starts[row + 1]
     return np.full(stop - start, -1, dtype=np.intp) if codes is None else codes[start:stop]
+
+
+def _by_key(own: Indices, other: Indices, unkeyed: Floats | float, same: Floats, apart: float) -> Floats:
+    """Return the distances of the items of two lists by their keys; shape (own items, other items).
+
+    Args:
+        own: Code of the key of each item of the first list; -1 for an item without key.
+        other: The same for the second list.
+        unkeyed: Distances of two items without key.
+        same: Distances of items with the same key.
+        apart: Distance of all others.
+    """
+    neither = (own < 0)[:, None] & (other < 0)
+    return np.where(neither, unkeyed, np.where(own[:, None] == other, same, apart))
 
 
 class _Sample:
@@ -460,8 +472,7 @@ class Identity:
         found = {}
         for (i, j), distances in tables.items():
             table = np.where(codes[i][:, None] == codes[j], 0.0, distances)
-            same, unkeyed = keys[i][:, None] == keys[j], (keys[i] < 0)[:, None] & (keys[j] < 0)
-            found[i, j] = np.where(unkeyed, table, np.where(same, table * self.limit / 2.0, apart))
+            found[i, j] = _by_key(keys[i], keys[j], table, table * self.limit / 2.0, apart)
         return found
 
 
