@@ -560,7 +560,7 @@ class _LongLists:
         """Match the items of each pair of annotators; for the arguments, see `_aligned`."""
         # By pair of annotators: the lists that both have, with the qualities of their items; the position of each unit
         # among these lists; and the distances by the evidence of the fields, one for each cell of `_problems`.
-        self._items, self._lengths, self._gate = items, np.append(column.lengths, 0)[lists], gate
+        self._lengths, self._gate = np.append(column.lengths, 0)[lists], gate
         self._problems: dict[Pair, MatchingProblems] = {}
         self._places: dict[Pair, Indices] = {}
         self._evidence = gate.evidence if isinstance(gate, Identity) else None
@@ -640,8 +640,7 @@ class _LongLists:
             cells = cells[~problems.known[cells]]
             if len(cells):
                 bounds = problems.quality[cells]
-                problems.quality[cells] = QualitySolver().evaluate(self._items, *problems.rows(cells)).quality
-                problems.known[cells] = True
+                problems.compute(cells, QualitySolver().evaluate)
                 moved = problems.quality[cells] < bounds
                 if self._evidence is not None:
                     moved = self._weigh((i, j), self._evidence, cells)

@@ -121,6 +121,12 @@ class MatchingProblems:
         self._set_sizes()
         return matched
 
+    def compute(self, cells: Indices, evaluate: Evaluate) -> Batch:
+        """Replace the bounds of these cells with their qualities; return the batch of their pairs."""
+        batch = evaluate(self.items, *self.rows(cells))
+        self.quality[cells], self.known[cells] = batch.quality, True
+        return batch
+
     def bound(self) -> None:
         """Compute the upper bounds of several short problems, or of some rows of a long problem, at a time."""
         self.quality = np.empty(int(self.starts[-1]))
@@ -323,9 +329,7 @@ def solve_lazily(
         computed = np.union1d(cells, _rivals(problems, cells, rival_count)) if rival_count else cells
         if iteration:
             rival_count = rival_count * WIDENING_FACTOR or 1
-        batch = evaluate(problems.items, *problems.rows(computed))
-        problems.quality[computed], problems.known[computed] = batch.quality, True
-        evaluated.append((batch, computed))
+        evaluated.append((problems.compute(computed, evaluate), computed))
         owner = problems.problem_of(cells[problems.quality[cells] < bounds])
         active = owner[first_of_equal(owner)]
     return chosen, evaluated
@@ -406,9 +410,7 @@ def _break_ties(
         missing.append(tied[~problems.known[tied]])
     cells = np.concatenate(missing)
     if len(cells):
-        batch = evaluate(problems.items, *problems.rows(cells))
-        problems.quality[cells], problems.known[cells] = batch.quality, True
-        evaluated.append((batch, cells))
+        evaluated.append((problems.compute(cells, evaluate), cells))
     worth = np.zeros(len(problems.quality))
     for batch, computed in evaluated:
         worth[computed] = entry_worth(batch, entries)
