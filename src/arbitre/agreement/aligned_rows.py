@@ -35,6 +35,7 @@ from arbitre.engine.independent_matching import (
     alone,
     ancestors,
     compared_lists,
+    lists_to_compare,
     memorise,
     permuted,
     topmost,
@@ -436,8 +437,7 @@ def _alike(anchor: AlignedRows, column: Column) -> bool:
     if not isinstance(column, ListColumn) or len(rows) < MIN_COMPARED:
         return True
     lengths = np.append(column.lengths, 0)  # 0 for a missing list
-    number = math.ceil(ITEMS_COMPARED * len(rows) / max(1, int(lengths[rows].sum())))
-    chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), max(MIN_COMPARED, number))).astype(np.intp))
+    chosen = lists_to_compare(len(rows), ITEMS_COMPARED * len(rows) / max(1, int(lengths[rows].sum())))
     same = rows[chosen]  # lists of the same documents; each annotator's column is then shifted by a different number
     shift = len(same) // same.shape[1]
     mixed = np.column_stack([np.roll(side, at * shift) for at, side in enumerate(same.T)])

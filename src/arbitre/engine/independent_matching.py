@@ -58,6 +58,17 @@ NEARLY_EQUAL: Final = 0.1
 """Disorder of lists per item up to which the other fields identify the items, even if all documents have such lists."""
 
 
+def lists_to_compare(lists: int, number: float) -> Indices:
+    """Return the positions of about this number of lists, at least `MIN_COMPARED`, evenly spaced; of all if it is more.
+
+    Args:
+        lists: Number of all lists.
+        number: Number of lists to compare, which is rounded up.
+    """
+    size = min(lists, max(MIN_COMPARED, math.ceil(number)))
+    return np.unique(np.linspace(0, lists - 1, size).astype(np.intp))
+
+
 @dataclass(frozen=True, slots=True)
 class ListDisorders:
     """How different lists are whose items are matched without the values of a path.
@@ -89,8 +100,7 @@ class ListDisorders:
         left, right, lengths = left[lengths > 0], right[lengths > 0], lengths[lengths > 0]
         if len(left) < 2:  # noqa: PLR2004
             return cls()
-        number = math.ceil(2 * ITEMS_COMPARED * len(left) / int(lengths.sum()))
-        chosen = np.unique(np.linspace(0, len(left) - 1, min(len(left), max(MIN_COMPARED, number))).astype(np.intp))
+        chosen = lists_to_compare(len(left), 2 * ITEMS_COMPARED * len(left) / int(lengths.sum()))
         left, right = left[chosen], right[chosen]
 
         def compared(others: Indices) -> tuple[float, float]:
