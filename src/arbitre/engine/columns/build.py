@@ -17,7 +17,16 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, MixedColumn, ObjectColumn
+from arbitre.engine.columns.column import (
+    Column,
+    LeafColumn,
+    Link,
+    ListColumn,
+    MapLink,
+    MixedColumn,
+    ObjectColumn,
+    own_tokens,
+)
 from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
 from arbitre.engine.columns.interning import Interned, intern, intern_forms
 from arbitre.engine.columns.ragged import add_one_by_one, counts_of, starts_of
@@ -406,15 +415,9 @@ class ColumnOrigin:
 
     def located(self, error: ArbitreError, row: int) -> ArbitreError:
         """Return the error with the JSON Pointer and the side of its row."""
-        tokens: list[int | str] = []
-        if self.tokens is not None:
-            token = self.tokens[row]
-            tokens.append(token if isinstance(token, str) else int(token))
-        elif self.token is not None and self.token is not STAR:
-            tokens.append(self.token)
         above = self.parent.address(int(self.origin[row])) if self.parent is not None else ()
         side = "gold" if row < self.gold else "predicted"
-        here, where = pointer((*above, *tokens)), f" in the {side} document"
+        here, where = pointer((*above, *own_tokens(self.tokens, self.token, row))), f" in the {side} document"
         problems = (
             replace(each, message=each.message + where, pointer=here + (each.pointer or "")) for each in error.problems
         )

@@ -52,6 +52,20 @@ if TYPE_CHECKING:
 Values = TypeVar("Values", bound=npt.NDArray[Any])
 
 
+def own_tokens(tokens: Sequence[int | str] | Indices | None, token: Token | None, row: int) -> tuple[int | str, ...]:
+    """Return the token that leads from the parent of a column to a row; () for a root or a kind of a mixed column.
+
+    Args:
+        tokens: Token of each row; None if it is the same for all.
+        token: Token of the column.
+        row: The row.
+    """
+    if tokens is not None:
+        own = tokens[row]
+        return (own if isinstance(own, str) else int(own),)
+    return () if token is None or token is STAR else (token,)
+
+
 @dataclass(eq=False, slots=True)
 class Column:
     """The values at one path, with their positions in the documents and their child columns."""
@@ -138,11 +152,7 @@ class Column:
         tokens: list[int | str] = []
         column: Column | None = self
         while column is not None:
-            if column.tokens is not None:
-                token = column.tokens[row]
-                tokens.append(token if isinstance(token, str) else int(token))
-            elif column.token is not None and column.token is not STAR:
-                tokens.append(column.token)
+            tokens += own_tokens(column.tokens, column.token, row)
             row = int(column.origin[row])
             column = column.parent
         return tuple(reversed(tokens))
