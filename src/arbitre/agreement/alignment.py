@@ -409,9 +409,8 @@ def _improved(problem: AlignmentProblem, unitary: Indices, cost: float) -> tuple
                 problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator
             ]
             costs = reduce(np.add, tables) / pairs
-            gains = (
-                costs[:-1] - costs[-1] - alone
-            )  # negative if the unit costs less in this unitary alignment than alone
+            # Negative if the unit costs less in this unitary alignment than alone.
+            gains = costs[:-1] - costs[-1] - alone
             own, theirs = solve_assignment(-np.minimum(gains, 0.0))
             useful = gains[own, theirs] < 0.0
             others[theirs[useful], annotator] = own[useful]
