@@ -13,9 +13,10 @@ import pytest
 
 from arbitre import Comparator
 from arbitre.agreement import build_consensus
+from arbitre.agreement.consensus import risk
 from arbitre.agreement.consensus.build import build_gold
 from arbitre.agreement.consensus.places import find_places
-from arbitre.agreement.consensus.risk import Presence, error_rates, estimate_presence, standing_of
+from arbitre.agreement.consensus.risk import Presence, error_rates, estimate_presence, merits, standing_of
 from arbitre.inputs.provenance import ErrorRates
 
 TOWNS = ["Aachen", "Bremen", "Cottbus", "Dresden", "Erfurt", "Fulda", "Gotha", "Hamburg", "Ilmenau", "Jena"]
@@ -94,6 +95,16 @@ class TestAggregation:
     @pytest.mark.parametrize("others", [[spoiled(1, 0.4)], [spoiled(1, 0.4), spoiled(2, 0.4)], [spam(1), spam(2)]])
     def test_what_a_majority_has_is_the_consensus(self, others):
         assert consensus(*[TRUTH] * (len(others) + 1), *others) == TRUTH
+
+    def test_documents_of_a_majority_are_not_compared(self, monkeypatch):
+        compared = []
+        monkeypatch.setattr(
+            risk, "merits", lambda plan, candidates: compared.extend(candidates) or merits(plan, candidates)
+        )
+        other = TRUTH | {"p0": spoiled(1, 0.4)["p0"]}
+        found = consensus(TRUTH, other, TRUTH | {"p0": {"title": "Other", "towns": []}})
+        assert found == TRUTH | {"p0": found["p0"]}
+        assert len({candidate.root.document for candidate in compared}) == 1
 
     def test_a_spammer_does_not_change_the_consensus(self):
         annotators = [spoiled(seed, 0.1) for seed in range(4)]

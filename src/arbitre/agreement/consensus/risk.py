@@ -288,18 +288,17 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
     assembly = Assembly.of(places, votes, "minimum-risk")
     # The vote stands where no document of an annotator is better, and no document has an absolute majority.
     shared = {name: root for name, root in places.roots.items() if len(root.voters()) > 1}
-    own = [CandidateDocument(root, root.values[at], at) for root in shared.values() for at in root.voters()]
+    same = {root.document: at for root in shared.values() if (at := _majority(plan, root)) is not None}
+    contested = [root for root in shared.values() if root.document not in same]
+    own = [CandidateDocument(root, root.values[at], at) for root in contested for at in root.voters()]
     best: dict[int, Merit] = {}
     for candidate, merit in zip(own, merits(plan, own), strict=True):
         best[candidate.root.document] = max(best.get(candidate.root.document, merit), merit)
-    voted = [
-        CandidateDocument(root, assembly.values[root]) for root in shared.values() if len(root.voters()) >= LEAST_VOTERS
-    ]
-    same = {root.document: at for root in shared.values() if (at := _majority(plan, root)) is not None}
+    voted = [CandidateDocument(root, assembly.values[root]) for root in contested if len(root.voters()) >= LEAST_VOTERS]
     kept = {
         candidate.root.document
         for candidate, merit in zip(voted, merits(plan, voted), strict=True)
-        if merit >= best[candidate.root.document] and candidate.root.document not in same
+        if merit >= best[candidate.root.document]
     }
     changed = {name: root for name, root in shared.items() if root.document not in kept}
     by_document: dict[int, list[Place]] = {root.document: [] for root in changed.values()}
@@ -318,8 +317,10 @@ def least_risk(plan: Plan, places: Places, weak_margin: float) -> tuple[Assembly
             for trial in trials:
                 document = Assembly.of(part, trial, "minimum-risk", pivots={root.document: at}).values[root]
                 tried.append((CandidateDocument(root, document, at), trial))
-        scores = merits(plan, [candidate for candidate, _ in tried])
-        number = max(range(len(tried)), key=lambda number: (scores[number], _lot(tried[number][0].document)))
+        number = 0
+        if len(tried) > 1:  # not the document of a majority
+            scores = merits(plan, [candidate for candidate, _ in tried])
+            number = max(range(len(tried)), key=lambda number: (scores[number], _lot(tried[number][0].document)))
         votes |= tried[number][1]
         pivots[root.document] = tried[number][0].source or 0
     return Assembly.of(places, votes, "minimum-risk", pivots=pivots) if pivots else assembly, presence
