@@ -14,15 +14,14 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-import regex
-
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.engine import compare_batch
 from arbitre.engine.columns.fields import apply_aliases
 from arbitre.errors import DataError
 from arbitre.paths import STAR, escape, order, wildcard
 from arbitre.schema.describe import walk
-from arbitre.values import ABSENT, PATTERN_SECONDS, canonical
+from arbitre.schema.nodes import first_of_pattern
+from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -144,13 +143,8 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
 
 def _map_site(node: ObjectNode, key: str) -> int | None:
     """Return the site of the value of a map under this key; None if the schema declares no such key."""
-    for pattern, site in node.patterns:
-        try:
-            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
-                return site
-        except TimeoutError:
-            continue
-    return node.additional if node.declared_map else None
+    site = first_of_pattern(node.patterns, key)
+    return node.additional if site is None and node.declared_map else site
 
 
 def _parts(value: Json) -> dict[Hashable, float]:

@@ -17,7 +17,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import regex
 
 from arbitre.engine.columns.fields import aliased
 from arbitre.errors import ArbitreError, DataError, Problem, clipped
@@ -27,8 +26,9 @@ from arbitre.metricity.entry_pool import build_entry_pool
 from arbitre.paths import STAR, order, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander, declared_children
 from arbitre.schema.describe import KIND_NAMES, walk
+from arbitre.schema.nodes import first_of_pattern
 from arbitre.schema.validate import find_violations
-from arbitre.values import PATTERN_SECONDS, Kind, canonical, check, kind_of
+from arbitre.values import Kind, canonical, check, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -290,13 +290,8 @@ def _children(site: Site, value: Json) -> Iterator[tuple[int, Json, str | int]]:
 
 def _undeclared(node: ObjectNode, key: str) -> int:
     """Return the site of a key that is not in `properties`."""
-    for pattern, site in node.patterns:
-        try:
-            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
-                return site
-        except TimeoutError:
-            continue  # a comparison reports this key as an error
-    return node.additional
+    site = first_of_pattern(node.patterns, key)
+    return node.additional if site is None else site
 
 
 CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
@@ -550,7 +545,7 @@ def _branch_children(branch: Branch, value: Json) -> Iterator[tuple[Json, Token,
         for key, inner in value.items():
             if key in branch.properties:
                 yield inner, key, branch.properties[key]
-            elif below := _of_pattern(branch, key) or branch.additional:
+            elif below := first_of_pattern(branch.patterns.items(), key) or branch.additional:
                 yield inner, STAR, below
     elif isinstance(value, list):
         for place, item in enumerate(value):
@@ -558,17 +553,6 @@ def _branch_children(branch: Branch, value: Json) -> Iterator[tuple[Json, Token,
                 yield item, place, branch.prefix[place]
             elif branch.items:
                 yield item, STAR, branch.items
-
-
-def _of_pattern(branch: Branch, key: str) -> Subschemas:
-    """Return the subschemas of the first pattern that matches a key, or none. Slow searches find none."""
-    for pattern, below in branch.patterns.items():
-        try:
-            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
-                return below
-        except TimeoutError:
-            continue
-    return ()
 
 
 def _kinds(branch: Branch) -> list[Kind]:

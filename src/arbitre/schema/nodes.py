@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
+
+import regex
 
 from arbitre.matching import Candidates
 from arbitre.paths import STAR
-from arbitre.values import Absence, Kind
+from arbitre.values import PATTERN_SECONDS, Absence, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from arbitre.normalizers import Normalizer
     from arbitre.paths import Token
 
+T = TypeVar("T")
 
 _NULL: Final = Absence()
 
@@ -136,6 +139,17 @@ class ObjectNode:
     ignored: frozenset[str] = frozenset()
     closed: bool = False
     aliases: tuple[Alias, ...] = ()
+
+
+def first_of_pattern(patterns: Iterable[tuple[str, T]], key: str) -> T | None:
+    """Return the value of the first pattern that matches a key, or None. A search that times out does not match."""
+    for pattern, found in patterns:
+        try:
+            if regex.compile(pattern).search(key, timeout=PATTERN_SECONDS) is not None:
+                return found
+        except TimeoutError:
+            continue  # a comparison reports this key as an error
+    return None
 
 
 @dataclass(frozen=True, slots=True)
