@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import ABSENT, Comparator, Comparison, DataError, FlatComparison, bundled
 from arbitre.cli import app
+from arbitre.diagnosis import solidarity
 from arbitre.engine import flat_matching
 
 SCHEMA = {
@@ -272,6 +273,23 @@ def test_values_under_aliases_are_exchanged_too():
     aliased = [{"label": row["name"], "page": row["page"]} for row in gold]
     chances = [comparator.compare_flat(gold=gold, predicted=one).solidarity_chance for one in (gold, aliased)]
     assert chances[0] == chances[1] < 1.0
+
+
+def test_the_documents_are_not_compared_a_second_time_for_the_chance_value(monkeypatch):
+    counted = []
+    compare_to_levels = solidarity.compare_to_levels
+
+    def counting(plan, gold, predicted):
+        counted.append(len(gold))
+        return compare_to_levels(plan, gold, predicted)
+
+    monkeypatch.setattr(solidarity, "compare_to_levels", counting)
+    comparator = arbitre.Comparator({"type": "array", "items": {"properties": {"name": {}, "page": {}}}})
+    gold = [{"name": "Vauquelin", "page": 11}, {"name": "Chomsky", "page": 52}]
+    flat = comparator.compare_flat(gold=gold, predicted=gold[::-1])
+    diagnosis = comparator.compare(gold=gold, predicted=gold[::-1]).diagnosis
+    assert flat.solidarity_chance == diagnosis.solidarity_chance is not None
+    assert counted == [solidarity.EXCHANGES] * 2
 
 
 def test_a_corpus_with_a_document_that_cannot_be_compared_has_a_chance_value():

@@ -352,8 +352,9 @@ class Comparator:
         from arbitre.diagnosis import solidarity  # noqa: PLC0415  (evaluations do not need it)
 
         comparison = self.compare(gold=gold, predicted=predicted)
-        flat = solidarity.LeafSums.of(comparison.levels, 1, self.plan.close).comparison(0)
-        return replace(flat, **solidarity.solidarity_by_chance(self.plan, [comparison.gold], [comparison.predicted]))
+        levels, documents = comparison.levels, ([comparison.gold], [comparison.predicted])
+        flat = solidarity.LeafSums.of(levels, 1, self.plan.close).comparison(0)
+        return replace(flat, **solidarity.solidarity_by_chance(self.plan, *documents, levels))
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances for this pair of documents, by path.

@@ -342,7 +342,7 @@ def diagnose(
     return [
         Diagnosis(
             **{name: value for part in parts for name, value in part.parts_of(document).items()}
-            | solidarity_by_chance(plan, [gold[document]], [predicted[document]]),
+            | solidarity_by_chance(plan, [gold[document]], [predicted[document]], levels if len(gold) == 1 else None),
             order=order[document],
         )
         for document in range(len(gold))

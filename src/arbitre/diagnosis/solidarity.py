@@ -145,7 +145,9 @@ class FlatObserver:
         ]
 
 
-def solidarity_by_chance(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict[str, Any]:
+def solidarity_by_chance(
+    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level] | None = None
+) -> dict[str, Any]:
     """Return the fields of `FlatComparison` on the solidarity by chance, pooled over documents.
 
     The predicted values of each path of a document are exchanged at random, which keeps the flat matching, and the
@@ -155,11 +157,13 @@ def solidarity_by_chance(plan: Plan, gold: Sequence[Json], predicted: Sequence[J
         plan: The compiled schema.
         gold: The gold documents.
         predicted: The predicted documents.
+        levels: The levels of these documents, if they have been compared together.
     """
     if any(leaf is not None and leaf.distance.custom for site in plan.sites for leaf in _leaves(site)):
         return {}
     try:
-        levels = compare_to_levels(plan, gold, predicted)
+        if levels is None:
+            levels = compare_to_levels(plan, gold, predicted)
         places, nodes = _value_places(levels), sum(map(len, levels))
         times = max(1, min(EXCHANGES, COMPARISONS // max(1, len(gold)), MAX_NODES // max(1, nodes)))
         generator, read = np.random.default_rng(0), _with_aliases(predicted, levels)
