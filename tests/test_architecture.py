@@ -27,6 +27,7 @@ LAYERS = (
     ("published_scores", "metricity", "diagnosis", "text"),
     ("corpus",),
     ("gold", "systems"),
+    ("causes",),
     ("report",),
     ("comparator",),
     ("entities",),

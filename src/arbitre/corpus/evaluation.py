@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from arbitre.classification import Classification
+    from arbitre.comparison.cause import Cause, CauseAnalysis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair, Row
     from arbitre.corpus.chance import Chance
@@ -91,6 +92,9 @@ class DetailReader(Protocol):
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""
+
+    def causes(self, evaluation: Evaluation) -> CauseAnalysis:
+        """Return the causes of the faults."""
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by."""
@@ -177,6 +181,20 @@ class Evaluation:
             "chance": None if self.chance is None else self.chance.to_dict(),
             "coverage": self.coverage.to_dict(),
         }
+
+    @cached_property
+    def cause_analysis(self) -> CauseAnalysis:
+        """The causes of the faults, and the documents that they were looked for in.
+
+        If the evaluation did not look for them, documents are compared again. Raises DataError if they are no longer
+        available.
+        """
+        return self._reader.causes(self)
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes of the faults, largest gain first; see `cause_analysis`."""
+        return self.cause_analysis.causes
 
     @property
     def chance_floor(self) -> Scores | None:

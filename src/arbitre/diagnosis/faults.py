@@ -96,6 +96,7 @@ class FaultRows:
         predicted: Predicted values, or ABSENT.
         lost: Losses (see `FaultNodes`).
         costs: Costs in f1q of the document; 0 for faults outside the entries.
+        nodes: Nodes in gold and in the prediction, or NONE; shape (faults, 2).
     """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -127,6 +128,7 @@ class FaultRows:
         self.faults = [VERDICTS[code] for code in faults.verdict[at].tolist()]
         self.gold = _values(taxonomy.levels, faults.gold[at], gold=True)
         self.predicted = _values(taxonomy.levels, faults.predicted[at], gold=False)
+        self.nodes = np.stack([faults.gold[at], faults.predicted[at]], axis=1)
         self.lost: list[float] = faults.lost[at].tolist()
         self.costs: list[float] = (faults.lost / np.where(size > 0.0, size, 1.0))[at].tolist()
 

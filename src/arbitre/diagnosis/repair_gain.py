@@ -70,9 +70,20 @@ def f1q_gain(tallies: Floats, changes: Floats) -> Floats:
 
 def repair_changes(taxonomy: Taxonomy) -> RepairChanges:
     """Return the changes of the tallies for the repair of each class of faults and of each path."""
-    walk = _Repairs(taxonomy)
-    totals = walk.totals()
+    labels = taxonomy.verdict.astype(np.intp) - 1, len(FAULTS) + taxonomy.path
+    totals = _Repairs(taxonomy, labels, len(FAULTS) + len(taxonomy.paths)).totals()
     return RepairChanges(totals[:, : len(FAULTS)], totals[:, len(FAULTS) :])
+
+
+def group_changes(taxonomy: Taxonomy, groups: Indices, number: int) -> Floats:
+    """Return the changes of the tallies for the repair of each group of faults; shape (documents, groups, 2).
+
+    Args:
+        taxonomy: The faults.
+        groups: Group of each node, from 0; meaningful for faults only. Shape (nodes,).
+        number: Number of groups.
+    """
+    return _Repairs(taxonomy, (groups,), number).totals()
 
 
 class _Changes(NamedTuple):
@@ -110,16 +121,23 @@ class _Changes(NamedTuple):
 
 @dataclass(slots=True)
 class _Repairs:
-    """Passes the levels once, children before parents. A repair is a class or, numbered after the classes, a path."""
+    """Passes the levels once, children before parents.
+
+    Attributes:
+        taxonomy: The faults.
+        labels: Numbers of the repairs of each node; each array has shape (nodes,).
+        repairs: Number of repairs.
+    """
 
     taxonomy: Taxonomy
+    labels: tuple[Indices, ...]
+    repairs: int
     _waiting: dict[int, list[_Changes]] = field(default_factory=dict)
     """Changes of nodes, by the position of their level."""
 
     def totals(self) -> Floats:
         """Return the changes of the tallies; shape (documents, repairs, 2)."""
-        taxonomy = self.taxonomy
-        repairs = len(FAULTS) + len(taxonomy.paths)
+        taxonomy, repairs = self.taxonomy, self.repairs
         totals = np.zeros((len(taxonomy.tallies), repairs, 2))
         levels = taxonomy.levels
         entries = self._entries_levels()
@@ -152,10 +170,9 @@ class _Repairs:
         for number in np.unique(numbers).tolist():
             self._waiting.setdefault(number, []).append(changes.taken((numbers == number).nonzero()[0]))
 
-    def _of_class_and_path(self, nodes: Indices) -> tuple[Indices, Indices]:
-        """Return the faults twice, with the number of their class and of their path as repairs."""
-        classes = self.taxonomy.verdict[nodes].astype(np.intp) - 1
-        return np.tile(nodes, 2), np.concatenate([classes, len(FAULTS) + self.taxonomy.path[nodes]])
+    def _with_repairs(self, nodes: Indices) -> tuple[Indices, Indices]:
+        """Return the faults once for each of their repairs, with the numbers of the repairs."""
+        return np.tile(nodes, len(self.labels)), np.concatenate([label[nodes] for label in self.labels])
 
     def _faults(self, level: Level) -> list[_Changes]:
         """Return the changes of the parents of the repaired faults of a level."""
@@ -163,7 +180,7 @@ class _Repairs:
         at = (self.taxonomy.fault[here] & (self.taxonomy.entry[here] != NONE)).nonzero()[0]
         if not len(at):
             return []
-        nodes, repairs = self._of_class_and_path(level.first + at)
+        nodes, repairs = self._with_repairs(level.first + at)
         at = nodes - level.first
         gold, predicted, both = (mask[at] for mask in level.node_masks())
         weight = _weights(level, at)
@@ -201,9 +218,9 @@ class _Repairs:
         owner = taxonomy.owner[level.first : level.first + len(level)]
         at = (owner != NONE).nonzero()[0]
         if len(at):
-            _, repairs = self._of_class_and_path(owner[at])
+            _, repairs = self._with_repairs(owner[at])
             gold, predicted, mass = _tallies(level)
-            at = np.tile(at, 2)
+            at = np.tile(at, len(self.labels))
             cells = (level.document[at], repairs)
             np.add.at(totals[..., PREDICTED], cells, ((gold - predicted) * scale)[at])
             np.add.at(totals[..., QUALITY], cells, ((gold - mass) * scale)[at])

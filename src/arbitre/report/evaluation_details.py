@@ -17,6 +17,7 @@ from arbitre.storage.output_folder import output_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from arbitre.comparison.cause import CauseAnalysis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair, Row
     from arbitre.corpus.evaluation import Evaluation
@@ -42,6 +43,10 @@ class SavedDetails:
         return result_files.read_table(_folder(evaluation) / result_files.FAULTS)
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:  # noqa: ARG002  (those with documents need it)
+        """Raise DataError: the documents are needed."""
+        raise unavailable()
+
+    def causes(self, evaluation: Evaluation) -> CauseAnalysis:  # noqa: ARG002  (those with documents need it)
         """Raise DataError: the documents are needed."""
         raise unavailable()
 

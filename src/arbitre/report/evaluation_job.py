@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from arbitre.comparison.cause import CauseAnalysis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import Row
     from arbitre.comparison.levels import Level
@@ -477,6 +478,15 @@ class DocumentDetails(SavedDetails):
         totals = FlatTotals()
         totals.add(self._seen(evaluation, {FLAT: FlatObserver(self.job.plan)})[FLAT])
         return totals.comparison()
+
+    def causes(self, evaluation: Evaluation) -> CauseAnalysis:  # noqa: ARG002  (saved details need it)
+        """Return the causes of the faults, from a sample of the documents."""
+        from arbitre.causes.search import MAX_DOCUMENTS, find_causes  # noqa: PLC0415  (only `--diagnose` needs it)
+
+        documents = self.job.documents
+        whole = len(documents) <= MAX_DOCUMENTS
+        pairs = [pair.as_json() for pair in (documents if whole else sample_by_id(documents, MAX_DOCUMENTS))]
+        return find_causes(self.job.plan, pairs, len(documents))
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arbitre import matching
 from arbitre.distances import catalogue
@@ -74,14 +76,32 @@ def compile_plan(
         None if match is None else _chosen(matching.catalogue, match),
         None if distance is None else _chosen(distances, distance),
     )
+    again = partial(
+        _compiled_with,
+        root,
+        deepcopy(laid),
+        close=close,
+        distances=distances,
+        normalizers=normalizers,
+        match=match,
+        distance=distance,
+        max_calls=max_calls,
+        format_assertion=format_assertion,
+    )
     compiler = Compiler(distances, matching.catalogue, normalizers)
-    plan = _compiled(root, laid, float(close), compiler, forced)
+    plan = replace(_compiled(root, laid, float(close), compiler, forced), compile_with=again)
     inputs = (
         *root.shelf.files,
         *([str(overlay)] if isinstance(overlay, (str, Path)) else []),
         *(used.authority.path for used in authorities_of(plan.sites)),
     )
     return replace(plan, max_calls=max_calls, format_assertion=format_assertion, inputs=tuple(dict.fromkeys(inputs)))
+
+
+def _compiled_with(root: Subschema, overlay: Overlay | None, settings: Mapping[str, Json], **options: Any) -> Plan:  # noqa: ANN401  (see `compile_plan`)
+    """Compile a schema with an overlay and further settings, which replace those of the overlay."""
+    laid = (Overlay() if overlay is None else deepcopy(overlay)).extended(settings)
+    return compile_plan(root, overlay=laid, **options)
 
 
 def _chosen(catalogue: Catalogue[T], choice: Json) -> T:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.errors import DataError
+from arbitre.errors import ArbitreError, DataError
 from arbitre.normalizers import normalize
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.paths import Path
     from arbitre.schema.certificate import Certificate
@@ -65,6 +65,8 @@ class Plan:
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
         format_assertion: Whether validation checks `format`.
         inputs: Files that the plan was compiled from: schemas, overlay, authority files and modules of functions.
+        compile_with: Compiles the schema again with the settings of another overlay in addition; see `with_overlay`.
+            It is not pickled.
     """
 
     sites: tuple[Site, ...]
@@ -79,6 +81,26 @@ class Plan:
     max_calls: int | None = None
     format_assertion: bool = False
     inputs: tuple[str, ...] = ()
+    compile_with: Callable[[Mapping[str, Json]], Plan] | None = None
+
+    def __getstate__(self) -> list[Any]:
+        """Return the fields without the compiler, whose catalogues cannot be pickled."""
+        return [None if one.name == "compile_with" else getattr(self, one.name) for one in fields(self)]
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for one, value in zip(fields(self), state, strict=True):
+            object.__setattr__(self, one.name, value)
+
+    def with_overlay(self, overlay: Mapping[str, Json]) -> Plan:
+        """Return the plan with further settings by wildcard path, which replace those of the schema and its overlay.
+
+        Raises:
+            SchemaError: A setting is invalid, or the schema has no such path.
+            ArbitreError: The plan was unpickled, so that it cannot be compiled again.
+        """
+        if self.compile_with is None:
+            raise ArbitreError.of("A plan that was unpickled cannot be compiled again", hint="Create a new Comparator.")
+        return replace(self.compile_with(overlay), inputs=self.inputs)
 
     @property
     def allows_text(self) -> bool:

@@ -1,0 +1,93 @@
+"""Changes that repair a cause: settings in an overlay, or corrections of the predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from arbitre.normalizers import catalogue
+from arbitre.paths import wildcard
+from arbitre.schema.describe import walk
+from arbitre.schema.nodes import leaves_of
+from arbitre.values import Json, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from arbitre.normalizers import Normalizer
+    from arbitre.schema.nodes import Site
+    from arbitre.schema.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayChange:
+    """Settings by wildcard path, as in an overlay.
+
+    Attributes:
+        overlay: The settings.
+    """
+
+    overlay: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction of the predictions that no overlay can make.
+
+    Attributes:
+        correct: `correct(at, predicted)` returns the corrected prediction of a document, given by its position in the
+            sample. It must not modify its argument. It may return the argument itself.
+        documents: Positions of the documents that it changes; None for all.
+    """
+
+    correct: Callable[[int, Json], Json]
+    documents: frozenset[int] | None = None
+
+
+Change: TypeAlias = OverlayChange | Correction
+
+
+def site_at(plan: Plan, path: str) -> Site | None:
+    """Return the site at a wildcard path; None if the schema does not declare the path."""
+    return next((plan.sites[step.site] for step in walk(plan.sites) if wildcard(step.path) == path), None)
+
+
+def declared_normalizers(site: Site) -> tuple[Normalizer, ...]:
+    """Return the normalisers that are declared for the values of a site, in order."""
+    if site.leaf is not None:
+        return tuple(one for one in site.leaf.normalizers if not one.implied)
+    several = [site.normalizers, *(leaf.normalizers for leaf in leaves_of(site, site.declared or frozenset(Kind)))]
+    return tuple(one for one in max(several, key=len) if not one.implied)
+
+
+def with_normalizers(plan: Plan, path: str, added: Sequence[Json]) -> dict[str, Json]:
+    """Return the settings of a path that add normalisers after those that it already has."""
+    site = site_at(plan, path)
+    present = [] if site is None else [_spec(one) for one in declared_normalizers(site)]
+    return {"normalize": [*present, *(one for one in added if one not in present)]}
+
+
+def with_absent(plan: Plan, path: str, added: Sequence[Json]) -> dict[str, Json]:
+    """Return the settings of a path that count further values as absent."""
+    site = site_at(plan, path)
+    present = [None] if site is None else list(site.absent.values)
+    return {"absent": [*present, *(one for one in added if one not in present)]}
+
+
+def merged(overlays: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Return one overlay with the settings of several; later settings of a path replace earlier ones."""
+    whole: dict[str, Any] = {}
+    for overlay in overlays:
+        for path, settings in overlay.items():
+            whole[path] = {**whole.get(path, {}), **settings}
+    return whole
+
+
+def _spec(normalizer: Normalizer) -> Json:
+    """Return a normaliser as it is written in a schema, without what its options imply, such as versions."""
+    factory = catalogue.entries.get(normalizer.name)
+    known = {} if factory is None else factory.options
+    options = {name: value for name, value in normalizer.options.items() if name in known}
+    if normalizer.authority is not None and "file" in options:
+        options["file"] = normalizer.authority.path
+    return {normalizer.name: options} if options else normalizer.name

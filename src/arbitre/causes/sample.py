@@ -1,0 +1,303 @@
+"""Compared documents in which causes are looked for, and trials of changes on them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from arbitre.causes.changes import Correction, OverlayChange
+from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
+from arbitre.comparison.levels import of_nodes
+from arbitre.corpus.worker import compare_pairs
+from arbitre.diagnosis.faults import find_faults
+from arbitre.diagnosis.moved_chance import ValueFrequencies, base_chance
+from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
+from arbitre.errors import ArbitreError
+from arbitre.paths import wildcard
+from arbitre.values import ABSENT, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.causes.changes import Change
+    from arbitre.comparison.levels import Level
+    from arbitre.diagnosis.faults import FaultResults
+    from arbitre.inputs.records import Pair
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+BATCH: Final = 32
+"""Number of documents compared at once."""
+
+
+class SampleFault(NamedTuple):
+    """A fault of a document of the sample; see `arbitre.comparison.diagnosis.Fault`.
+
+    Attributes:
+        number: Position in `Sample.faults`.
+        document: Position of the document in `Sample.pairs`.
+        entry: JSON Pointer of the entry; None outside the entries.
+        gold_pointer: JSON Pointer in gold, or None.
+        predicted_pointer: JSON Pointer in the prediction, or None.
+        path: Wildcard path.
+        fault: Class of the fault.
+        gold: Value in gold, or ABSENT.
+        predicted: Predicted value, or ABSENT.
+        lost: Contribution to the denominator of f1q minus twice the quality mass.
+    """
+
+    number: int
+    document: int
+    entry: str | None
+    gold_pointer: str | None
+    predicted_pointer: str | None
+    path: str
+    fault: str
+    gold: Json
+    predicted: Json
+    lost: float
+
+
+class Trial(NamedTuple):
+    """The documents of a sample after a change.
+
+    Attributes:
+        plan: The compiled schema with the change.
+        pairs: The documents with the change.
+        tallies: Tallies of the entries; shape (documents, 5).
+    """
+
+    plan: Plan
+    pairs: tuple[Pair, ...]
+    tallies: Floats
+
+    @property
+    def f1q(self) -> float:
+        """Pooled f1q; 1 without entries."""
+        return pooled_f1q(self.tallies)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Documents that were compared, with their faults.
+
+    Attributes:
+        plan: The compiled schema.
+        pairs: The documents. Those whose gold cannot be compared are left out.
+        tallies: Tallies of the entries; shape (documents, 5).
+    """
+
+    plan: Plan
+    pairs: tuple[Pair, ...]
+    tallies: Floats
+
+    @classmethod
+    def of(cls, plan: Plan, pairs: Sequence[Pair]) -> Sample:
+        """Compare documents."""
+        kept: list[Pair] = []
+        tallies = [np.empty((0, 5))]
+        for members, levels in _compared(plan, pairs):
+            kept += members
+            tallies.append(of_nodes(levels, wildcard(plan.entries), len(members)))
+        return cls(plan, tuple(kept), np.concatenate(tallies))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def f1q(self) -> float:
+        """Pooled f1q; 1 without entries."""
+        return pooled_f1q(self.tallies)
+
+    @property
+    def mass(self) -> float:
+        """Number of gold and predicted entries: the denominator of f1q."""
+        return float(self.tallies[:, 0].sum() + self.tallies[:, 1].sum())
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, Sequence[Pair], Sequence[Level]]]:
+        """The documents that were compared together: the position of the first, the documents and their levels."""
+        parts, first = [], 0
+        for members, levels in _compared(self.plan, self.pairs):
+            parts.append((first, members, levels))
+            first += len(members)
+        return parts
+
+    @cached_property
+    def _results(self) -> list[tuple[int, FaultResults]]:
+        gold = {pair.id: pair.gold for pair in self.pairs}
+        usual = ValueFrequencies.of(self.plan, gold) if len(gold) > 1 else None
+        found = []
+        for first, members, levels in self._parts:
+            own = None if usual is None else usual.for_documents([pair.id for pair in members])
+            sides = [pair.gold for pair in members], [pair.predicted for pair in members]
+            found.append((first, find_faults(self.plan, *sides, levels, own)))
+        return found
+
+    @cached_property
+    def faults(self) -> tuple[SampleFault, ...]:
+        """All faults, by document."""
+        rows = (
+            (first + document, *rest)
+            for first, results in self._results
+            for document, *rest in zip(
+                results.rows.documents,
+                results.rows.entries,
+                results.rows.gold_pointers,
+                results.rows.predicted_pointers,
+                results.rows.paths,
+                results.rows.faults,
+                results.rows.gold,
+                results.rows.predicted,
+                results.rows.lost,
+                strict=True,
+            )
+        )
+        return tuple(SampleFault(number, *row) for number, row in enumerate(rows))
+
+    @cached_property
+    def faults_by_path(self) -> Mapping[str, Sequence[SampleFault]]:
+        """The faults of each wildcard path."""
+        groups: defaultdict[str, list[SampleFault]] = defaultdict(list)
+        for fault in self.faults:
+            groups[fault.path].append(fault)
+        return dict(groups)
+
+    @cached_property
+    def leaves(self) -> Mapping[str, Sequence[LeafPair]]:
+        """All pairs of leaves by wildcard path; `document` is the position in `pairs`."""
+        groups: defaultdict[str, list[LeafPair]] = defaultdict(list)
+        for first, _, levels in self._parts:
+            for path, leaf in leaf_pairs(levels):
+                groups[path].append(leaf._replace(document=first + leaf.document))
+        return dict(groups)
+
+    @cached_property
+    def gold_values(self) -> Mapping[str, Counter[Hashable]]:
+        """The canonical gold values of each wildcard path, with their number."""
+        return {
+            path: Counter(canonical(leaf.gold) for leaf in leaves if leaf.gold is not ABSENT)
+            for path, leaves in self.leaves.items()
+        }
+
+    def group_gains(self, groups: Mapping[int, int], number: int) -> list[float]:
+        """Return the increase in pooled f1q if all faults of a group are corrected, for each group.
+
+        Args:
+            groups: Group of each fault, by its number.
+            number: Number of groups.
+        """
+        total, start = np.zeros((number, 2)), 0
+        for _, results in self._results:
+            labels: Indices = np.zeros(len(results.taxonomy.fault), dtype=np.intp)
+            for row, nodes in enumerate(results.rows.nodes.tolist()):
+                for node in nodes:
+                    if node >= 0:
+                        labels[node] = groups[start + row]
+            total += group_changes(results.taxonomy, labels, number).sum(axis=0)
+            start += len(results.rows)
+        gains: list[float] = f1q_gain(self.tallies.sum(axis=0), total).tolist()
+        return gains
+
+    def trial(self, change: Change) -> Trial | None:
+        """Make a change, and compare the documents that it concerns; None if it cannot be made.
+
+        An overlay concerns the documents with a fault at or below its paths, or above them. In the others, all values
+        at these paths are correct, and remain so.
+        """
+        if isinstance(change, OverlayChange):
+            try:
+                plan = self.plan.with_overlay(change.overlay)
+            except ArbitreError:
+                return None
+            entries_moved = plan.entries != self.plan.entries
+            touched = range(len(self)) if entries_moved else sorted(self._concerned(change.overlay))
+            return self._again(plan, dict.fromkeys(touched))
+        return self._again(self.plan, self._corrected(change))
+
+    def after(self, trial: Trial) -> Sample:
+        """Return the sample with the change of a trial."""
+        return Sample(trial.plan, trial.pairs, trial.tallies)
+
+    def _concerned(self, paths: Mapping[str, Json]) -> set[int]:
+        """Return the documents with a fault at one of the paths, or below or above it."""
+        return {
+            fault.document
+            for own, faults in self.faults_by_path.items()
+            if any(f"{own}/".startswith(f"{path}/") or f"{path}/".startswith(f"{own}/") for path in paths)
+            for fault in faults
+        }
+
+    def _corrected(self, change: Correction) -> dict[int, Pair | None]:
+        """Return the documents that a correction changes."""
+        changed: dict[int, Pair | None] = {}
+        for at in range(len(self)) if change.documents is None else sorted(change.documents):
+            predicted = change.correct(at, self.pairs[at].predicted)
+            if predicted is not self.pairs[at].predicted:
+                changed[at] = replace(self.pairs[at], predicted=predicted, failure=None)
+        return changed
+
+    def _again(self, plan: Plan, changed: Mapping[int, Pair | None]) -> Trial | None:
+        """Compare some documents again; None stands for an unchanged document."""
+        pairs, tallies = list(self.pairs), self.tallies.copy()
+        for at, pair in changed.items():
+            pairs[at] = self.pairs[at] if pair is None else pair
+        places = list(changed)
+        done = 0
+        try:
+            for members, levels in _compared(plan, [pairs[at] for at in places]):
+                here = places[done : done + len(members)]
+                tallies[here] = of_nodes(levels, wildcard(plan.entries), len(members))
+                done += len(members)
+        except ArbitreError:
+            return None
+        return Trial(plan, tuple(pairs), tallies) if done == len(places) else None
+
+
+def _compared(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level]]]:
+    for start in range(0, len(pairs), BATCH):
+        for members, levels, _ in compare_pairs(plan, pairs[start : start + BATCH]):
+            if members:
+                yield members, levels
+
+
+def pooled_f1q(tallies: Floats) -> float:
+    """Return the pooled f1q of some tallies; 1 without entries."""
+    size = float(tallies[:, 0].sum() + tallies[:, 1].sum())
+    return 2.0 * float(tallies[:, 3].sum()) / size if size else 1.0
+
+
+# How probable it is that unrelated values agree.
+
+
+def value_chance(counts: Counter[Hashable], key: Hashable, value: Json) -> float:
+    """Return the probability that an unrelated value agrees with a value.
+
+    Args:
+        counts: The values that it could agree with, with their number, in the form in which they are compared.
+        key: The value in this form.
+        value: The value itself. The longer it is, the less probable is an agreement by chance.
+
+    Returns:
+        The share of the value in `counts`, or what its length suggests, whichever is larger; in (0, 1].
+    """
+    total = counts.total()
+    return max(counts[key] / total if total else 0.0, base_chance(value))
+
+
+def excess_p(observed: int, chances: Sequence[float]) -> float:
+    """Return the probability of at least so many agreements by chance (Poisson approximation).
+
+    Args:
+        observed: Number of agreements.
+        chances: Probability of each possible agreement by chance, including those that did not occur.
+    """
+    from scipy.stats import poisson  # noqa: PLC0415  (loads slowly)
+
+    return float(poisson.sf(observed - 1, math.fsum(chances)))

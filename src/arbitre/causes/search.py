@@ -1,0 +1,241 @@
+"""Finds the causes of the faults of a corpus.
+
+Detectors propose explanations. An explanation becomes a cause if chance does not explain it, it covers enough faults,
+and the score rises when its change is made. The changes of one phase are made before the detectors of the next phase
+run, because a wrong structure hides wrong values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from arbitre.causes import fields, items, keys, notations, root
+from arbitre.causes.changes import OverlayChange
+from arbitre.causes.remainder import remaining_kind
+from arbitre.causes.sample import Sample
+from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis, CauseExample
+from arbitre.corpus.chance import chance_comparisons
+from arbitre.inputs.records import Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.causes.changes import Change
+    from arbitre.causes.proposal import Detector, Proposal
+    from arbitre.causes.sample import SampleFault, Trial
+    from arbitre.comparison.cause import Side
+    from arbitre.schema.plan import Plan
+
+MAX_DOCUMENTS: Final = 400
+"""Maximum number of documents in which causes are looked for."""
+
+MIN_FAULTS: Final = 5
+"""Minimum number of faults of a cause."""
+
+MIN_DOCUMENTS: Final = 3
+"""Minimum number of documents of a cause; corpora with fewer documents need neither this nor `MIN_FAULTS`."""
+
+SIGNIFICANCE: Final = 0.01
+"""Maximum p-value of a cause, divided by the number of explanations that are tried."""
+
+MIN_GAIN: Final = 1e-6
+"""Minimum increase in f1q."""
+
+ROUNDS: Final = 3
+"""Maximum number of times that the detectors of a phase run, as changes can uncover further causes."""
+
+EXAMPLES: Final = 3
+"""Number of examples of a cause."""
+
+CHANCE_COMPARISONS: Final = 24
+"""Number of predictions that are compared with the gold of another document, to find what a change gains by chance."""
+
+
+def phases() -> tuple[tuple[Detector, ...], ...]:
+    """Return the detectors in the order in which they run; each phase sees the changes of those before it."""
+    return root.DETECTORS, keys.DETECTORS, (*items.DETECTORS, *fields.DETECTORS), notations.DETECTORS
+
+
+class Found(NamedTuple):
+    """An accepted explanation.
+
+    Attributes:
+        proposal: The explanation.
+        gain: Increase in f1q when only its change is made, after those of earlier phases.
+        cost: Increase in f1q when its change is made after all those found before.
+        faults: The faults that no cause found before it explains.
+        sample: The sample in which it was found.
+    """
+
+    proposal: Proposal
+    gain: float
+    cost: float
+    faults: tuple[SampleFault, ...]
+    sample: Sample
+
+
+@dataclass(slots=True)
+class Search:
+    """Looks for causes in a sample, one phase after another.
+
+    Attributes:
+        sample: The documents, with all changes made so far.
+        found: The accepted explanations.
+    """
+
+    sample: Sample
+    found: list[Found] = field(default_factory=list)
+
+    def run(self, detectors: Sequence[Sequence[Detector]]) -> None:
+        """Run the detectors of all phases."""
+        for phase in detectors:
+            for _ in range(ROUNDS):
+                if not self._round(phase):
+                    break
+
+    def _round(self, phase: Sequence[Detector]) -> bool:
+        """Run some detectors once and accept what they find; return whether anything was accepted."""
+        sample = self.sample
+        proposals = [proposal for detector in phase for proposal in detector(sample)]
+        limit = SIGNIFICANCE / max(1, len(proposals))
+        tried: list[tuple[float, int, Proposal, Trial]] = []
+        for number, proposal in enumerate(proposals):
+            if proposal.p <= limit and self._sufficient([sample.faults[fault] for fault in proposal.faults]):
+                trial = sample.trial(proposal.change)
+                if trial is not None and trial.f1q - sample.f1q > MIN_GAIN:
+                    tried.append((trial.f1q - sample.f1q, -number, proposal, trial))
+        tried.sort(key=lambda one: one[:2], reverse=True)
+        explained: set[int] = set()
+        for gain, _, proposal, alone in tried:
+            faults = tuple(sample.faults[fault] for fault in proposal.faults if fault not in explained)
+            trial = self.sample.trial(proposal.change) if explained else alone
+            if trial is None or not self._sufficient(faults) or trial.f1q - self.sample.f1q <= MIN_GAIN:
+                continue
+            self.found.append(Found(proposal, gain, trial.f1q - self.sample.f1q, faults, sample))
+            self.sample = self.sample.after(trial)
+            explained.update(proposal.faults)
+        return bool(explained)
+
+    def _sufficient(self, faults: Sequence[SampleFault]) -> bool:
+        """Return whether there are enough faults in enough documents."""
+        if len(self.sample) < MIN_DOCUMENTS:
+            return bool(faults)
+        return len(faults) >= MIN_FAULTS and len({fault.document for fault in faults}) >= MIN_DOCUMENTS
+
+
+def find_causes(
+    plan: Plan,
+    pairs: Sequence[Pair],
+    total: int | None = None,
+    *,
+    detectors: Sequence[Sequence[Detector]] | None = None,
+) -> CauseAnalysis:
+    """Find the causes of the faults of documents.
+
+    Args:
+        plan: The compiled schema.
+        pairs: The documents to examine.
+        total: Number of documents of the corpus; by default, that of `pairs`.
+        detectors: The detectors of each phase; by default, all.
+    """
+    start = Sample.of(plan, pairs)
+    search = Search(start)
+    search.run(phases() if detectors is None else detectors)
+    causes = [_cause(found, _chance_gain(plan, pairs, found.proposal.change)) for found in search.found]
+    causes += _remaining(search.sample)
+    causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
+    whole = len(pairs) if total is None else total
+    f1q = start.f1q if start.mass else None
+    return CauseAnalysis(tuple(causes), len(start), whole, f1q, search.sample.f1q, tuple(_notes(start, whole, causes)))
+
+
+def _notes(sample: Sample, total: int, causes: Sequence[Cause]) -> Iterator[str]:
+    """Yield what limits the analysis."""
+    if len(sample) < total:
+        yield f"Causes were looked for in {len(sample)} of {total} documents."
+    if len(sample) < MIN_DOCUMENTS and any(cause.systematic for cause in causes):
+        yield f"The causes rest on {len(sample)} document{'s' * (len(sample) != 1)}: take them as a hint."
+
+
+def _cause(found: Found, chance_gain: float | None) -> Cause:
+    proposal = found.proposal
+    change = proposal.overlay
+    if change is None and isinstance(proposal.change, OverlayChange):
+        change = proposal.change.overlay
+    return Cause(
+        proposal.kind,
+        proposal.side,
+        proposal.paths,
+        len(found.faults),
+        found.cost,
+        found.gain,
+        None if change is None else dict(change),
+        _examples(found.sample, found.faults),
+        len({fault.document for fault in found.faults}),
+        proposal.advice or f"{KINDS[proposal.kind].todo.capitalize()}.",
+        chance_gain,
+        proposal.detail,
+    )
+
+
+def _examples(sample: Sample, faults: Sequence[SampleFault]) -> tuple[CauseExample, ...]:
+    """Return examples from different documents, if possible."""
+    first = {fault.document: fault.number for fault in reversed(faults)}  # the first of each document
+    chosen = sorted(faults, key=lambda fault: first[fault.document] != fault.number)[:EXAMPLES]
+    return tuple(
+        CauseExample(
+            sample.pairs[fault.document].id,
+            sample.pairs[fault.document].run,
+            fault.path,
+            fault.gold_pointer,
+            fault.predicted_pointer,
+            fault.gold,
+            fault.predicted,
+        )
+        for fault in chosen
+    )
+
+
+def _chance_gain(plan: Plan, pairs: Sequence[Pair], change: Change) -> float | None:
+    """Return what an overlay gains for predictions that are compared with the gold of other documents."""
+    if not isinstance(change, OverlayChange):
+        return None
+    drawn = chance_comparisons(sorted(pairs, key=lambda pair: pair.key), 0)[:CHANCE_COMPARISONS]
+    if not drawn:
+        return None
+    names = count()
+    sample = Sample.of(plan, [Pair(str(next(names)), None, one.gold, one.predicted) for one in drawn])
+    trial = sample.trial(change)
+    return None if trial is None else trial.f1q - sample.f1q
+
+
+# The faults that no change repairs.
+
+
+def _remaining(sample: Sample) -> Iterator[Cause]:
+    """Yield the faults that look alike, with the gain of correcting them."""
+    kinds = [remaining_kind(sample, fault) for fault in sample.faults]
+    large = {kind for kind in dict.fromkeys(kinds) if _large(sample, kind, kinds)}
+    names = sorted({kind if kind in large else "other" for kind in kinds}, key=list(KINDS).index)
+    groups = {number: names.index(kind if kind in large else "other") for number, kind in enumerate(kinds)}
+    gains = sample.group_gains(groups, len(names))
+    size = sample.mass
+    for at, kind in enumerate(names):
+        faults = sorted(
+            (fault for fault in sample.faults if groups[fault.number] == at), key=lambda one: (-one.lost, one.number)
+        )
+        cost = sum(fault.lost for fault in faults) / size if size else 0.0
+        paths = tuple(dict.fromkeys(fault.path for fault in faults))
+        documents = len({fault.document for fault in faults})
+        side: Side = "prediction"
+        todo = f"{KINDS[kind].todo.capitalize()}."
+        examples = _examples(sample, faults)
+        yield Cause(kind, side, paths, len(faults), cost, gains[at], None, examples, documents, todo)
+
+
+def _large(sample: Sample, kind: str, kinds: Sequence[str]) -> bool:
+    documents = {sample.faults[number].document for number, other in enumerate(kinds) if other == kind}
+    few = len(sample) < MIN_DOCUMENTS
+    return few or (kinds.count(kind) >= MIN_FAULTS and len(documents) >= MIN_DOCUMENTS)

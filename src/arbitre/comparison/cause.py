@@ -1,0 +1,212 @@
+"""The causes of the faults of a corpus: their kinds, and their form as plain JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from arbitre.values import ABSENT, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Side = Literal["prediction", "gold", "schema"]
+
+
+class CauseKind(NamedTuple):
+    """A kind of cause.
+
+    Attributes:
+        seen: What the faults look like.
+        todo: What to do about it.
+        systematic: Whether one explanation covers all faults of the cause. The faults of other kinds only look alike.
+    """
+
+    seen: str
+    todo: str
+    systematic: bool = True
+
+
+def _forms(what: str) -> CauseKind:
+    """Return the kind of cause of texts that are equal except for `what`."""
+    return CauseKind(f"the same text with different {what}", "add the normaliser, or ask for the notation of gold")
+
+
+KINDS: Final[Mapping[str, CauseKind]] = {
+    # Other keys and another structure.
+    "wrapped-root": CauseKind("the document is inside another object or list", "unwrap predictions with --project"),
+    "unwrapped-root": CauseKind("the outermost object or list is missing", "wrap predictions with --project"),
+    "page-shifted": CauseKind("predictions belong to the next or previous document", "correct the ids of predictions"),
+    "key-spelling": CauseKind("a key is spelt differently", "add the alias, or state the key in the prompt"),
+    "renamed-key": CauseKind("the values are under another key", "add the alias, or state the key in the prompt"),
+    "ids-as-keys": CauseKind(
+        "a list is an object with ids as keys, or the reverse", "state the structure in the prompt"
+    ),
+    "promoted": CauseKind("an item is in a list further out", "state the level in the prompt"),
+    "demoted": CauseKind("an item is in a list further in", "state the level in the prompt"),
+    "list-or-value": CauseKind("a list instead of one value, or the reverse", "state the type in the prompt"),
+    "serialised-list": CauseKind("a list is written as one text", "state the type in the prompt"),
+    "other-field": CauseKind("a value is in another field of its object", "describe both fields in the prompt"),
+    "columns-swapped": CauseKind("the values of two fields are exchanged", "describe both fields in the prompt"),
+    "column-shifted": CauseKind("the values of a field are those of the next or previous item", "check the input"),
+    "ids-offset": CauseKind("numbers differ by a constant", "state in the prompt where counting starts"),
+    "truncated": CauseKind("the last items are missing", "raise the limit of the answer's length, or split the input"),
+    "duplicated": CauseKind("items are repeated", "ask for each item once, or remove duplicates"),
+    # Other notations of the same value.
+    "case": _forms("case"),
+    "accents": _forms("accents"),
+    "unicode": _forms("Unicode characters, such as ligatures"),
+    "spaces": _forms("white space"),
+    "punctuation": _forms("punctuation"),
+    "quotes": _forms("quotation marks or apostrophes"),
+    "hyphenation": _forms("hyphens at the ends of lines"),
+    "amount": CauseKind("the same amount in another notation", "add the normaliser, or state the notation"),
+    "number-format": CauseKind("the same number in another notation", "add the normaliser, or state the notation"),
+    "roman-numerals": CauseKind("the same number as a Roman numeral", "add the normaliser, or state the notation"),
+    "units": CauseKind("the same quantity with another unit", "state the unit in the prompt"),
+    "date-format": CauseKind("the same date in another notation", "add the normaliser, or ask for ISO 8601"),
+    "name-order": CauseKind("the words of a name in another order", "add the distance, or state the order"),
+    "abbreviation": CauseKind(
+        "initials or an abbreviation of the same text", "map the forms, or ask for the full text"
+    ),
+    "singular-plural": CauseKind("singular instead of plural, or the reverse", "map the forms, or list the terms"),
+    "absent-value": CauseKind("nothing is written as a value, such as an empty text", "declare the values as absent"),
+    "value-mapping": CauseKind("one value always stands for another", "map the values, or list the allowed ones"),
+    # Single faults that look alike.
+    "moved-object": CauseKind("an object is in another entry", "check how entries are delimited", systematic=False),
+    "moved-value": CauseKind("a value is in another entry", "check how entries are delimited", systematic=False),
+    "split": CauseKind("one item was predicted as several", "define in the prompt what one item is", systematic=False),
+    "merged": CauseKind(
+        "several items were predicted as one", "define in the prompt what one item is", systematic=False
+    ),
+    "near": CauseKind("a text with few wrong characters", "check the OCR, or correct predictions", systematic=False),
+    "part-of": CauseKind("gold contains the prediction, or the reverse", "define the extent", systematic=False),
+    "unrelated": CauseKind("a value without similarity to gold", "check a sample in the source", systematic=False),
+    "omission": CauseKind("a value or item is missing", "check whether the source contains it", systematic=False),
+    "hallucination": CauseKind(
+        "a value or item that gold does not have", "check whether the source contains it", systematic=False
+    ),
+    "other": CauseKind("faults of kinds with too few faults", "see the list of faults", systematic=False),
+}
+"""The kinds of causes, by name."""
+
+
+class CauseExample(NamedTuple):
+    """One fault of a cause.
+
+    Attributes:
+        id: Id of the document.
+        run: Run of the prediction; None if it has none.
+        path: Wildcard path of the fault.
+        gold_pointer: JSON Pointer in gold; None if gold has no such value.
+        predicted_pointer: JSON Pointer in the prediction; None if the prediction has no such value.
+        gold: Value in gold; ABSENT if there is none.
+        predicted: Predicted value; ABSENT if there is none.
+    """
+
+    id: str
+    run: str | None
+    path: str
+    gold_pointer: str | None
+    predicted_pointer: str | None
+    gold: Json
+    predicted: Json
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return plain JSON, without absent values."""
+        return {name: value for name, value in self._asdict().items() if value is not ABSENT}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The faults of a corpus that one explanation covers, or that look alike.
+
+    Attributes:
+        kind: Kind of the cause, one of `KINDS`.
+        side: Where the fault probably lies: "prediction", "gold" or "schema".
+        paths: Wildcard paths of the faults.
+        count: Number of faults.
+        cost: Decrease in pooled f1q that the cause explains; the costs of all causes add up to 1 - f1q. For a cause
+            with a change, it is the increase in f1q when its change is made after those of the causes found before it.
+            For other causes, it is the cost of their faults after all these changes.
+        gain: Increase in pooled f1q if the change is made, or if the faults are corrected. Found by making the change
+            and comparing again. The gains do not add up.
+        change: The change as an overlay, which `overlay` accepts; None if no overlay makes it.
+        examples: Up to three faults.
+        documents: Number of documents with these faults.
+        advice: What to do, as one sentence.
+        chance_gain: Increase in the f1q of predictions compared with the gold of other documents if the change is made;
+            None if it is unknown.
+        detail: Further figures, such as the characters that are confused.
+    """
+
+    kind: str
+    side: Side
+    paths: tuple[str, ...]
+    count: int
+    cost: float
+    gain: float
+    change: dict[str, Json] | None
+    examples: tuple[CauseExample, ...]
+    documents: int = 0
+    advice: str = ""
+    chance_gain: float | None = None
+    detail: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def systematic(self) -> bool:
+        """Whether one explanation covers all faults of the cause, by a test against chance."""
+        return KINDS[self.kind].systematic
+
+    @property
+    def forgiving(self) -> bool:
+        """Whether the change makes unrelated documents more alike by at least as much as it raises the score."""
+        return self.change is not None and self.chance_gain is not None and 0.0 < self.gain <= self.chance_gain
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON. `from_dict` is the inverse."""
+        plain = {**_shallow(self), "paths": list(self.paths), "detail": dict(self.detail)}
+        return plain | {"examples": [example.to_dict() for example in self.examples]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Cause:
+        """Create a cause from the result of `to_dict`."""
+        absent = {"gold": ABSENT, "predicted": ABSENT}
+        examples = tuple(CauseExample(**(absent | example)) for example in data["examples"])
+        return cls(**(dict(data) | {"paths": tuple(data["paths"]), "examples": examples}))
+
+
+@dataclass(frozen=True, slots=True)
+class CauseAnalysis:
+    """The causes of the faults of a corpus, and what they were found in.
+
+    Attributes:
+        causes: The causes, largest gain first.
+        documents: Number of documents that were examined.
+        total: Number of documents of the corpus.
+        f1q: Pooled f1q of the documents that were examined; None without entries.
+        f1q_after: Their f1q after all changes are made.
+        notes: What limits the analysis.
+    """
+
+    causes: tuple[Cause, ...] = ()
+    documents: int = 0
+    total: int = 0
+    f1q: float | None = None
+    f1q_after: float | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON. `from_dict` is the inverse."""
+        return _shallow(self) | {"causes": [cause.to_dict() for cause in self.causes], "notes": list(self.notes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CauseAnalysis:
+        """Create an analysis from the result of `to_dict`."""
+        rows = {"causes": tuple(map(Cause.from_dict, data["causes"])), "notes": tuple(data["notes"])}
+        return cls(**(dict(data) | rows))
+
+
+def _shallow(record: Cause | CauseAnalysis) -> dict[str, Any]:
+    """Return the fields of a record by name; values are not copied."""
+    return {name: getattr(record, name) for name in record.__slots__}
