@@ -109,8 +109,8 @@ def align(
         unmatched: Distance assigned to a missing unit, above 0.
         both_missing: Distance of two annotators who both miss a unit; None for `unmatched`.
         search: Whether to search for the best alignment of three or four annotators.
-        couple: Matches the units of two annotators. For any other matching than the optimal one, the star alignment is
-            returned as it is.
+        couple: Matches the units of two annotators. With any matching other than the optimal one, the star alignment is
+            returned unchanged.
 
     Raises:
         SolverError: The exact search failed.
@@ -244,7 +244,7 @@ class AlignmentProblem:
         """
         table, every = self.tables[pair], (len(first), len(second)) == (self.sizes[pair[0]], self.sizes[pair[1]])
         table = table[:-1, :-1] if every else table[first[:, None], second]
-        gains = np.minimum(table - 2.0 * self.unmatched, 0.0)  # negative, or 0 for units that had better stay alone
+        gains = np.minimum(table - 2.0 * self.unmatched, 0.0)  # negative; 0 for units that are better left alone
         coupling = self.couple(-gains)
         rows, columns = coupling.gold, coupling.predicted
         values = gains[rows, columns]
@@ -429,9 +429,9 @@ def _better_than(
     """Search for an alignment with less disorder than the best one known.
 
     The disorder of a unitary alignment is a mean over pairs of annotators. The best matching of each pair gives prices
-    of its units, which add up to a lower bound for every alignment. What a unitary alignment costs beyond the prices of
-    its units is its *excess*. The *gap* is what the known alignment costs beyond the bound. A unitary alignment whose
-    excess is above the gap cannot be part of a better alignment; the others are the candidates.
+    of its units, which add up to a lower bound for every alignment. The *excess* of a unitary alignment is its cost
+    minus the prices of its units. The *gap* is the cost of the known alignment minus the bound. A unitary alignment
+    whose excess is above the gap cannot be part of a better alignment; the others are the candidates.
 
     Args:
         problem: The units.
@@ -475,7 +475,7 @@ def _candidates(excess: Mapping[Pair, Floats], sizes: Sequence[int], gap: float)
     """Return the unitary alignments whose excess is at most the gap; None if there are too many.
 
     They are built one annotator at a time: each unit of the annotator, or none, is added to each of those so far, and
-    what costs too much is left out at once.
+    combinations that cost too much are dropped immediately.
 
     Args:
         excess: What two units cost beyond their prices, for annotators i < j; shape (units of i + 1, units of j + 1),
@@ -518,7 +518,7 @@ def _numbered(unitary: Indices, sizes: Sequence[int]) -> Indices:
 
 
 def _raised(units: Indices, costs: Floats, gap: float, size: int) -> tuple[Indices, Floats, float]:
-    """Raise the prices of units whose unitary alignments all cost more, and leave out what then costs too much.
+    """Raise the prices of units whose candidates all cost more, and drop the candidates that then cost too much.
 
     Each candidate divides its excess equally among its units. The price of a unit rises by the least share it gets: no
     alignment can avoid paying at least this. The gap becomes smaller by all rises, and the excess of a candidate by

@@ -72,7 +72,7 @@ FIELD_LEVELS: Final = (1e-9, 0.5, 0.8, 1.0 - 1e-9)
 """Minimum quality of each level except the lowest. The levels of a field are counted separately as evidence."""
 
 SURE: Final = 6.0
-"""Maximum absolute log odds of two items. It limits how far the evidence from one pair of annotators can outweigh that
+"""Maximum absolute log odds of two items. It limits how much the evidence from one pair of annotators can outweigh that
 from the others."""
 
 UNSEEN: Final = 0.2
@@ -103,7 +103,7 @@ def align_lists(
     """Align the items of lists.
 
     The matching of the schema is honoured: items with the same key, at the same position or with the same value are
-    aligned and no others, if the list is matched by a key, by position or as a set; items below the gate of the list
+    aligned, and only these, if the list is matched by a key, by position or as a set; items below the gate of the list
     stay apart unless an item of another annotator is similar to both. Other matchings are used as they are, except
     transport, which may split items: it is replaced with the optimal alignment.
 
@@ -185,7 +185,7 @@ class _Gate:
 
     @classmethod
     def of_matching(cls, column: ListColumn, lists: Indices, *, complete: bool) -> _Gate | None:
-        """Return the gate of a list, or None if the distances decide alone; see `align_lists`."""
+        """Return the gate of a list, or None if only the distances decide; see `align_lists`."""
         least, keys = column.matcher.gate or 0.0, column.match_keys
         if column.matcher.candidates is Candidates.DIAGONAL:
             keys = np.arange(column.starts[-1], dtype=np.intp) - column.starts[:-1].repeat(column.lengths)
@@ -301,14 +301,14 @@ def _thinned(rows: Indices, most: int) -> Indices:
 class Evidence:
     """Weights of the fields as evidence that two objects are the same (Fellegi and Sunter, 1969).
 
-    The quality of a field has one of five levels. Each level has a weight: the logarithm of its frequency among items
-    that stand for the same thing, divided by its frequency among different items. The weights of the fields add up to
-    the odds that two items are the same. A field that one of the items lacks has the weight 0, and so have two empty
-    lists.
+    The quality of a field has one of five levels. Each level has a weight: the logarithm of the ratio of its frequency
+    among items that stand for the same thing to its frequency among different items. The weights of the fields are
+    added to the prior log odds that two items are the same. A field that one of the items lacks has the weight 0, and
+    so have two empty lists.
 
-    The frequencies among different items are counted on items in one list. Those among the same items, and the share of
-    items that two annotators share, are the most probable ones (expectation maximisation), from the items of every two
-    annotators.
+    The frequencies among different items are counted on items in one list. Those among items that are the same, and the
+    share of items that two annotators have in common, are estimated from the items of every two annotators (expectation
+    maximisation).
 
     Attributes:
         fields: The fields that are compared.
@@ -327,7 +327,7 @@ class Evidence:
         Args:
             items: The column of the items.
             sample: Pairs of items.
-            same: First guess: probability that the items of each crossed pair are the same; shape (pairs,).
+            same: Initial estimate: probability that the items of each crossed pair are the same; shape (pairs,).
         """
         fields = tuple(link for link in items.links if link.weight)
         if not fields or items.maps:
@@ -423,7 +423,7 @@ class Identity:
         lists: Row of the list of each annotator, or `NONE`; shape (units, annotators).
         limit: Distance from which two items stand for different things.
         codes: Code of each item of the column, the same for equal items; see `item_codes`.
-        evidence: The evidence of the fields, which takes the place of the quality of the items; None for none.
+        evidence: The evidence of the fields, which replaces the quality of the items; None without evidence.
     """
 
     column: ListColumn

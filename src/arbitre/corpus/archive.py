@@ -1,4 +1,4 @@
-"""The file `results.npz`: an evaluation with all its digits, from which it can be loaded again."""
+"""The file `results.npz`: an evaluation in full precision, which can be loaded again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _DAMAGE: Final = (
     ),
     *(BadZipFile, NotImplementedError, zlib.error, struct.error),
 )
-"""What NumPy, `zipfile` and `json` raise on files that they cannot read."""
+"""Exceptions of NumPy, `zipfile` and `json` for files that they cannot read."""
 
 
 def write_archive(path: Path, evaluation: Evaluation) -> None:
@@ -107,7 +107,7 @@ def _digest(archive: ZipFile) -> bytes:
 
 
 def read_archive(path: Path) -> Evaluation:
-    """Read the evaluation that `write_archive` has written.
+    """Read an evaluation that `write_archive` wrote.
 
     Raises:
         DataError: The file cannot be read, is truncated, was edited, or does not contain an evaluation.

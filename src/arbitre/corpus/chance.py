@@ -37,7 +37,7 @@ MAX_DOCUMENTS: Final = 32
 """Maximum number of documents used; larger corpora are sampled."""
 
 SHARE: Final = 150
-"""Pairs of entries, and documents, of the corpus per pair compared here: a 150th of the work at most.
+"""Divisor of the work: at most a 150th of the pairs of entries of the corpus, and of its documents, is compared here.
 
 A pair of entries of different documents takes 7 times as long to compare as one of a prediction and its own gold, and a
 pair of entries of one gold document 9 times (measured on nested documents of 20 entries), so that both values together
@@ -45,16 +45,16 @@ take less than 10 % of the time of the comparison.
 """
 
 AGREEMENT_SHARE: Final = 4
-"""Share of these pairs of entries for the agreement of gold with itself: a quarter at most."""
+"""Divisor of these pairs of entries: at most a quarter serves the agreement of gold with itself."""
 
 MIN_COMPARISONS: Final = 32
-"""Number of comparisons allowed however few documents there are; their standard error is relied on from here on."""
+"""Number of comparisons that is always allowed, and from which their standard error counts as reliable."""
 
 MIN_CELLS: Final = 3 << 10
-"""Number of pairs of entries allowed however few the corpus has: about 0.1 s for nested documents."""
+"""Number of pairs of entries that is always allowed; takes about 0.1 s for nested documents."""
 
 BATCH: Final = 16
-"""Number of comparisons made at once."""
+"""Number of comparisons per batch."""
 
 STANDARD_ERROR: Final = 0.005
 """Standard error of f1q at which the comparisons stop."""
@@ -130,8 +130,8 @@ def estimate_chance(plan: Plan, pairs: Sequence[Pair], documents: int, cells: fl
     """Compute the chance scores of a corpus from a sample of its documents.
 
     Comparisons stop when the standard error of f1q is at most `STANDARD_ERROR`, and at the latest after a `SHARE`-th of
-    the work of the evaluation, to which the agreement of gold with itself counts. This depends on the documents only,
-    not on the time that anything takes.
+    the work of the evaluation, including the agreement of gold with itself. When they stop depends only on the
+    documents, not on elapsed time.
 
     Args:
         plan: The compiled schema.
@@ -226,7 +226,7 @@ def _standard_error(made: Sequence[tuple[ChanceComparison, Tally]]) -> float | N
 def _compared(
     plan: Plan, comparisons: Sequence[ChanceComparison], room: float
 ) -> tuple[list[tuple[ChanceComparison, Tally]], float | None]:
-    """Compare at least once, until the standard error is small enough or no comparison fits into the room.
+    """Compare at least once, until the standard error is small enough or the allowed pairs of entries are used up.
 
     Args:
         plan: The compiled schema.
@@ -237,7 +237,7 @@ def _compared(
         The tallies of the comparisons, and the standard error of their f1q.
     """
     made: list[tuple[ChanceComparison, Tally]] = []
-    done, size, error = 0, 1, None  # the first comparison shows how many fit into the room
+    done, size, error = 0, 1, None  # the first comparison shows how many more are allowed
     while batch := comparisons[done : done + size]:
         made += _tallies(plan, batch)
         done += len(batch)
@@ -254,8 +254,8 @@ def _agreement(plan: Plan, golds: Sequence[Json], room: float, seed: int) -> tup
 
     A symmetric distance is computed once for two entries, which halves the time; both orders count as used.
 
-    Entries are sampled if a document has more than `MAX_ENTRIES`, or if there is no room for all pairs. Each document
-    counts with all of its pairs nevertheless.
+    Entries are sampled if a document has more than `MAX_ENTRIES`, or if not all pairs are allowed. Each document counts
+    with all of its pairs nevertheless.
     """
     columns = _entries(plan, [gold for gold in golds if plan.entries or isinstance(gold, list)])
     lists = [[rows for rows in _by_document(entries) if len(rows) > 1] for entries in columns]
@@ -292,7 +292,7 @@ def _by_document(entries: EntryColumn) -> list[Indices]:
 
 
 def _pairs(rows: Indices, *, symmetric: bool) -> Indices:
-    """Return all ordered pairs of different rows; shape (2, pairs). One of each two is enough if they are equal."""
+    """Return all ordered pairs of different rows; shape (2, pairs). If `symmetric`, one order of each."""
     first, second = np.triu_indices(len(rows), 1)
     pairs = np.stack([rows[first], rows[second]])
     return pairs if symmetric else np.concatenate([pairs, pairs[::-1]], axis=1)

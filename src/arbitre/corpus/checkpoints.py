@@ -83,7 +83,7 @@ class Checkpoints:
                     yield replace(part, checkpoint=checkpoint)
 
         def noted(path: Path, outcomes: DocumentResults) -> DocumentResults:
-            """Note the files of a checkpoint as used, and return its results."""
+            """Mark the files of a checkpoint as used, and return its results."""
             used.update((path, *(_table(path, name) for name in outcomes.tables)))
             return outcomes
 

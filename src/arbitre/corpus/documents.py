@@ -184,7 +184,7 @@ class DocumentQuality:
         return self.at_least(1.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-serialisable dictionary: mean, median, exact-match rate, and shares with at least a quality."""
+        """Return a JSON-serialisable dictionary: mean, median, exact-match rate, and shares of documents by quality."""
         shares = [{"quality": least, "share": self.at_least(least)} for least in LEAST]
         return {
             "documents": self.documents,

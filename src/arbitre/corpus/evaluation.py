@@ -109,7 +109,7 @@ class DetailReader(Protocol):
         """Write all files to a folder of results and return their names."""
 
     def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
-        """Write all files to a folder of arbitre and return their names."""
+        """Write all files to a folder that is being written (see `output_folder`) and return their names."""
 
     def complete(self, evaluation: Evaluation) -> bool:
         """Return whether the folder of the evaluation has all files, or is the only source of the details."""
@@ -158,7 +158,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     provenance: GoldProvenance = UNKNOWN_GOLD
-    """Who annotated the gold, and how far the annotators agree."""
+    """Who annotated the gold, and how well the annotators agree."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
     files: tuple[str, ...] = ()

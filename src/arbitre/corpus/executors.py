@@ -140,7 +140,7 @@ def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) 
 
 
 def _initialize_worker(collection: tuple[int, int, int], script: dict[str, str]) -> None:
-    """Prepare a worker process. With the garbage collection of the command it takes 8 % less time."""
+    """Prepare a worker process. The garbage collection settings of the command save 8 % of its time."""
     exit_on_interrupt()
     _SCRIPT.location = script
     gc.set_threshold(*collection)

@@ -77,7 +77,7 @@ class CorpusDiagnosis:
         verdicts: Number of values by wildcard path, side ("gold" or "predicted") and verdict.
         missing_groups: Gold values and missing values by kind of value and by position in the list.
         neighbours: Spurious values that the gold of a neighbouring document has, by path; empty for a single document.
-        source: Missing and spurious values that stand in the texts given to the model; None without texts.
+        source: Missing and spurious values that occur in the texts given to the model; None without texts.
         doubtful: The first 100 doubtful alignments.
         doubtful_count: Number of all doubtful alignments.
     """
@@ -144,7 +144,7 @@ class DiagnosisTotals:
     """Sums over documents, from which the diagnosis of a corpus follows. Their order matters only for `doubtful`."""
 
     _sums: defaultdict[tuple[str, ...], list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Summands by what they count, compressed without changing their sum."""
+    """Terms of each sum, by what they count; compressed without changing the sum."""
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _evidence: EvidenceTotals = field(default_factory=EvidenceTotals)
     _doubtful: list[DocumentAlignment] = field(default_factory=list)

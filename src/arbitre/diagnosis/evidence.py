@@ -4,7 +4,7 @@
 * Neighbours: whether a spurious value is in the gold of the document before or after (`NeighbourCounts`).
 * Groups: whether some gold values, such as long numbers or last items, are missing more often (`MissingGroup`).
 
-`evidence_of` returns what each document adds, `EvidenceTotals` sums it up.
+`evidence_of` returns the contribution of each document; `EvidenceTotals` adds them up.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class MissingGroup:
         gold_share: Share of the gold values of all groups.
         missing: Number of missing values.
         missing_share: Share of the missing values of all groups; None if none is missing.
-        quality: Mean quality of the gold values; a missing value counts 0.
+        quality: Mean quality of the gold values; a missing value counts as 0.
         p: Fisher's exact test: whether the values of this group are missing as often as those of the other groups. None
             if there is no other group, or if none or all of the values of all groups are missing.
         p_adjusted: `p`, adjusted for the number of tests in the corpus (Benjamini and Hochberg, 1995).
@@ -183,7 +183,7 @@ def count_groups(taxonomy: Taxonomy, documents: int) -> list[dict[Cell, tuple[in
     """Count the gold values of each group, the missing ones, and the sum of their qualities, for each document.
 
     Values inside missing, split or merged items, and inside values of the wrong type, are left out: they are missing
-    with what contains them. Lists that are matched by transport are left out, too.
+    because of the value that contains them. Lists that are matched by transport are left out as well.
     """
     counted: list[defaultdict[Cell, list[tuple[bool, float]]]] = [defaultdict(list) for _ in range(documents)]
     longest = _longest(taxonomy)

@@ -76,7 +76,7 @@ class Joiner:
 
 
 def joined_variants(plan: Plan, site: Site, values: Sequence[Json], best: int) -> list[Json]:
-    """Return the values joined in each of four ways, as far as the results differ.
+    """Return the results of joining the values in four ways, without duplicates.
 
     The values are joined in their order and in reverse order. They are also added to the first and to the best of them,
     of which only the lists are extended: a model that merges two items may keep the name of one of them.

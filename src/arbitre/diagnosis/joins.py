@@ -7,7 +7,7 @@ The items of every pair of lists are searched in four steps:
 2. Each part is joined with the partner of a whole, or with the best part of a whole that has no such partner. The gain
    is the quality of the joined item with the whole, minus the best quality of one of its parts with the whole. Each
    part goes to the whole where it gains most. Parts without a gain, such as duplicates, are left out.
-3. If a whole has several parts, they are added one after the other; those that do not gain are left out.
+3. If a whole has several parts, they are added one after the other; parts without a gain are left out.
 4. Joins are accepted from the greatest gain to the smallest, if the gain is above the margin, `f1q` of the list
    increases, and no item is used twice.
 
@@ -73,7 +73,7 @@ PAIR: Final = 2
 """Minimum number of parts."""
 
 TRIED: Final = 32
-"""Maximum number of times that a whole is joined with one part more; beyond, several parts are added at a time."""
+"""Maximum number of steps in which further parts are added to a whole; many parts are added several at a time."""
 
 
 @dataclass(eq=False, slots=True)
@@ -198,7 +198,7 @@ class JoinSearch:
         return [trial for trial, passed in zip(chosen, plausible.tolist(), strict=True) if passed]
 
     def _extended(self, groups: list[_Group]) -> list[_Group]:
-        """Return the groups with all of their parts that gain one after the other."""
+        """Return the groups with their other parts, added one after the other if they bring a gain."""
         blocks: list[tuple[_Group, deque[list[int]]]] = []
         for group in groups:
             if len(others := group.parts[PAIR:]) > 0:
@@ -311,7 +311,7 @@ class JoinedItems:
 
     @property
     def replaced(self) -> dict[int, list[Json]]:
-        """What replaces each joined item, by position: the joined item at the first, nothing at the others."""
+        """Replacement of each joined item, by position: the joined item at the first one, nothing at the others."""
         first, *others = self.gold if self.merge else self.predicted
         return {first: [self.value]} | {other: [] for other in others}
 

@@ -56,7 +56,7 @@ class MovedResults:
             plan: The compiled schema.
             levels: The levels of the documents.
             documents: Number of documents.
-            usual: How often the gold of the corpus has each value; None for a single pair.
+            usual: How often each value occurs in the gold of the corpus; None for a single pair.
         """
         tree = NodeTree.of(levels)
         nodes, doubts = find_moved(plan, levels, tree, documents, usual)

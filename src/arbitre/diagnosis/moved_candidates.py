@@ -94,7 +94,7 @@ class LeafFaults:
     coincidence: Floats
     """Lower bound of the probability that unrelated values of a document are equal; shape (documents,)."""
     usual: UsualValues | None
-    """How often the gold of a corpus has each value; None for a single pair."""
+    """How often each value occurs in the gold of a corpus; None for a single pair."""
 
     @classmethod
     def of(cls, plan: Plan, levels: Sequence[Level], documents: int, usual: UsualValues | None) -> list[LeafFaults]:
@@ -341,7 +341,7 @@ class FieldCoincidence:
         self._keys: dict[int, list[Hashable]] = {}
 
     def note(self, number: int, gold: int, other: int, predicted: int) -> None:
-        """Record wrong leaves of one object that may be one moved value: that they are equal is no coincidence.
+        """Record wrong leaves of one object that may be one moved value: their equality does not count as coincidence.
 
         Args:
             number: Number of the column of the gold leaf.

@@ -106,7 +106,7 @@ def coincidence(counts: Sequence[ValueCounts], wrong: Sequence[tuple[Indices, In
 
 @dataclass(frozen=True, slots=True)
 class PathFrequencies:
-    """How often the gold of a corpus has each value at a path.
+    """How often each value occurs at a path in the gold of a corpus.
 
     Attributes:
         total: Number of values.

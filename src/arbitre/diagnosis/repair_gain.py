@@ -1,4 +1,4 @@
-"""Compute the scores that predictions would reach if faults were repaired, on the matching that was made.
+"""Computes the scores that predictions would reach if faults were repaired, with the existing matching.
 
 A repaired node equals gold: a pair has quality 1, a missing value is added, a spurious value is dropped. The qualities
 of the nodes above follow. A missing object or list around an added value is added with it; a spurious one is dropped
@@ -50,7 +50,7 @@ class RepairChanges(NamedTuple):
 
 
 def f1q_gain(tallies: Floats, changes: Floats) -> Floats:
-    """Return the increase in f1q; 1 is reached if nothing is left to compare.
+    """Return the increase in f1q; the f1q is 1 if nothing is left to compare.
 
     Args:
         tallies: Tallies of the entries; shape (..., 5).
@@ -227,7 +227,7 @@ class _Repairs:
 
 
 def _tallies(level: Level) -> tuple[Floats, Floats, Floats]:
-    """Return `gold`, `predicted` and the quality mass of the nodes of a level; a leaf counts itself."""
+    """Return `gold`, `predicted` and the quality mass of the nodes of a level; a leaf counts as itself."""
     if not level.leaf:
         return level.gold, level.predicted, level.mass
     gold, predicted, matched = (mask.astype(np.float64) for mask in level.leaf_masks())

@@ -25,7 +25,7 @@ DIGITS: Final = 9
 """Decimal places to which shares are rounded, so that they do not depend on the order of summation."""
 
 MAX_COLUMNS: Final = 1 << 24
-"""Columns with a greater number would be taken for keys that share a column."""
+"""Upper limit of column numbers; greater ones would be mistaken for keys that share a column."""
 
 AFFIX: Final = 4
 """Number of characters at the start and at the end of a word."""

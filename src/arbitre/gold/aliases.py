@@ -212,7 +212,7 @@ class Evidence:
 
     @property
     def deviations(self) -> float:
-        """Number of equal values beyond chance, in standard deviations, at least of one value."""
+        """Number of equal values beyond chance, in standard deviations of at least one value each."""
         return self.beyond_chance / math.sqrt(max(1.0, self.chance))
 
     @property

@@ -83,7 +83,8 @@ def perturb(
         The copy and its faults.
 
     Raises:
-        ArbitreError: A kind is unknown, or a rate is out of range.
+        OptionError: A kind is unknown, or a rate is out of range.
+        ArbitreError: `at` is not a wildcard path.
         DataError: The document is not JSON.
 
     >>> perturbed = perturb([{"name": "Ada"}, {"name": "Bob"}], {"drop": 0.5})

@@ -1,4 +1,4 @@
-"""The sources of the documents of a corpus, among them manifests, and how they are joined."""
+"""Sources of a corpus, including manifests, and the joining of their documents."""
 
 from __future__ import annotations
 

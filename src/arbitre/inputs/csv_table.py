@@ -132,7 +132,7 @@ def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, l
 
 
 def sheet_note(path: Path, remedy: str) -> str | None:
-    """Return a note if a workbook has more sheets than the first, which is read. Raises DataError."""
+    """Return a note if a workbook has several sheets, of which only the first is read. Raises DataError."""
     with _workbook(path) as sheets:
         first, *others = sheets
     if not others:

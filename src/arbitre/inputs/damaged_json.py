@@ -79,7 +79,7 @@ class DamagedValue:
         end: Position after the value.
         closed: Whether the opening bracket is closed.
         deep: Whether there are more than `max_depth` nested containers; the rest was not read.
-        clear: Whether `json` is the only plausible reading. If not, json-repair has to guess.
+        clear: Whether `json` is the only plausible interpretation. If not, json-repair has to guess.
         damage: Position of the first damage of each kind.
         structure: Keys and containers in the text.
     """
@@ -269,7 +269,7 @@ class DamagedValue:
             self._comma, self._state = True, "key" if self._open[-1] == "{" else "value"
         else:
             self._unclear(position)
-            if mark == ":":  # of a key that is not recognized
+            if mark == ":":  # of a key that is not recognised
                 self._note(STRUCTURAL, position)
 
     def _close(self, mark: str, position: int) -> None:
@@ -290,11 +290,11 @@ class DamagedValue:
 
 
 class BudgetError(Exception):
-    """json-repair has read more characters than it may."""
+    """json-repair exceeded the limit of characters to read."""
 
 
 class _CountedText(str):
-    """A text that json-repair reads character by character, up to a number of them."""
+    """A text of which json-repair can read a limited number of characters."""
 
     __slots__ = ("reads",)
     reads: list[int]

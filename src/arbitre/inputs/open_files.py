@@ -163,7 +163,7 @@ def split_lines(name: str, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
 
 
 def read_lines(file: BinaryIO, most: int = MAX_BYTES) -> Iterator[tuple[bytes, int]]:
-    r"""Yield the lines of a file, each with its length in bytes. A line of more than `most` bytes is cut.
+    r"""Yield the lines of a file, each with its length in bytes. A line of more than `most` bytes is truncated.
 
     >>> import io
     >>> list(read_lines(io.BytesIO(b"abc\n" + b"d" * 100_000 + b"\ne"), 4))

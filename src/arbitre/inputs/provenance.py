@@ -1,4 +1,4 @@
-"""The provenance of gold: who annotated it, how the annotations were combined, and how far the annotators agree.
+"""The provenance of gold: who annotated it, how the annotations were combined, and how well the annotators agree.
 
 It is stored beside the gold in a JSON file, the sidecar: `gold.jsonl.provenance.json` for `gold.jsonl`.
 """

@@ -281,7 +281,7 @@ class Reader:
     ) -> Iterator[Record | Failure]:
         """Yield the documents of a JSON value: the value itself, or the records of a list.
 
-        `excess` is why the text is too large for one document, if it is; then each record is checked on its own.
+        If the text is too large for one document, `excess` states why, and each record is checked on its own.
         """
         records = isinstance(value, list) and (len(value) != 1 or self.labelled(value[0]))
         if excess is not None and not records:
@@ -372,7 +372,7 @@ class Reader:
     def cell(
         self, text: str | DataError | None, labels: tuple[str, str | None], path: Path, row: int
     ) -> Record | Failure | None:
-        """Read the document in a table cell; None if the cell is null. The text may be why there is none."""
+        """Read the document in a table cell; None if the cell is null. The text may state why there is no document."""
         if text is None:
             return None
         if isinstance(text, DataError):

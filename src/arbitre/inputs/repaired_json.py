@@ -370,7 +370,7 @@ def _start(text: str, start: int, end: int) -> str:
 
 
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the positions of the closed `<think>` blocks. If the first tag ends a block, the prompt has opened it."""
+    """Yield the positions of the closed `<think>` blocks. If the first tag ends a block, the prompt opened it."""
     opened: int | None = 0
     for number, tag in enumerate(_THOUGHT.finditer(text)):
         if tag[1] and opened is not None:

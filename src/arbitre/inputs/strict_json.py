@@ -1,4 +1,4 @@
-"""Strict JSON parser: rejects whatever RFC 8259 leaves undefined and reports where it is."""
+"""Strict JSON parser: rejects everything that RFC 8259 leaves undefined, and reports its location."""
 
 from __future__ import annotations
 

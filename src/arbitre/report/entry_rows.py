@@ -66,8 +66,8 @@ class EntryLayout:
         listed: Whether the entries are in a list.
         names: Names of the declared fields.
         scalar: Whether an entry may be something other than an object.
-        full_matching: Whether every entry of the shorter list gets a partner, however bad, so that counts of pairs
-            are not informative.
+        full_matching: Whether every entry of the shorter list gets a partner, however low its quality, so that counts
+            of pairs are not informative.
         moved: Whether entries are matched by optimal transport, so that an entry may have several partners.
         site: Site of the list, or of the entry if there is no list.
         forms: Names of the fields of which gold may accept several forms; "" for the entry itself.

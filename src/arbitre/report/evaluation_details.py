@@ -82,7 +82,7 @@ class SavedDetails:
             return self.write(evaluation, staging)
 
     def complete(self, evaluation: Evaluation) -> bool:
-        """Return whether the folder of the evaluation is all there is. Raises DataError if it has other results now."""
+        """Return whether there is a folder, the only source of the details. Raises DataError if its results changed."""
         return evaluation.folder is not None and _folder(evaluation) == evaluation.folder
 
     def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:

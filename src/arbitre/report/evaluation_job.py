@@ -590,7 +590,7 @@ _Value = TypeVar("_Value")
 
 
 def _unchanged(found: Evaluation, given: Evaluation) -> Evaluation:
-    """Return the given evaluation. Raises DataError if that of the same documents is another one now."""
+    """Return the given evaluation. Raises DataError if the documents now give a different one."""
     tables = found.document_table, given.document_table
     same = np.array_equal(tables[0].tallies, tables[1].tallies, equal_nan=True)
     if not same or tables[0].ids != tables[1].ids:

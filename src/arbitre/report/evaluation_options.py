@@ -105,5 +105,5 @@ class EvaluationOptions:
 
     @property
     def exports(self) -> tuple[Export, ...]:
-        """The further tables. Raises DataError if one is unknown."""
+        """The further tables. Raises OptionError if one is unknown."""
         return parse_exports(self.table, tables.ROWS, self.out) if self.table else ()

@@ -1,4 +1,4 @@
-"""Confidence intervals of corpus scores: in closed form (see `moments`) or the bootstrap (Efron, 1979; 1987).
+"""Confidence intervals of corpus scores: in closed form (see `moments`) or by the bootstrap (Efron, 1979; 1987).
 
 Tests check the bootstrap against `scipy.stats.bootstrap`, which draws the same resamples. SciPy's implementation is not
 used because its jackknife takes quadratic time, a single undefined resample invalidates the interval, and it draws new
@@ -107,11 +107,12 @@ def t_ends(estimate: float, score_moments: Moments, at: int, level: float) -> tu
 def binomial_ends(estimate: float, score_moments: Moments, at: int, level: float, top: float) -> tuple[float, float]:
     """Return the lower and upper end of the Clopper-Pearson interval with an effective number of units.
 
-    As Korn and Graubard (1998), the number of units is that of scores 0 and 1 which would have the same variance. With
-    n units, of effective number k and mean m, the variance ratio is r = k variance / (m (1 - m)): 1 for scores 0 and 1,
-    less if scores lie in between. Because the variance is estimated, r is multiplied by (t / z)², up to 1. Then
-    `PRIOR_UNITS` with ratio 1 are averaged with the g units whose score lies in between: r' = (g r + p) / (g + p). The
-    effective number of units is k / r'. If all scores are 0 or 1, or all are equal, r' = 1.
+    Following Korn and Graubard (1998), the number of units is the number of scores of 0 and 1 that would have the same
+    variance. With n units, of effective number k and mean m, the variance ratio is r = k variance / (m (1 - m)): 1 for
+    scores 0 and 1, less if scores lie in between. Because the variance is estimated, r is multiplied by (t / z)², up to
+    1. Then `PRIOR_UNITS` with ratio 1 are averaged with the g units whose score lies in between:
+    r' = (g r + p) / (g + p). The effective number of units is k / r'. If all scores are 0 or 1, or all are equal,
+    r' = 1.
 
     Args:
         estimate: The score of the corpus.

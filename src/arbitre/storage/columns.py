@@ -1,4 +1,4 @@
-"""Columns in little memory: append-only arrays, tables with the smallest exact types, and sequences made on access."""
+"""Memory-compact columns: append-only arrays, tables of the smallest exact types, and sequences created on access."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class FileList:
 
     @property
     def text(self) -> str:
-        """The list as it is written."""
+        """The text of the list file."""
         lines = [_FIRST_LINES[self.name], _EXPLANATION]
         for file, states in sorted(self.states.items()):
             lines += [json.dumps({"file": file, **state._asdict()}) for state in sorted(states)]
@@ -153,7 +153,7 @@ class _Results:
             self.seen[file] = _signature(path)
 
     def check_all(self, names: Collection[str]) -> None:
-        """Raise DataError like `check` for each of these names; where one is in a subfolder, for all files in it."""
+        """Raise DataError like `check` for each of these names; for a name in a subfolder, for all files in it."""
         for name in sorted(names):
             first, _, rest = name.partition("/")
             if rest and self.target.joinpath(first).is_dir() and _below(self.target, f"{first}/.") is None:
@@ -201,7 +201,7 @@ def output_folder(
     resume: bool = False,
     force: bool = False,
 ) -> Iterator[Path]:
-    """Write results to a folder: all or none, and nothing in the place of other files.
+    """Write results to a folder, all or none, without replacing other files.
 
     Checkpoints are kept if the block raises or the process is killed.
 
@@ -209,7 +209,7 @@ def output_folder(
         folder: The folder: new, empty, or with earlier results.
         names: Names of all files that may be written, and `CHECKPOINT`.
         inputs: Files and folders that are read.
-        parts: Names of subfolders that are folders of results, too, each with the names of their files.
+        parts: Names of subfolders that are also folders of results, each with the names of their files.
         resume: Whether to keep the checkpoints of earlier runs.
         force: Whether to write to a folder that contains other files, beside them.
 
@@ -399,7 +399,7 @@ def _prepare(
 
 
 def _discard(staging: Path, *, keep: bool = False) -> bool:
-    """Remove a staging folder; with `keep`, all of it but the checkpoints. Return whether there are any."""
+    """Remove a staging folder; with `keep`, everything but the checkpoints. Return whether checkpoints remain."""
     kept = False
     for file in [file for file in _staged(staging) if file != staging / MARKER]:
         if keep and fnmatchcase(file.relative_to(staging).as_posix(), CHECKPOINT) and file.suffix != ".part":
@@ -632,7 +632,7 @@ def _files(folder: Path, without: Collection[Path] = ()) -> Iterator[Path]:
 
 
 def _signature(path: Path) -> tuple[int, ...]:
-    """Return what changes when a file is written, without reading it."""
+    """Return metadata of a file that changes whenever it is written."""
     status = path.lstat()
     return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

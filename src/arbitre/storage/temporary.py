@@ -64,7 +64,7 @@ def remove_stale_folders() -> None:
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
-                with suppress(OSError):  # it is in use, of another user or already deleted
+                with suppress(OSError):  # in use, owned by another user, or already deleted
                     _remove_stale(Path(entry.path))
 
 

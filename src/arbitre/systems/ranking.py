@@ -75,7 +75,7 @@ def check_runs(systems: Mapping[str, Iterable[tuple[str, str | None]]]) -> None:
 class StatisticsOptions:
     """Statistical options for comparing systems or factor levels.
 
-    `method` is the method of the intervals (see `arbitre.statistics.Method`). `cluster` are the documents to
+    `method` is the method of the intervals (see `arbitre.statistics.Method`). `cluster` defines the documents to
     resample together (see `Evaluation.interval`); by default the predictions of one document form a cluster.
     """
 

@@ -414,7 +414,7 @@ def _majority(plan: Plan, root: Place) -> int | None:
 
 
 def _lot(document: Json) -> bytes:
-    """Return a hash of a document, which decides between equally good documents whatever is in them."""
+    """Return a hash of a document, which decides between equally good documents regardless of their content."""
     return sha256(json.dumps(document, sort_keys=True, default=str).encode()).digest()
 
 

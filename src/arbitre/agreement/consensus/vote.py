@@ -35,7 +35,8 @@ class Vote:
 
     Attributes:
         family: Family of the winning value; None if the place is left out.
-        value: The winning single value. If absence wins, its most frequent notation (null or ABSENT). Otherwise ABSENT.
+        value: The winning single value, or the most frequent notation of absence (null or ABSENT) if that wins; else
+            ABSENT.
         winners: The annotators who have the winning value, or a list or object if that has won.
         support: Share of the votes for it.
         margin: `support` minus the share of the most frequent other reading.
