@@ -45,6 +45,8 @@ Scheme: TypeAlias = Literal["strict", "exact", "partial", "type"]
 """
 Strategy: TypeAlias = Literal["minimum-risk", "majority", "unanimity", "collegial", "dawid-skene"]
 """How the values of the annotators are combined."""
+AutomaticStrategy: TypeAlias = Literal["minimum-risk", "majority", "unanimity", "dawid-skene"]
+"""A `Strategy` that needs no decisions by people."""
 Tokenizer: TypeAlias = Literal["words", "rouge-score"]
 """Words of any script, or the ASCII words of rouge-score."""
 

@@ -193,3 +193,10 @@ class TestTheCommand:
     def test_the_strategy_is_an_option(self, files):
         plain = json.loads(self.run(files, "--strategy", "unanimity", "--format", "json"))
         assert plain["strategy"] == "unanimity"
+
+    def test_a_collegial_consensus_is_neither_offered_nor_accepted(self):
+        assert "collegial" not in CliRunner().invoke(app, ["leave-one-out", "--help"]).stdout
+        command = ["leave-one-out", "--schema", "schema.json", "ada=ada.jsonl", "bob=bob.jsonl"]
+        result = CliRunner().invoke(app, [*command, "--strategy", "collegial"])
+        assert result.exit_code == 2
+        assert "collegial" in result.stderr

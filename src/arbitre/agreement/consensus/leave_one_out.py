@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
 from arbitre.agreement.agree import AgreeKeywords, read_annotations
 from arbitre.agreement.consensus.build import build_gold, by_document, check_options, read_predictions
@@ -13,7 +13,7 @@ from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
 from arbitre.comparator.comparator import take_comparator
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.provenance import Provenance
-from arbitre.options import COMPARATOR, Reading, spelled_out
+from arbitre.options import COMPARATOR, AutomaticStrategy, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.inputs.options import ReadOptions
-    from arbitre.options import Strategy
     from arbitre.schema import SchemaSource
     from arbitre.statistics.intervals import Interval
     from arbitre.values import Json
@@ -59,7 +58,7 @@ class LeaveOneOut:
     annotators: Mapping[str, Evaluation]
     systems: Mapping[str, Mapping[str, Evaluation]]
     flagged: Mapping[str, int]
-    strategy: Strategy
+    strategy: AutomaticStrategy
     notes: tuple[str, ...]
 
     def mean(self, score: str = "f1q", system: str | None = None) -> float | None:
@@ -99,7 +98,7 @@ def leave_one_out(
     annotators: Mapping[str, Paths],
     *,
     systems: Mapping[str, Paths] | None = None,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    strategy: AutomaticStrategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
     **options: Unpack[AgreeKeywords],
 ) -> LeaveOneOut:
@@ -137,7 +136,7 @@ def leave_one_out_on(
     reading: ReadOptions,
     *,
     systems: Mapping[str, Paths] | None = None,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    strategy: AutomaticStrategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
 ) -> LeaveOneOut:
     """Read the documents and compare them; see `leave_one_out`."""
@@ -152,7 +151,7 @@ def agreement_with_others(
     annotations: Mapping[str, Mapping[str, Json]],
     predictions: Mapping[str, Iterable[tuple[str, Json]]] | None = None,
     *,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    strategy: AutomaticStrategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
 ) -> LeaveOneOut:
     """Compare documents in memory; see `leave_one_out`.
@@ -171,7 +170,7 @@ def agreement_with_others(
             system have the same name.
     """
     check_options(strategy, weak_margin)
-    if strategy == "collegial":
+    if strategy not in get_args(AutomaticStrategy):
         raise OptionError.of(
             "Expected `strategy` to be minimum-risk, majority, unanimity or dawid-skene, got 'collegial'.",
             hint="A collegial consensus needs decisions by people.",

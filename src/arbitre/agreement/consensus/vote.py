@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arbitre.options import Strategy
 
 
-DEFAULT_STRATEGY: Final[Strategy] = "minimum-risk"
+DEFAULT_STRATEGY: Final = "minimum-risk"
 """Default strategy."""
 
 WEAK_MARGIN: Final = 0.25

@@ -23,6 +23,7 @@ from arbitre.options import (
     REQUIRED,
     VALIDATE,
     Annotations,
+    AutomaticStrategy,
     Bounds,
     Comparison,
     Corpus,
@@ -269,9 +270,8 @@ class LeaveOneOut(Annotations, Comparison, Reading, Output):
         "NAME=PATH",
         flags=("--system",),
     )
-    strategy: Strategy = option(
-        "minimum-risk",
-        "How to combine the annotations of the others, as in arbitre consensus. collegial is not available.",
+    strategy: AutomaticStrategy = option(
+        "minimum-risk", "How to combine the annotations of the others, as in arbitre consensus."
     )
     weak_margin: float = WEAK_MARGIN
 

@@ -14,7 +14,7 @@ from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.options import ReadOptions
-from arbitre.options import Strategy
+from arbitre.options import AutomaticStrategy
 from arbitre.tables.terminal import escape_hidden, render
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def leave_one_out(
     options: ComparatorKeywords,
     reading: ReadOptions,
     systems: list[str],
-    strategy: Strategy,
+    strategy: AutomaticStrategy,
     weak_margin: float,
     output: OutputOptions,
 ) -> None:
