@@ -43,6 +43,16 @@ BESIDE = ("nothing", "constant", "noise", "names", "misread names", "kinds", "ke
 MATCHINGS = {"key": {"keyed": {"key": "name"}}, "position": "ordered"}
 POPULATIONS = ((0.0, 2), (0.0, 3), (0.6, 2), (0.9, 2))
 """Probability of the true class, and number of annotators."""
+NAMES = (
+    "what identifies items",
+    "aligned by",
+    "truth known",
+    "annotators",
+    "true alpha",
+    "alpha",
+    "sd",
+    "coverage",
+)
 
 
 @dataclass
@@ -59,6 +69,11 @@ class Row:
     coverage: float
     largest: float
     """Largest difference of the value from alpha of the true pairs."""
+
+    def cells(self):
+        numbers = (self.true, self.value, self.deviation, self.coverage)
+        cells = (self.beside, self.aligned_by, f"{self.knows:g}", str(self.annotators))
+        return *cells, *(f"{number:.3f}" for number in numbers)
 
 
 def comparator(beside):
@@ -138,38 +153,26 @@ def simulated(beside, knows, annotators, corpora, resamples):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def run(description, names, simulate):
+    """Simulate the designs that the command line chooses; print a table of them, and write it if that is asked for.
+
+    Args:
+        description: The help of the command line.
+        names: Names of the columns.
+        simulate: Takes the ways to identify items, and the number of corpora or None for a smoke test; returns the rows.
+    """
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--short", action="store_true", help="few corpora: that everything runs")
     parser.add_argument("--beside", nargs="+", choices=BESIDE, default=BESIDE)
     parser.add_argument("--corpora", type=int, default=200)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    corpora, resamples = (3, 50) if options.short else (options.corpora, 500)
-    rows = []
-    for beside in options.beside:
-        for knows, annotators in POPULATIONS[:1] if options.short else POPULATIONS:
-            rows.append(simulated(beside, knows, annotators, corpora, resamples))
-    table = Table(title="Alpha of a class of list items")
-    names = (
-        "what identifies items",
-        "aligned by",
-        "truth known",
-        "annotators",
-        "true alpha",
-        "alpha",
-        "sd",
-        "coverage",
-    )
-    for name in names:
-        table.add_column(name)
-    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+    rows = simulate(options.beside, None if options.short else options.corpora)
+    table, lines = Table(*names), [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     for row in rows:
-        numbers = (f"{row.true:.3f}", f"{row.value:.3f}", f"{row.deviation:.3f}", f"{row.coverage:.3f}")
-        cells = (row.beside, row.aligned_by, f"{row.knows:g}", str(row.annotators), *numbers)
-        table.add_row(*cells)
-        lines.append(f"| {' | '.join(cells)} |")
+        table.add_row(*row.cells())
+        lines.append(f"| {' | '.join(row.cells())} |")
     Console(width=140).print(table)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
@@ -177,5 +180,14 @@ def main():
         options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def rows(besides, corpora):
+    """The rows of these ways to identify items; few corpora of the first population for None."""
+    return [
+        simulated(beside, knows, annotators, corpora or 3, 500 if corpora else 50)
+        for beside in besides
+        for knows, annotators in (POPULATIONS if corpora else POPULATIONS[:1])
+    ]
+
+
 if __name__ == "__main__":
-    main()
+    run(__doc__.splitlines()[0], NAMES, rows)

@@ -11,20 +11,15 @@ is compared with that of the true pairs, and with the imq of the path, whose mat
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from agreement_in_lists import BESIDE, POPULATIONS, comparator, corpus
+from agreement_in_lists import POPULATIONS, comparator, corpus, run
 
 NAMES = (
     "what identifies items",
@@ -72,30 +67,15 @@ def simulated(beside, knows, corpora):
     return Row(beside, knows, matched_by.most_common(1)[0][0], true, value, largest, all_fields)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="few corpora: that everything runs")
-    parser.add_argument("--beside", nargs="+", choices=BESIDE, default=BESIDE)
-    parser.add_argument("--corpora", type=int, default=200)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--markdown", type=Path)
-    options = parser.parse_args()
+def rows(besides, corpora):
+    """The rows of these ways to identify items; few corpora with the least probability of the true class for None."""
     probabilities = sorted({knows for knows, annotators in POPULATIONS if annotators == 2})
-    rows = [
-        simulated(beside, knows, 2 if options.short else options.corpora)
-        for knows in (probabilities[:1] if options.short else probabilities)
-        for beside in options.beside
+    return [
+        simulated(beside, knows, corpora or 2)
+        for knows in (probabilities if corpora else probabilities[:1])
+        for beside in besides
     ]
-    table, lines = Table(*NAMES), [f"| {' | '.join(NAMES)} |", "|---" * len(NAMES) + "|"]
-    for row in rows:
-        table.add_row(*row.cells())
-        lines.append(f"| {' | '.join(row.cells())} |")
-    Console(width=140).print(table)
-    if options.json is not None:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
-    if options.markdown is not None:
-        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__.splitlines()[0], NAMES, rows)
