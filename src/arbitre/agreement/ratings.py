@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from arbitre.errors import DataError, OptionError
-from arbitre.inputs.csv_table import CsvTable, cell_value
+from arbitre.inputs.csv_table import CsvTable, typed_value
 from arbitre.inputs.open_files import split_name
 from arbitre.inputs.reader import CELLS
 from arbitre.values import Json, canonical
@@ -245,5 +245,5 @@ def read_rating_table(path: str | Path, options: ReadOptions, plan: Plan) -> dic
         items.add(item)
         for name, rated in ratings.items():
             if row[name]:
-                rated[item] = cell_value(row[name], kinds, options.max_depth)
+                rated[item] = typed_value(row[name], kinds, options.max_depth)
     return ratings

@@ -209,13 +209,13 @@ def _cell_type(text: str) -> str:
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 
 
-def cell_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
+def typed_value(text: str, kinds: Collection[Kind], max_depth: int) -> Json:
     """Return the value of a cell whose field may have these kinds.
 
     A field without kinds, or that may be a text, is a text. Any other cell is read as JSON; TRUE and FALSE are booleans
     in any case. A cell that is not JSON of one of the kinds stays a text.
 
-    >>> [cell_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "12,5", "[1]")]
+    >>> [typed_value(text, {Kind.NUMBER, Kind.BOOLEAN}, 8) for text in ("12", "1.5", "TRUE", "12,5", "[1]")]
     [12, 1.5, True, '12,5', '[1]']
     """
     if not kinds or Kind.STRING in kinds:

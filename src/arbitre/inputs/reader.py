@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import DataError
 from arbitre.inputs import repaired_json, strict_json
-from arbitre.inputs.csv_table import WORKBOOK, CsvTable, cell_value
+from arbitre.inputs.csv_table import WORKBOOK, CsvTable, typed_value
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id, quote_names, recover_label
 from arbitre.inputs.open_files import (
     LARGE_FILE,
@@ -263,7 +263,7 @@ class Reader:
                 yield self.failure(error, *labels)
                 continue
             value = {
-                name: cell_value(text, self.fields.get(name, ()), self.max_depth)
+                name: typed_value(text, self.fields.get(name, ()), self.max_depth)
                 for name, text in row.items()
                 if text and name not in {self.id_key, RUN}
             }
