@@ -1,4 +1,4 @@
-"""Authority files: lists of names with their variants, for the normaliser `authority`."""
+"""Names with their variants, in an authority file or in the schema, for the normaliser `authority`."""
 
 from __future__ import annotations
 
@@ -18,38 +18,51 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 
-OPTIONS: Final = {
+OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "file": {"type": "string", "minLength": 1},
+    "names": {
+        "type": "object",
+        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        "minProperties": 1,
+    },
     "name": {"type": "string", "default": "name"},
     "variants": {"type": "string", "default": "variants"},
     "separator": {"type": "string", "minLength": 1},
     "delimiter": {"type": "string", "minLength": 1, "maxLength": 1},
     "ambiguous": {"enum": ["keep", "error"], "default": "keep"},
 }
-"""JSON Schema of each option of the normaliser."""
+"""JSON Schema of each option of the normaliser. Exactly one of `file` and `names` is required."""
+
+OF_FILES: Final = ("name", "variants", "separator", "delimiter")
+"""Options that apply to `file` only."""
 
 FORMATS: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The variants of an authority file, after normalisation.
+    """Names with their variants, after normalisation.
 
     Attributes:
-        file: Name of the file.
+        file: Name of the authority file; None if the names are in the schema.
         names: Number of distinct names.
         variants: Number of distinct variants, without the names themselves.
-        ambiguous: Variants of several names, with these names in the order of the file. They are not mapped.
+        ambiguous: Variants of several names, with these names in the order of the source. They are not mapped.
         table: The name of each other variant.
-        path: Path of the file.
+        declared: The options as a schema declares them, with the path of the file.
     """
 
-    file: str
+    file: str | None
     names: int
     variants: int
     ambiguous: Mapping[str, tuple[str, ...]]
     table: Mapping[str, str]
-    path: str
+    declared: Mapping[str, Json]
+
+    @property
+    def source(self) -> str:
+        """The source of the names in words."""
+        return "names in the schema" if self.file is None else f"authority file {self.file}"
 
     def name_of(self, text: str) -> str:
         """Return the name of a variant; any other text is unchanged."""
@@ -60,29 +73,29 @@ class Authority:
         if self.ambiguous:
             listed = "; ".join(f"{shown(text)}: {', '.join(map(shown, of))}" for text, of in self.ambiguous.items())
             raise SchemaError.of(
-                f"The authority file {self.file} has variants of several names: {listed}",
+                f"Variants belong to several names ({self.source}): {listed}",
                 pointer="/authority/ambiguous",
                 hint='Remove them, or write "ambiguous": "keep" to leave such texts unchanged.',
             )
 
 
 @dataclass(frozen=True, slots=True)
-class AuthorityFile:
-    """The contents of an authority file.
+class AuthorityNames:
+    """Names with their variants, as they are in an authority file or in a schema.
 
     Attributes:
-        file: Name of the file.
+        file: Name of the authority file; None if the names are in the schema.
         entries: Each name with its variants.
-        options: The options that determine the result, with a hash of the file.
+        options: The options that determine the result, with a hash of the file or of the names.
         unique: Whether variants of several names are an error.
-        path: Path of the file.
+        declared: The options as a schema declares them, with the path of the file.
     """
 
-    file: str
+    file: str | None
     entries: tuple[tuple[str, tuple[str, ...]], ...]
     options: Mapping[str, Any]
     unique: bool
-    path: str
+    declared: Mapping[str, Json]
 
     def normalized(self, normalize: Callable[[str], Json]) -> Authority:
         """Return the table of variants after names and variants are normalised.
@@ -101,7 +114,7 @@ class AuthorityFile:
                         claims.setdefault(text, {})[name] = None
         return Authority(
             file=self.file,
-            path=self.path,
+            declared=self.declared,
             names=len(names),
             variants=sum(set(claimed) != {text} for text, claimed in claims.items()),
             ambiguous={text: tuple(claimed) for text, claimed in claims.items() if len(claimed) > 1},
@@ -109,16 +122,44 @@ class AuthorityFile:
         )
 
 
-def read_authority(options: Mapping[str, Any]) -> AuthorityFile:
-    """Read an authority file.
+def read_authority(options: Mapping[str, Any]) -> AuthorityNames:
+    """Return the names and variants that the options of the normaliser define.
 
     Args:
-        options: `file` (a path), `name` and `variants` (the keys or columns), and optionally `separator` (splits a text
-            of several variants) and `delimiter` (of a table; by default it is detected).
+        options: Either `names` (the variants of each name), or `file` (a path), `name` and `variants` (the keys or
+            columns), and optionally `separator` (splits a text of several variants) and `delimiter` (of a table; by
+            default it is detected).
 
     Raises:
-        SchemaError: The file cannot be read, or a record has no name or variants that are not texts.
+        SchemaError: Not exactly one of `file` and `names` is given, the file cannot be read, or a record has no name or
+            variants that are not texts.
     """
+    declared = {key: value for key, value in options.items() if value != OPTIONS[key].get("default")}
+    unique = options["ambiguous"] == "error"
+    if ("file" in declared) == ("names" in declared):
+        both = "both" if "file" in declared else "neither"
+        hint = 'Write {"authority": {"file": ...}} or {"authority": {"names": {"name": ["variant"]}}}.'
+        message = f"Expected `authority` to have either `file` or `names`, got {both}"
+        raise SchemaError.of(message, pointer="/authority", hint=hint)
+    if "file" in declared:
+        file, entries, content = _file_entries(options)
+        known = {"file": file} | {key: options[key] for key in OF_FILES if key in options}
+        return AuthorityNames(file, entries, known | {"sha256": _digest(content)}, unique, declared)
+    if refused := [key for key in OF_FILES if key in declared]:
+        message = f"The option `{refused[0]}` of `authority` applies to a `file`, and not to `names`"
+        raise SchemaError.of(message, pointer=f"/authority/{refused[0]}")
+    names: Mapping[str, Sequence[str]] = options["names"]
+    content = json.dumps(names, sort_keys=True).encode()
+    entries = tuple((name, tuple(variants)) for name, variants in names.items())
+    return AuthorityNames(None, entries, {"sha256": _digest(content)}, unique, declared)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _file_entries(options: Mapping[str, Any]) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...], bytes]:
+    """Return the name of an authority file, its names with their variants, and its content."""
     path = Path(options["file"])
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
@@ -136,10 +177,7 @@ def read_authority(options: Mapping[str, Any]) -> AuthorityFile:
     except UnicodeDecodeError as error:
         raise _wrong("Not valid UTF-8", path) from error
     read = _of_table if suffix in (".csv", ".tsv") else _of_records
-    entries = tuple(read(text, path, options))
-    known = {key: options[key] for key in ("name", "variants", "separator", "delimiter") if key in options}
-    known = {"file": path.name} | known | {"sha256": hashlib.sha256(content).hexdigest()[:16]}
-    return AuthorityFile(path.name, entries, known, options["ambiguous"] == "error", str(path))
+    return path.name, tuple(read(text, path, options)), content
 
 
 def _of_records(text: str, path: Path, options: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -27,7 +27,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from arbitre.authority import OPTIONS, Authority, AuthorityFile, read_authority
+from arbitre.authority import OPTIONS, Authority, AuthorityNames, read_authority
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import DataError, FunctionError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, check_languages, iso_date
@@ -52,7 +52,7 @@ class Normalizer:
         of_text: Faster equivalent of `apply` for a text; returns a text.
         of_lists: Faster equivalent of `apply` for many lists.
         makes: Possible kinds of the result by kind of the input, for kinds that can change.
-        authority: The names and variants that it maps, if it uses an authority file.
+        authority: The names and variants that it maps, if it is `authority`.
         after: Returns the normaliser as it applies after others; None if it does not depend on them.
         implied: Whether it applies without being declared, and is not listed with the declared ones.
     """
@@ -303,7 +303,7 @@ def _concat_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer("concat", identifies, partial(_concat, separator), options, of_lists=of_lists, makes=makes)
 
 
-def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = None) -> Normalizer:
+def _authority(contents: AuthorityNames, before: Sequence[Normalizer] | None = None) -> Normalizer:
     """Return the normaliser that maps variants to names, as they are after the normalisers `before`, if known.
 
     Raises:
@@ -320,7 +320,7 @@ def _authority(contents: AuthorityFile, before: Sequence[Normalizer] | None = No
         authority.check_unique()
     return Normalizer(
         "authority",
-        f"a name and its variants in {authority.file}",
+        "a name and its variants" if authority.file is None else f"a name and its variants in {authority.file}",
         partial(_itemwise, partial(_textwise, authority.name_of)),
         contents.options,
         of_text=authority.name_of,
@@ -450,9 +450,8 @@ catalogue: Final = Catalogue(
         ),
         "authority": Factory(
             lambda options: _authority(read_authority(options)),
-            "Replaces a variant by its name in an authority file; leaves other texts unchanged.",
+            "Replaces a variant by its name, from a file or the schema; leaves other texts unchanged.",
             OPTIONS,
-            required=("file",),
         ),
         "concat": Factory(
             _concat_with,

@@ -1,4 +1,4 @@
-"""The normaliser `authority` replaces variants of a name with the name in an authority file."""
+"""The normaliser `authority` replaces variants of a name with the name, from an authority file or the schema."""
 
 import json
 import pickle
@@ -7,7 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arbitre import Comparator, SchemaError
+from arbitre.causes.changes import with_normalizers
 from arbitre.cli import app
+from arbitre.schema.describe import authorities_of
 
 PERSONS = [
     {"name": "Larcher, Gérard", "also": ["Gérard Larcher", "G. Larcher", "Larcher"]},
@@ -194,3 +196,58 @@ def test_schema_check_says_nothing_of_authority_files_without_one(folder):
     write(folder / "schema.json", json.dumps({"type": "string"}))
     result = CliRunner().invoke(app, ["schema", "check", "--format", "json", str(folder / "schema.json")])
     assert "authorities" not in json.loads(result.output)
+
+
+KINDS = {"journal-article": ["article-journal", "Article"], "book": ["livre", "Article"], "": ["none"]}
+
+
+def test_names_in_the_schema_are_those_of_a_file(folder):
+    made = Comparator(schema_of({"authority": {"names": KINDS}}))
+    for gold, predicted, quality in (
+        ("journal-article", "article-journal", 1.0),
+        ("livre", "book", 1.0),
+        ("", "none", 1.0),
+        ("book", "Article", 0.0),  # ambiguous: unchanged
+        ("book", "journal-article", 0.0),
+    ):
+        assert made.compare(gold=gold, predicted=predicted).quality == quality
+    (used,) = made.authorities
+    ambiguous = {"Article": ["journal-article", "book"]}
+    assert used.to_dict() == {"path": "", "file": None, "names": 3, "variants": 4, "ambiguous": ambiguous}
+    assert ("authority", "a name and its variants") in [(one.by, one.values) for one in made.certificate.identifies]
+    assert not made.plan.inputs
+    write(folder / "schema.json", json.dumps(schema_of({"authority": {"names": KINDS}})))
+    result = CliRunner().invoke(app, ["schema", "check", str(folder / "schema.json")])
+    assert "(the whole): names in the schema, 3 names, 4 variants\n  1 variant of several names" in result.output
+
+
+def test_the_signature_changes_with_the_names_in_the_schema_and_not_with_their_order():
+    def signature(names):
+        return Comparator(schema_of({"authority": {"names": names}})).signature
+
+    turned = dict(reversed(KINDS.items()))
+    assert signature(turned) == signature(KINDS)
+    assert signature(KINDS | {"book": ["livre"]}).short != signature(KINDS).short
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "pointer"),
+    [
+        ({}, "Expected `authority` to have either `file` or `names`, got neither", ""),
+        ({"file": "persons.json", "names": KINDS}, "either `file` or `names`, got both", ""),
+        ({"names": KINDS, "variants": "also"}, "`variants` of `authority` applies to a `file`", "/variants"),
+        ({"names": {"book": "livre"}}, 'Expected `names` to be of type array, got "livre"', "/names/book"),
+        ({"names": KINDS, "ambiguous": "error"}, 'several names \\(names in the schema\\): "Article"', "/ambiguous"),
+    ],
+)
+def test_names_and_files_are_alternatives(folder, options, message, pointer):
+    with pytest.raises(SchemaError, match=message) as caught:
+        comparator(folder, **options)
+    assert caught.value.pointer == f"/x-arbitre/normalize/0/authority{pointer}"
+
+
+def test_names_are_added_to_the_authority_file_of_a_path(folder):
+    made = comparator(folder, "casefold", **JSON)
+    settings = with_normalizers(made.plan, "", [{"authority": {"names": {"larcher, gérard": ["president"]}}}])
+    changed = made.plan.with_overlay({"": settings})
+    assert [one.authority.names for one in authorities_of(changed.sites)] == [4, 1]

@@ -87,7 +87,6 @@ def _spec(normalizer: Normalizer) -> Json:
     """Return a normaliser as it is written in a schema, without what its options imply, such as versions."""
     factory = catalogue.entries.get(normalizer.name)
     known = {} if factory is None else factory.options
-    options = {name: value for name, value in normalizer.options.items() if name in known}
-    if normalizer.authority is not None and "file" in options:
-        options["file"] = normalizer.authority.path
+    declared = normalizer.options if normalizer.authority is None else normalizer.authority.declared
+    options = {name: value for name, value in declared.items() if name in known}
     return {normalizer.name: options} if options else normalizer.name

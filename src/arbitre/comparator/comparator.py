@@ -253,7 +253,7 @@ class Comparator:
 
     @property
     def authorities(self) -> tuple[UsedAuthority, ...]:
-        """The authority files of the schema: the path of each, its names and variants, and the ambiguous variants."""
+        """The names with variants of the schema: the path and the file of each, and the ambiguous variants."""
         return authorities_of(self.plan.sites)
 
     def explain(self) -> tuple[ResolvedPath, ...]:

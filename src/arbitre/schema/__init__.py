@@ -93,7 +93,7 @@ def compile_plan(
     inputs = (
         *root.shelf.files,
         *([str(overlay)] if isinstance(overlay, (str, Path)) else []),
-        *(used.authority.path for used in authorities_of(plan.sites)),
+        *(str(used.authority.declared["file"]) for used in authorities_of(plan.sites) if used.authority.file),
     )
     return replace(plan, max_calls=max_calls, format_assertion=format_assertion, inputs=tuple(dict.fromkeys(inputs)))
 

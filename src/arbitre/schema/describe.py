@@ -136,13 +136,13 @@ def _alternatives(site: Site) -> str:
 
 
 class UsedAuthority(NamedTuple):
-    """An authority file and the path whose values are normalised with it."""
+    """Names with their variants, and the path whose values are normalised with them."""
 
     path: str
     authority: Authority
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON with the path, the file, the counts and the ambiguous variants."""
+        """Return plain JSON with the path, the file or None, the counts and the ambiguous variants."""
         authority = self.authority
         ambiguous = {text: list(names) for text, names in authority.ambiguous.items()}
         counts = {"file": authority.file, "names": authority.names, "variants": authority.variants}
@@ -150,7 +150,7 @@ class UsedAuthority(NamedTuple):
 
 
 def authorities_of(sites: Sequence[Site]) -> tuple[UsedAuthority, ...]:
-    """Return the authority files of a plan, by path, shortest first."""
+    """Return the names with variants of a plan, by path, shortest first."""
     uses: dict[tuple[str, int], UsedAuthority] = {}
     for step in walk(sites):
         site, path = sites[step.site], wildcard(step.path)

@@ -102,11 +102,11 @@ def _warning_lines(warnings: Sequence[GoldFinding]) -> Iterator[str]:
 
 
 def _authority_lines(comparator: Comparator) -> Iterator[str]:
-    """Yield the authority files, with their variants of several names."""
+    """Yield the sources of names with variants, and the variants of several names."""
     for used in comparator.authorities:
         authority = used.authority
         counts = f"{counted(authority.names, 'name')}, {counted(authority.variants, 'variant')}"
-        yield f"{used.path or '(the whole)'}: authority file {escape_hidden(authority.file)}, {counts}"
+        yield f"{used.path or '(the whole)'}: {escape_hidden(authority.source)}, {counts}"
         if authority.ambiguous:
             yield f"  {counted(len(authority.ambiguous), 'variant')} of several names, not replaced:"
         for text, names in list(authority.ambiguous.items())[:MAX_AMBIGUOUS]:
