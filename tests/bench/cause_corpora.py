@@ -563,7 +563,10 @@ def senate_nested(rng):
     roles = {top + "nom_de_famille": "surname", top + "prenom": "forename", low + "description_action": "text",
              low + "references_page/*": "integer"}  # fmt: skip
     gold = tuple({"listes_des_intervenants": [speaker() for _ in range(sizes(rng))]} for _ in range(DOCUMENTS))
-    blind = {path: {"case", "spaces"} for path in (top + "nom_de_famille", top + "prenom", low + "description_action")}
+    blind = {
+        path: {"case", "spaces", "unicode"}
+        for path in (top + "nom_de_famille", top + "prenom", low + "description_action")
+    }
     return Corpus("Senate, nested", load(SENATE / "senat-nested.schema.json"), gold, roles, (),
                   "/listes_des_intervenants", top + "actions_relatives_a_l_intervenant", blind)  # fmt: skip
 
@@ -589,9 +592,10 @@ def predictions(rng, corpus, rates=NOISE):
 def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
     """A corpus whose predictions have independent errors in closed vocabularies, and no cause.
 
-    A wrong value is drawn from a distribution that does not depend on the gold value, except "skewed" ones: where every
-    label is as frequent in gold as the others, half of the wrong values of a label may be one other label. As at most
-    half of the predictions of any label are then wrong, no mapping of values would repair anything.
+    A wrong value is drawn from a distribution that does not depend on the gold value, and that may be right by chance.
+    The exception are "favourite errors": up to half of the wrong values of a label are one other label. All labels are
+    then equally frequent in gold, and most predictions of each are right, so no mapping of values would repair anything.
+    Labels that differ only in case, accents or number are not favourite errors of each other.
 
     Returns:
         Schema, gold documents, predictions, and the settings.
@@ -603,13 +607,14 @@ def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
         "year": list(range(1900, 1900 + rng.randint(5, 40))), "name": [person(rng) for _ in range(rng.randint(12, 36))],
         "short": [f"{rng.choice(FORENAMES)[0]}. {surname}" for surname in rng.sample(SURNAMES, 20)],
         "flag": [True, False], "day": [f"1918-{rng.randint(1, 12):02}-{rng.randint(1, 12):02}" for _ in range(30)],
-        "price": [round(rng.uniform(1, 9), 1) for _ in range(20)],
+        "price": [round(rng.uniform(1, 9), 1) for _ in range(20)], "number": list(range(1, 13)),
     }  # fmt: skip
-    kinds = {"count": "integer", "year": "integer", "flag": "boolean", "price": "number"}
+    vocabularies["witness"] = vocabularies["name"]  # the values of two fields can be exchanged by chance
+    kinds = {"count": "integer", "year": "integer", "flag": "boolean", "price": "number", "number": "integer"}
     fields = rng.sample(sorted(vocabularies), rng.randint(3, len(vocabularies)))
     properties = {key: of(kinds.get(key, "string")) for key in fields}
     for key in {"label", "status"} & set(fields):
-        properties[key]["enum"] = vocabularies[key]
+        properties[key] = {"enum": [*vocabularies[key], None]}
     listed = rng.random() < 0.5
     if listed:
         properties["pages"] = {"type": "array", "items": of("integer")}
@@ -620,14 +625,16 @@ def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
     favourite = {
         key: dict(zip(map(str, vocabularies[key]), rng.sample(vocabularies[key], len(vocabularies[key])), strict=True))
         for key in fields
+        if vocabularies[key] not in LOOK_ALIKE
     }
     missing, spurious, empty = rng.uniform(0, 0.15), rng.uniform(0, 0.15), rng.choice((0, 0, 0.2))
 
     def drawn(key):
         return rng.choices(vocabularies[key], weights[key])[0]
 
-    def entry():
+    def entry(at):
         made = {key: None if rng.random() < empty else drawn(key) for key in fields}
+        made |= {"number": at + 1} if "number" in fields else {}
         return made | ({"pages": [rng.randint(1, 60) for _ in range(rng.randint(0, 4))]} if listed else {})
 
     def wrong(key, value):
@@ -635,7 +642,7 @@ def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
             return value if value is not None or rng.random() < 1 - rate / 4 else drawn(key)
         if rng.random() < 0.1:
             return None
-        if skew == "favourite errors" and rate <= 0.5 and rng.random() < 0.5:
+        if key in favourite and skew == "favourite errors" and rate <= 0.5 and rng.random() < 0.5:
             return favourite[key][str(value)]
         return drawn(key)
 
@@ -652,27 +659,33 @@ def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
 
     gold, predicted = [], []
     for _ in range(rng.choice((10, 20, 30, 60))):
-        items = [entry() for _ in range(sizes(rng))]
+        items = [entry(at) for at in range(sizes(rng))]
         kept = [noisy(item) for item in items if rng.random() > missing]
         for item in items:
             if rng.random() < spurious:
-                kept.insert(rng.randint(0, len(kept)), noisy({**entry(), "pages": item.get("pages", [])}))
+                kept.insert(
+                    rng.randint(0, len(kept)), noisy({**entry(rng.randrange(12)), "pages": item.get("pages", [])})
+                )
         gold.append({"entries": items})
         predicted.append({"entries": kept})
     schema = of("object", properties={"entries": objects(properties)})
     return schema, gold, predicted, {"rate": rate, "skew": skew, "fields": sorted(properties), "documents": len(gold)}
 
 
+LOOK_ALIKE = (
+    ["male", "female", "Male", "unknown"], ["résumé", "resume", "letter"], ["A", "a", "B", "b"],
+    ["oui", "non", "Oui", "Non", "n.c."], ["pêche", "péché", "pêché", "peche"], ["1", "2", "3", "I", "II", "III"],
+    ["baker", "bakers", "miller", "millers"],
+)  # fmt: skip
+UNLIKE = (
+    ["paid", "unpaid"], ["N", "S", "E", "W", "NE", "SE"], ["birth", "marriage", "burial"], ["fr", "en", "de", "la", "it"],
+    ["low", "medium", "high", "very high", "none", "n/a", "other", "mixed"], ["yes", "no", "unknown"],
+)  # fmt: skip
+
+
 def labels(rng):
-    """Two to eight labels; some differ only in case or accents."""
-    alike = rng.choice((
-        ["male", "female", "Male", "unknown"], ["résumé", "resume", "letter"], ["A", "a", "B", "b"],
-        ["oui", "non", "Oui", "Non", "n.c."], ["paid", "unpaid"], ["pêche", "péché", "pêché", "peche"],
-        ["N", "S", "E", "W", "NE", "SE"], ["1", "2", "3", "I", "II", "III"],
-        ["low", "medium", "high", "very high", "none", "n/a", "other", "mixed"],
-        ["baker", "bakers", "miller", "millers"], ["birth", "marriage", "burial"], ["fr", "en", "de", "la", "it"],
-    ))  # fmt: skip
-    return rng.sample(alike, rng.randint(2, len(alike)))
+    """A closed vocabulary of two to eight labels."""
+    return rng.choice((*LOOK_ALIKE, *UNLIKE))
 
 
 def seeded(*parts):
