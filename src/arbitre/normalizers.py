@@ -146,8 +146,27 @@ def _squash_space(text: str) -> str:
     return " ".join(text.split())
 
 
-def _strip_punctuation(text: str) -> str:
-    return "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PS")
+def _strip_punctuation(by: str, text: str) -> str:
+    return "".join(by if unicodedata.category(sign)[0] in "PS" else sign for sign in text)
+
+
+_BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ac]\s+(?=[^\W\d_])")
+
+
+def _dehyphenate(text: str) -> str:
+    return _BROKEN.sub("", text.replace("\u00ad", ""))
+
+
+_ROMAN = re.compile("(?=.)M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})")
+_ROMAN_DIGITS: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+def _roman(text: str) -> Json:
+    numeral = unicodedata.normalize("NFKC", text).strip().upper()
+    if not _ROMAN.fullmatch(numeral):
+        return text
+    digits = [_ROMAN_DIGITS[sign] for sign in numeral]
+    return sum(-digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True))
 
 
 def _decimal_text(number: float) -> str:
@@ -246,6 +265,14 @@ def _of_texts(
     return name, Factory(lambda _: normalizer, summary)
 
 
+def _strip_punctuation_with(options: Mapping[str, Any]) -> Normalizer:
+    """Return the normaliser `strip-punctuation` with these options."""
+    change = partial(_strip_punctuation, options.get("by", ""))
+    apply = partial(_itemwise, partial(_textwise, change))
+    identifies = "texts that differ in punctuation and symbols"
+    return Normalizer("strip-punctuation", identifies, apply, options, of_text=change)
+
+
 def _number_with(options: Mapping[str, Any]) -> Normalizer:
     """Return the normaliser `number` with these options."""
     form = NumberFormat(**{"decimal": ".", **options})
@@ -268,17 +295,18 @@ def _number_with(options: Mapping[str, Any]) -> Normalizer:
     return Normalizer("number", identifies, partial(_itemwise, change), {"decimal": ".", **options}, makes=makes)
 
 
-def _amount(decimal: str | None, text: str) -> Json:
-    number = read_amount(text, decimal)
+def _amount(decimal: str | None, units: Sequence[str], text: str) -> Json:
+    number = read_amount(text, decimal, units)
     return text if number is None else number
 
 
 def _amount_with(options: Mapping[str, Any]) -> Normalizer:
     """Return the normaliser `amount` with these options."""
+    units = sorted(options.get("units", ()), key=len, reverse=True)
     return Normalizer(
         "amount",
-        "a number and its notations as an amount, in any currency",
-        partial(_itemwise, partial(_textwise, partial(_amount, options.get("decimal")))),
+        "a number and its notations as an amount, in any currency" + " or unit" * bool(units),
+        partial(_itemwise, partial(_textwise, partial(_amount, options.get("decimal"), units))),
         options,
         makes={Kind.STRING: _NUMBER_OR_TEXT},
     )
@@ -386,10 +414,17 @@ catalogue: Final = Catalogue(
                 "texts that differ in white space at the ends, or in its kind and length elsewhere",
             ),
             _of_texts(
-                "strip-punctuation",
-                _strip_punctuation,
-                "Removes punctuation and symbols (Unicode categories P and S).",
-                "texts that differ in punctuation and symbols",
+                "dehyphenate",
+                _dehyphenate,
+                "Joins words that are broken by a hyphen and white space; removes soft hyphens.",
+                "texts that differ in whether a word is broken at the end of a line",
+            ),
+            _fixed(
+                "roman",
+                partial(_itemwise, partial(_textwise, _roman)),
+                "Converts a Roman numeral below 4000 to a number; leaves other texts unchanged.",
+                "a number and its Roman numerals",
+                {Kind.STRING: _NUMBER_OR_TEXT},
             ),
             _fixed(
                 "digits",
@@ -427,7 +462,15 @@ catalogue: Final = Catalogue(
         "amount": Factory(
             _amount_with,
             "Parses an amount in any notation, such as 1.234,50 €, (1,234.50) or EUR 12; leaves other texts unchanged.",
-            {"decimal": {"enum": [".", ","]}},
+            {
+                "decimal": {"enum": [".", ","]},
+                "units": {"type": "array", "items": {"type": "string", "pattern": "\\S"}, "minItems": 1},
+            },
+        ),
+        "strip-punctuation": Factory(
+            _strip_punctuation_with,
+            "Removes punctuation and symbols (Unicode categories P and S), or replaces each with the text `by`.",
+            {"by": {"type": "string"}},
         ),
         "number": Factory(
             _number_with,

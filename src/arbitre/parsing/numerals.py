@@ -12,11 +12,14 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import regex
 
 from arbitre.values import MAX_DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SEPARATORS: Final = " '.,"
 """Characters that may separate groups of three digits."""
@@ -105,7 +108,7 @@ _GROUP: Final = 3
 """Number of digits in a group."""
 
 
-def read_amount(text: str, decimal: str | None = None) -> float | None:
+def read_amount(text: str, decimal: str | None = None, units: Sequence[str] = ()) -> float | None:
     """Return the number of an amount, in whatever notation; None if the text is not one amount.
 
     A currency sign or an ISO 4217 code may precede or follow the number; parentheses make it negative. The last of two
@@ -116,12 +119,16 @@ def read_amount(text: str, decimal: str | None = None) -> float | None:
     Args:
         text: The text.
         decimal: The decimal mark of ambiguous numbers, "." or ",".
+        units: Words for units or currencies, one of which may precede or follow the number, the longest first.
 
     >>> [read_amount(text) for text in ("1.234,50 €", "(1,234.50)", "1\u202f234,50", "EUR 12", "1E+3", "12 or 13")]
     [1234.5, -1234.5, 1234.5, 12, 1000.0, None]
     >>> read_amount("1,234"), read_amount("1,234", ","), read_amount("1,234", "."), read_amount("1.234")
     (None, 1.234, 1234, 1.234)
+    >>> read_amount("12,5 kg", units=("kg",)), read_amount("p. 12", units=("p.",)), read_amount("12 kg")
+    (12.5, 12, None)
     """
+    text = _without_unit(text.strip(), units)
     digits = _AMOUNT_DIGITS.search(text.translate(_VARIANTS))
     if digits is None:
         return read_decimal(text)
@@ -140,6 +147,15 @@ def read_amount(text: str, decimal: str | None = None) -> float | None:
     group = SEPARATORS.replace(mark, "")
     number = NumberFormat(decimal=mark, group=group, currency=True, accounting=True).parse(text)
     return read_decimal(text) if number is None else number
+
+
+def _without_unit(text: str, units: Sequence[str]) -> str:
+    """Return a text without the first of these units that is at its start or end."""
+    for unit in units:
+        for bare in (text.removesuffix(unit), text.removeprefix(unit)):
+            if bare != text:
+                return bare
+    return text
 
 
 def _is_group(digits: str) -> bool:
