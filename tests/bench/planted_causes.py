@@ -57,7 +57,7 @@ class Outcome:
         corpus: Name of the corpus.
         f1q: Pooled f1q of the predictions.
         plantings: The causes.
-        found: For each of them, whether it was reported.
+        covered: For each of them, the reported number of faults divided by the number of changes; 0 if not reported.
         causes: The reported causes.
         false: The systematic causes among them that were not planted.
         gains: Kind, predicted and realised gain of the causes whose gain can be tested.
@@ -66,7 +66,7 @@ class Outcome:
     corpus: str
     f1q: float
     plantings: list
-    found: list
+    covered: list
     causes: list
     false: list
     gains: list = field(default_factory=list)
@@ -108,11 +108,13 @@ def measure(planted):
     schema = planted.corpus.schema
     evaluation = evaluated(schema, planted.gold, planted.predicted, diagnose=True)
     causes, before = list(evaluation.causes), evaluation.micro.f1q
-    found = [any(is_same(planting, cause) for cause in causes) for planting in planted.plantings]
+    covered = [
+        sum(one.count for one in causes if is_same(planting, one)) / planting.count for planting in planted.plantings
+    ]
     false = [
         cause for cause in causes if cause.systematic and not any(is_same(one, cause) for one in planted.plantings)
     ]
-    outcome = Outcome(planted.corpus.name, before, planted.plantings, found, causes, false)
+    outcome = Outcome(planted.corpus.name, before, planted.plantings, covered, causes, false)
     for cause in causes:
         if cause.change is not None:
             after = evaluated(schema, planted.gold, planted.predicted, overlay=dict(cause.change)).micro.f1q
@@ -139,7 +141,8 @@ def outcomes(kinds=KINDS, seeds=SEEDS, only=None, several=MIXTURES):
 def summary(results):
     """One row for every kind.
 
-    Columns: the number of corpora with the cause and of those in which it was found; the number of systematic causes
+    Columns: the number of corpora with the cause and of those in which it was found, and the sum of the shares of its
+    changes that the reported causes count as faults; the number of systematic causes
     that were reported in these corpora, and of those that were not planted; the number of systematic causes that were
     reported as this kind in any corpus, and of those that were not planted; the number of gains that can be tested, and
     of those that are realised.
@@ -152,7 +155,8 @@ def summary(results):
     for kind, outcome in results:
         mine = row(kind)
         mine["planted"] += len(outcome.plantings)
-        mine["found"] += sum(outcome.found)
+        mine["found"] += sum(share > 0 for share in outcome.covered)
+        mine["covered"] += sum(min(1, share) for share in outcome.covered)
         mine["beside"] += sum(cause.systematic for cause in outcome.causes)
         mine["beside false"] += len(outcome.false)
         for cause in outcome.causes:
@@ -190,15 +194,15 @@ def differences(kind, outcome):
     wrong = [
         (name, predicted, realised) for name, predicted, realised in outcome.gains if abs(predicted - realised) > CLOSE
     ]
-    if all(outcome.found) and not outcome.false and not wrong:
+    if all(outcome.covered) and not outcome.false and not wrong:
         return
     yield f"## {kind}, {outcome.corpus}, f1q {outcome.f1q:.3f}"
-    for planting, found in zip(outcome.plantings, outcome.found, strict=True):
+    for planting, found in zip(outcome.plantings, outcome.covered, strict=True):
         what = (
             f"{planting.kind} ({planting.variant}) {', '.join(planting.paths)} n={planting.count} side={planting.side}"
         )
         yield f"- {'found' if found else 'MISSED'}: {what}"
-    if not all(outcome.found):
+    if not all(outcome.covered):
         yield from (f"  - reported: {shown(cause)}" for cause in outcome.causes[:6])
     yield from (f"- FALSE: {shown(cause)}" for cause in outcome.false)
     for name, predicted, realised in wrong:
@@ -207,12 +211,12 @@ def differences(kind, outcome):
 
 def printed(rows):
     print(
-        f"{'kind':22}{'planted':>8}{'recall':>8}{'beside':>8}{'false':>7}{'reported':>10}{'false':>7}{'gains':>7}{'realised':>10}"
+        f"{'kind':22}{'planted':>8}{'recall':>8}{'covered':>9}{'beside':>8}{'false':>7}{'reported':>10}{'false':>7}{'gains':>7}{'realised':>10}"
     )
     for kind in sorted(rows, key=lambda name: (name not in KINDS, KINDS.index(name) if name in KINDS else 0)):
         row = rows[kind]
         print(
-            f"{kind:22}{row['planted']:8}{share(row['found'], row['planted']):>8}"
+            f"{kind:22}{row['planted']:8}{share(row['found'], row['planted']):>8}{share(row['covered'], row['found']):>9}"
             f"{row['beside']:8}{share(row['beside false'], row['beside']):>7}"
             f"{row['reported']:10}{share(row['false'], row['reported']):>7}"
             f"{row['gains']:7}{share(row['realised'], row['gains']):>10}"

@@ -124,12 +124,13 @@ def test_a_reported_cause_is_the_planted_one_by_kind_and_path():
 def test_the_summary_counts_found_and_false_causes():
     right, wrong = cause("case", "/a"), cause("spaces", "/b")
     outcome = Outcome(
-        "letters", 0.8, [object()], [True], [right, wrong], [wrong], [("case", 0.1, 0.105), ("spaces", 0.1, 0.2)]
+        "letters", 0.8, [object()], [0.5], [right, wrong], [wrong], [("case", 0.1, 0.105), ("spaces", 0.1, 0.2)]
     )
     rows = summary([("case", outcome)])
     assert rows["case"] == {
         "planted": 1,
         "found": 1,
+        "covered": 0.5,
         "beside": 2,
         "beside false": 1,
         "reported": 1,
