@@ -510,56 +510,53 @@ def move_values(rng, corpus, predicted, taken):
     return ("exchanged with the next entry", (path,), count) if count >= FEWEST else None
 
 
-def inner_list(corpus):
-    """The key of a list in the entries."""
-    if corpus.nested is not None:
-        return tokens(corpus.nested)[-1]
-    if corpus.entries is None:
-        return None
-    found = [
-        path
-        for path in lists_of_values(corpus)
-        if path.startswith(f"{corpus.entries}/*/") and path.count("*") == corpus.entries.count("*") + 1
-    ]
-    return tokens(found[0])[-1] if found else None
+def text_keys(corpus):
+    """The keys of the first text of an entry, and of the first person; empty if it has neither."""
+    top = f"{corpus.entries}/*/"
+    for roles in (("text",), ("person", "surname")):
+        found = [
+            path[len(top) :] for path in corpus.of_role(*roles) if path.startswith(top) and path not in corpus.empty
+        ]
+        yield from [key for key in found if "/" not in key][:1]
 
 
 @planter("split")
 def split(rng, corpus, predicted, taken):
-    """Entries are two entries, each with a part of the list."""
-    key, count = inner_list(corpus), 0
-    if key is None or not free(corpus.entries, taken):
+    """Entries are two entries, each with a part of every list; the other values are in both."""
+    count = 0
+    if corpus.entries is None or not free(corpus.entries, taken):
         return None
     for container, name in lists_of_entries(predicted, corpus, 1):
         items = []
         for item in container[name]:
-            inner = item.get(key)
-            if isinstance(inner, list) and len(inner) > 1 and rng.random() < 0.3:
-                cut = rng.randint(1, len(inner) - 1)
-                items += [{**item, key: inner[:cut]}, {**copy.deepcopy(item), key: inner[cut:]}]
+            lists = {key: value for key, value in item.items() if isinstance(value, list)}
+            if any(len(value) > 1 for value in lists.values()) and rng.random() < 0.3:
+                cuts = {key: (len(value) + 1) // 2 for key, value in lists.items()}
+                items.append(item | {key: value[: cuts[key]] for key, value in lists.items()})
+                items.append(copy.deepcopy(item) | {key: value[cuts[key] :] for key, value in lists.items()})
                 count += 1
             else:
                 items.append(item)
         container[name] = items
-    return ("by the list", (corpus.entries,), count) if count >= FEWEST else None
+    return ("by the lists", (corpus.entries,), count) if count >= FEWEST else None
 
 
 @planter("merged")
 def merge(rng, corpus, predicted, taken):
-    """Two entries are one, with both lists."""
-    key, count = inner_list(corpus), 0
-    if key is None or not free(corpus.entries, taken):
+    """Two entries are one, with the items of both lists and the texts and names of both; other values are lost."""
+    count = 0
+    if corpus.entries is None or not free(corpus.entries, taken):
         return None
+    joined = list(text_keys(corpus))
     for container, name in lists_of_entries(predicted, corpus, 2):
         items = []
         for item in container[name]:
-            if (
-                items
-                and isinstance(item.get(key), list)
-                and isinstance(items[-1].get(key), list)
-                and rng.random() < 0.2
-            ):
-                items[-1] = {**items[-1], key: items[-1][key] + item[key]}
+            lists = [key for key, value in item.items() if isinstance(value, list)]
+            if items and lists and all(isinstance(items[-1].get(key), list) for key in lists) and rng.random() < 0.2:
+                whole = items[-1] | {key: items[-1][key] + item[key] for key in lists}
+                items[-1] = whole | {
+                    key: f"{whole[key]}; {item[key]}" for key in joined if whole.get(key) and item.get(key)
+                }
                 count += 1
             else:
                 items.append(item)
