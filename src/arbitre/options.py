@@ -394,6 +394,12 @@ class Corpus:
     strict: bool = switch(
         "Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."
     )
+    diagnose: bool = switch(
+        "List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents "
+        "instead of 64.",
+        more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
+    )
+    no_diagnose: bool = switch("Do not look for causes.", more="See [causes](diagnosis.md#causes).")
     no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).")
     provenance: Path | None = option(
         None,
@@ -429,10 +435,6 @@ class Evaluation:
 
     validate: bool = VALIDATE
     flat: bool = FLAT
-    diagnose: bool = switch(
-        "List the faults of the predictions and what they cost (faults.csv).",
-        more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
-    )
     source: Path | None = option(
         None,
         "Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for "

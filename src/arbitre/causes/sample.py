@@ -91,21 +91,21 @@ class Sample:
         plan: The compiled schema.
         pairs: The documents. Those whose gold cannot be compared are left out.
         tallies: Tallies of the entries; shape (documents, 5).
+        compared: The documents that were compared together, with their levels; None to compare them when needed.
     """
 
     plan: Plan
     pairs: tuple[Pair, ...]
     tallies: Floats
+    compared: Sequence[tuple[Sequence[Pair], Sequence[Level]]] | None = None
 
     @classmethod
     def of(cls, plan: Plan, pairs: Sequence[Pair]) -> Sample:
         """Compare documents."""
-        kept: list[Pair] = []
-        tallies = [np.empty((0, 5))]
-        for members, levels in _compared(plan, pairs):
-            kept += members
-            tallies.append(of_nodes(levels, wildcard(plan.entries), len(members)))
-        return cls(plan, tuple(kept), np.concatenate(tallies))
+        compared, entries = list(_compared(plan, pairs)), wildcard(plan.entries)
+        tallies = [of_nodes(levels, entries, len(members)) for members, levels in compared]
+        kept = tuple(pair for members, _ in compared for pair in members)
+        return cls(plan, kept, np.concatenate([np.empty((0, 5)), *tallies]), compared)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -124,7 +124,7 @@ class Sample:
     def _parts(self) -> list[tuple[int, Sequence[Pair], Sequence[Level]]]:
         """The documents that were compared together: the position of the first, the documents and their levels."""
         parts, first = [], 0
-        for members, levels in _compared(self.plan, self.pairs):
+        for members, levels in self.compared or _compared(self.plan, self.pairs):
             parts.append((first, members, levels))
             first += len(members)
         return parts

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from arbitre.comparison.cause import Side
     from arbitre.schema.plan import Plan
 
-MAX_DOCUMENTS: Final = 400
-"""Maximum number of documents in which causes are looked for."""
-
 MIN_FAULTS: Final = 5
 """Minimum number of faults of a cause."""
 
@@ -174,7 +171,7 @@ def _cause(found: Found, chance_gain: float | None) -> Cause:
         None if change is None else dict(change),
         _examples(found.sample, found.faults),
         len({fault.document for fault in found.faults}),
-        proposal.advice or f"{KINDS[proposal.kind].todo.capitalize()}.",
+        proposal.advice or KINDS[proposal.kind].advice,
         chance_gain,
         proposal.detail,
     )
@@ -230,7 +227,7 @@ def _remaining(sample: Sample) -> Iterator[Cause]:
         paths = tuple(dict.fromkeys(fault.path for fault in faults))
         documents = len({fault.document for fault in faults})
         side: Side = "prediction"
-        todo = f"{KINDS[kind].todo.capitalize()}."
+        todo = KINDS[kind].advice
         examples = _examples(sample, faults)
         yield Cause(kind, side, paths, len(faults), cost, gains[at], None, examples, documents, todo)
 

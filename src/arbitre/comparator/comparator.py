@@ -17,7 +17,7 @@ from arbitre.distances import catalogue as builtin
 from arbitre.engine import compare_batch, count_calls, item_costs
 from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError, SchemaError
-from arbitre.inputs.records import readable
+from arbitre.inputs.records import Pair, readable
 from arbitre.inputs.strict_json import MAX_DEPTH, check_value
 from arbitre.metricity.claims import MAX_VALUES, check_claims
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.comparison import Comparison, Diagnosis
+    from arbitre.comparison.cause import Cause
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import Bounds
@@ -325,6 +326,7 @@ class Comparator:
             rematched=rematched,
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),
+            find_causes=cache(lambda: self._causes(gold, predicted)),
             again=partial(self._compared, gold, predicted, exhaustive=exhaustive, rematch=rematch),
         )
 
@@ -332,6 +334,11 @@ class Comparator:
         from arbitre.diagnosis.faults import diagnose  # noqa: PLC0415  (most comparisons do not need it)
 
         return diagnose(self.plan, [gold], [predicted], traced.levels(), rematch=rematch)[0]
+
+    def _causes(self, gold: Json, predicted: Json) -> tuple[Cause, ...]:
+        from arbitre.causes.search import find_causes  # noqa: PLC0415  (most comparisons do not need it)
+
+        return find_causes(self.plan, [Pair("", None, gold, predicted)]).causes
 
     def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
         """Match all leaves of each path of a document, whatever entries they belong to.

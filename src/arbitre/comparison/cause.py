@@ -26,6 +26,11 @@ class CauseKind(NamedTuple):
     todo: str
     systematic: bool = True
 
+    @property
+    def advice(self) -> str:
+        """What to do, as one sentence."""
+        return f"{self.todo[:1].upper()}{self.todo[1:]}."
+
 
 def _forms(what: str) -> CauseKind:
     """Return the kind of cause of texts that are equal except for `what`."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats
     from arbitre.classification import Classification
+    from arbitre.comparison.cause import Cause
     from arbitre.comparison.levels import Level
     from arbitre.paths import Path
     from arbitre.schema.loading.load_schema import Subschema
@@ -59,6 +60,8 @@ class Comparison:
     format_assertion: bool = False
     diagnose: Callable[[], Diagnosis] | None = None
     """Function that computes `diagnosis` once and returns it; None if there is none."""
+    find_causes: Callable[[], tuple[Cause, ...]] | None = None
+    """Function that finds `causes` once and returns them; None if the comparison was read from JSON."""
     again: Callable[[], Comparison] | None = None
     """Compares the documents again; None if the comparison was read from JSON."""
     rematched: Callable[[tuple[Level, ...], str], tuple[tuple[Level, ...], str | None]] | None = None
@@ -271,6 +274,22 @@ class Comparison:
                 hint="This comparison was read from JSON without a diagnosis. Compare the documents again.",
             )
         return self.diagnose()
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes of the faults, largest gain first. A single pair of documents gives few hints of a cause.
+
+        Found on first access, by making changes and comparing the documents again.
+
+        Raises:
+            DataError: The comparison was read from JSON.
+        """
+        if self.find_causes is None:
+            raise DataError.of(
+                "The causes are not available",
+                hint="This comparison was read from JSON. Compare the documents again.",
+            )
+        return self.find_causes()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""

@@ -161,6 +161,8 @@ class Evaluation:
     """Who annotated the gold, and how well the annotators agree."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
+    with_causes: bool = False
+    """Whether `to_dict` contains the causes of the faults."""
     files: tuple[str, ...] = ()
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
@@ -552,12 +554,15 @@ class Evaluation:
             "provenance": self.provenance.to_dict(),
             "trust": self.trust,
         }
+        plain |= {"causes": self.cause_analysis.to_dict()} if self.with_causes else {}
         plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
         return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling. The chance scores are computed first, because they need the documents."""
+        """Return the state for pickling. What needs the documents, such as the chance scores, is computed first."""
         factory = self.chance_factory and partial(_known, self.chance)
+        if self.with_causes:
+            self.cause_analysis  # noqa: B018
         state = vars(self) | {"chance_factory": factory}
         state.pop("_written", None)  # is only valid in this process
         return state

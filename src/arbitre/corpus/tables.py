@@ -19,6 +19,7 @@ from arbitre.tally import COUNTS, NAMES, OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from arbitre.comparison.cause import CauseAnalysis
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
     from arbitre.diagnosis.evidence import MissingGroup, SourceEvidence
@@ -26,8 +27,16 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
     from arbitre.statistics.sample import Cluster
     from arbitre.tables.arrow import Frame
+    from arbitre.tables.table import Emphasis
 
 ROWS: Final = ("documents", "paths", "scores", "groups", "faults")
+MAX_PATHS: Final = 2
+"""Number of paths of a cause to name."""
+CAUSE_FIGURES: Final = (
+    "Gain: increase in pooled f1q if the change is made or the faults are corrected; gains do not add up. Cost: what "
+    "the cause takes from f1q after the changes of those found before it; all costs add up to 1 - f1q."
+)
+"""Explanation of the figures of a cause."""
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
 PATHS_SHOWN: Final = (*SHOWN, "exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious")
 QUALITY: Final = "document_quality"
@@ -83,6 +92,34 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature) -> Table:
     note = "Cost: decrease in pooled f1q; all costs add up to 1 - f1q."
     gained = gains(diagnosis.repair_gain, diagnosis.repair_gain_by_path)
     return fault_table(rows, (note, *gained), signature.short)
+
+
+def causes(analysis: CauseAnalysis, signature: Signature) -> Table:
+    """Return the causes of the faults, largest gain first."""
+    head = (
+        TableColumn("cause"),
+        TableColumn("path", kind="lines"),
+        *columns("faults", written=count),
+        *columns("cost", "gain", written=SCORE),
+        TableColumn("what to do", least=24),
+    )
+    rows = [
+        (cause.kind, _some_paths(cause.paths), cause.count, cause.cost, cause.gain, cause.advice)
+        for cause in analysis.causes
+    ]
+    marks: dict[int, Emphasis] = {at: "weak" for at, cause in enumerate(analysis.causes) if not cause.systematic}
+    notes = [
+        *analysis.notes,
+        CAUSE_FIGURES,
+    ]
+    title = f"Causes in {analysis.documents} documents, f1q {SCORE(analysis.f1q or 0.0)}"
+    return Table.of(title, head, rows, signature=signature.short, notes=tuple(notes), emphasis=marks)
+
+
+def _some_paths(paths: Sequence[str]) -> str:
+    """Return the first paths of a cause, one per line."""
+    more = [f"and {len(paths) - MAX_PATHS} more"] if len(paths) > MAX_PATHS else []
+    return "\n".join([*(path or WHOLE for path in paths[:MAX_PATHS]), *more])
 
 
 def in_source(evidence: SourceEvidence) -> Table:

@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     from arbitre.tables.arrow import Frame
     from arbitre.values import Json
 
+QUICKLY_DIAGNOSED: Final = 64
+"""Number of documents in which causes are looked for without `diagnose`."""
+MAX_DIAGNOSED: Final = 400
+"""Maximum number of documents in which causes are looked for."""
 MAX_COUNTED: Final = 256
 """Maximum number of gold documents whose values are counted for the chance of moved values."""
 CLUSTERS: Final = "clusters"
@@ -397,6 +401,7 @@ class EvaluationJob:
             diagnosis=diagnosis,
             notes=notes,
             provenance=self.provenance,
+            with_causes=not (gone or self.options.no_diagnose or self.options.flat),
             folder=self.options.out,
             reader=SavedDetails() if gone else DocumentDetails(self),
         )
@@ -481,12 +486,11 @@ class DocumentDetails(SavedDetails):
 
     def causes(self, evaluation: Evaluation) -> CauseAnalysis:  # noqa: ARG002  (saved details need it)
         """Return the causes of the faults, from a sample of the documents."""
-        from arbitre.causes.search import MAX_DOCUMENTS, find_causes  # noqa: PLC0415  (only `--diagnose` needs it)
+        from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
-        documents = self.job.documents
-        whole = len(documents) <= MAX_DOCUMENTS
-        pairs = [pair.as_json() for pair in (documents if whole else sample_by_id(documents, MAX_DOCUMENTS))]
-        return find_causes(self.job.plan, pairs, len(documents))
+        documents, most = self.job.documents, MAX_DIAGNOSED if self.job.options.diagnose else QUICKLY_DIAGNOSED
+        pairs = documents if len(documents) <= most else sample_by_id(documents, most)
+        return find_causes(self.job.plan, [pair.as_json() for pair in pairs], len(documents))
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by.

@@ -36,8 +36,6 @@ class EvaluationOptions:
     """List the schema violations of the predictions."""
     flat: bool = False
     """Match the values of each path regardless of the entries that contain them, and show only this result."""
-    diagnose: bool = False
-    """List the faults of the predictions and what they cost (faults.csv)."""
     source: str | Path | None = None
     """Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for
     missing and spurious values. Requires `diagnose`."""
@@ -55,6 +53,11 @@ class EvaluationOptions:
     into gold, or a regular expression on ids."""
     strict: bool = False
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
+    diagnose: bool = False
+    """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
+    instead of 64."""
+    no_diagnose: bool = False
+    """Do not look for causes."""
     no_chance: bool = False
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None = None

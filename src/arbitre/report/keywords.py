@@ -80,6 +80,11 @@ class SharedKeywords(ReadingKeywords, total=False):
     into gold, or a regular expression on ids."""
     strict: bool
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
+    diagnose: bool
+    """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
+    instead of 64."""
+    no_diagnose: bool
+    """Do not look for causes."""
     no_chance: bool
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None
@@ -125,8 +130,6 @@ class CorpusKeywords(SharedKeywords, total=False):
     """List the schema violations of the predictions."""
     flat: bool
     """Match the values of each path regardless of the entries that contain them, and show only this result."""
-    diagnose: bool
-    """List the faults of the predictions and what they cost (faults.csv)."""
     source: str | Path | None
     """Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for
     missing and spurious values. Requires `diagnose`."""

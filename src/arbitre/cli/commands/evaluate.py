@@ -71,8 +71,7 @@ def evaluate(
         gold = Text(escape_hidden(evaluation.provenance.headline()))
         screen.show((*flat_blocks, gold, result_tables.signature(evaluation.signature)))
     else:
-        diagnosis = evaluation.diagnosis
-        faults = () if diagnosis is None else result_tables.faults(diagnosis, evaluation.signature, screen.width)
+        faults = result_tables.diagnosis(evaluation, screen.width)
         violations = job.violations if validate else None
         forced = forces_pairs(plan.sites, plan.entries)
         blocks = [*result_tables.evaluation(evaluation, screen.width, violations, faults, forced=forced)]

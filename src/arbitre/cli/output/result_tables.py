@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.classification import ClassAverages, Classification, Confusion
+    from arbitre.comparison.cause import CauseAnalysis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.documents import DocumentQuality, DocumentTable
     from arbitre.corpus.evaluation import Evaluation
@@ -109,6 +110,20 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iter
     ]
     if lines:
         yield titled("Found in the gold of the previous or next document", Text("\n".join(lines)))
+
+
+def diagnosis(results: Evaluation, width: int) -> Iterator[RenderableType]:
+    """Yield the causes of the faults with the largest gains, and the tables of faults if they were listed."""
+    if results.with_causes:
+        yield from causes(results.cause_analysis, results.signature, width)
+    if results.diagnosis is not None:
+        yield from faults(results.diagnosis, results.signature, width)
+
+
+def causes(analysis: CauseAnalysis, signature: Signature, width: int) -> Iterator[RenderableType]:
+    """Yield the causes of the faults with the largest gains."""
+    if analysis.causes:
+        yield render(corpus_tables.causes(analysis, signature), width, most=MAX_SHOWN, rest="more causes")
 
 
 def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
