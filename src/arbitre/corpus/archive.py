@@ -12,6 +12,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
+from arbitre.comparison.cause import CauseAnalysis
 from arbitre.comparison.flat import FlatComparison
 from arbitre.corpus.chance import Chance
 from arbitre.corpus.documents import DocumentTable
@@ -83,6 +84,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "notes": evaluation.notes,
         "provenance": evaluation.provenance.to_dict(),
         "chance": None if chance is None else asdict(chance),
+        "causes": None if evaluation.cause_factory is None else evaluation.cause_analysis.to_dict(),
     }
     arrays: dict[str, Any] = {
         "text": np.frombuffer(json.dumps(text).encode(), dtype=np.uint8),
@@ -143,6 +145,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         {path: CompactTable.of(arrays[f"path_{number}"]) for number, path in enumerate(text["paths"])},
     )
     chance = text["chance"] and _chance(text["chance"])
+    causes = None if text.get("causes") is None else CauseAnalysis.from_dict(text["causes"])
     return Evaluation(
         signature=Signature.from_dict(text["signature"]),
         entries=text["entries"],
@@ -160,6 +163,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         notes=tuple(text.get("notes", ())),
         provenance=GoldProvenance.from_dict(text.get("provenance")),
         chance_factory=None if chance is None else lambda: chance,
+        cause_factory=None if causes is None else lambda: causes,
     )
 
 

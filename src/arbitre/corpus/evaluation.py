@@ -93,7 +93,7 @@ class DetailReader(Protocol):
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""
 
-    def causes(self, evaluation: Evaluation) -> CauseAnalysis:
+    def causes(self) -> CauseAnalysis:
         """Return the causes of the faults."""
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
@@ -161,8 +161,8 @@ class Evaluation:
     """Who annotated the gold, and how well the annotators agree."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
-    with_causes: bool = False
-    """Whether `to_dict` contains the causes of the faults."""
+    cause_factory: Callable[[], CauseAnalysis] | None = field(default=None, repr=False)
+    """Finds the causes of the faults on first access; None if they are not part of the results."""
     files: tuple[str, ...] = ()
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
@@ -191,7 +191,7 @@ class Evaluation:
         If the evaluation did not look for them, documents are compared again. Raises DataError if they are no longer
         available.
         """
-        return self._reader.causes(self)
+        return self._reader.causes() if self.cause_factory is None else self.cause_factory()
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -554,16 +554,15 @@ class Evaluation:
             "provenance": self.provenance.to_dict(),
             "trust": self.trust,
         }
-        plain |= {"causes": self.cause_analysis.to_dict()} if self.with_causes else {}
+        plain |= {} if self.cause_factory is None else {"causes": self.cause_analysis.to_dict()}
         plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
         return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling. What needs the documents, such as the chance scores, is computed first."""
         factory = self.chance_factory and partial(_known, self.chance)
-        if self.with_causes:
-            self.cause_analysis  # noqa: B018
-        state = vars(self) | {"chance_factory": factory}
+        causes = self.cause_factory and partial(_known, self.cause_analysis)
+        state = vars(self) | {"chance_factory": factory, "cause_factory": causes}
         state.pop("_written", None)  # is only valid in this process
         return state
 
@@ -604,6 +603,7 @@ _COMPUTED: Final = {
 """Names of the attributes that are computed on first access."""
 
 E = TypeVar("E", bound=Evaluation)
+_Value = TypeVar("_Value")
 
 
 def extend(kind: type[E], results: Evaluation, **more: Any) -> E:  # noqa: ANN401  (the values of any fields)
@@ -621,8 +621,8 @@ def unavailable() -> DataError:
     )
 
 
-def _known(chance: Chance | None) -> Chance | None:
-    return chance
+def _known(value: _Value) -> _Value:
+    return value
 
 
 def _documents_text(documents: int) -> str:

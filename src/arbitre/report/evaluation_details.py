@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from arbitre.comparison.cause import CauseAnalysis
 from arbitre.corpus.evaluation import unavailable
 from arbitre.errors import DataError
 from arbitre.report import result_files
@@ -19,6 +17,7 @@ from arbitre.storage.output_folder import output_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from arbitre.comparison.cause import CauseAnalysis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair, Row
     from arbitre.corpus.evaluation import Evaluation
@@ -47,12 +46,9 @@ class SavedDetails:
         """Raise DataError: the documents are needed."""
         raise unavailable()
 
-    def causes(self, evaluation: Evaluation) -> CauseAnalysis:
-        """Return the causes in `evaluation.json`. Raises DataError if it has none."""
-        plain = json.loads((_folder(evaluation) / result_files.EVALUATION).read_text(encoding="utf-8"))
-        if "causes" not in plain:
-            raise unavailable()
-        return CauseAnalysis.from_dict(plain["causes"])
+    def causes(self) -> CauseAnalysis:
+        """Raise DataError: the documents are needed."""
+        raise unavailable()
 
     def values(self, path: str) -> tuple[list[Row], str | None]:  # noqa: ARG002
         """Raise DataError: the documents are needed."""

@@ -380,6 +380,8 @@ class EvaluationJob:
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
         undeclared = tuple(self._keys.notes.values())
         gone, whole, notes = isinstance(self.joined, Iterator), found.micro, self.notes
+        details = SavedDetails() if gone else DocumentDetails(self)
+        wanted = not (gone or self.options.no_diagnose or self.options.flat)
         if undeclared and self.options.strict:
             raise DataError.of(undeclared[0], hint=_CORRECT)
         if whole.quality_mass == 0 < min(whole.gold, whole.predicted):
@@ -401,9 +403,9 @@ class EvaluationJob:
             diagnosis=diagnosis,
             notes=notes,
             provenance=self.provenance,
-            with_causes=not (gone or self.options.no_diagnose or self.options.flat),
+            cause_factory=details.causes if wanted else None,
             folder=self.options.out,
-            reader=SavedDetails() if gone else DocumentDetails(self),
+            reader=details,
         )
 
     def write_report(self, evaluation: Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
@@ -484,7 +486,7 @@ class DocumentDetails(SavedDetails):
         totals.add(self._seen(evaluation, {FLAT: FlatObserver(self.job.plan)})[FLAT])
         return totals.comparison()
 
-    def causes(self, evaluation: Evaluation) -> CauseAnalysis:  # noqa: ARG002  (saved details need it)
+    def causes(self) -> CauseAnalysis:
         """Return the causes of the faults, from a sample of the documents."""
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 

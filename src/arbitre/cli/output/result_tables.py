@@ -114,7 +114,7 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iter
 
 def diagnosis(results: Evaluation, width: int) -> Iterator[RenderableType]:
     """Yield the causes of the faults with the largest gains, and the tables of faults if they were listed."""
-    if results.with_causes:
+    if results.cause_factory is not None:
         yield from causes(results.cause_analysis, results.signature, width)
     if results.diagnosis is not None:
         yield from faults(results.diagnosis, results.signature, width)
