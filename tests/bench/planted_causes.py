@@ -78,7 +78,7 @@ def evaluated(schema, gold, predicted, *, overlay=None, diagnose=False):
 
     triples = [(f"d{number:03}", *pair) for number, pair in enumerate(zip(gold, predicted, strict=True))]
     comparator = Comparator(schema, overlay=overlay) if overlay else Comparator(schema)
-    return comparator.evaluate(triples, **({"diagnose": True} if diagnose else {}))
+    return comparator.evaluate(triples, diagnose=diagnose)
 
 
 def same_path(planting, paths):
