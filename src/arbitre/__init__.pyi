@@ -1,7 +1,7 @@
 from . import classification, confidence, entities, text
 from .advice import Advice, AdviceFinding, Thresholds, advise
 from .comparator import Comparator
-from .comparator.api import evaluate, perturb_gold, rank, suggest_aliases, suggest_gate
+from .comparator.api import evaluate, fix, perturb_gold, rank, suggest_aliases, suggest_gate
 from .comparator.comparator import compare
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.entry_metricity import entry_metricity
@@ -95,6 +95,7 @@ __all__ = [
     "entities",
     "entry_metricity",
     "evaluate",
+    "fix",
     "gate",
     "infer_schema",
     "load",

@@ -7,6 +7,7 @@ run, because a wrong structure hides wrong values.
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -17,6 +18,7 @@ from arbitre.causes.remainder import remaining_kind
 from arbitre.causes.sample import Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis, CauseExample
 from arbitre.corpus.chance import chance_comparisons
+from arbitre.engine import count_calls
 from arbitre.inputs.records import Pair
 
 if TYPE_CHECKING:
@@ -80,10 +82,32 @@ class Search:
     Attributes:
         sample: The documents, with all changes made so far.
         found: The accepted explanations.
+        trials_left: Number of changes that may still be made; None for no limit.
+        limited: Whether a change was not made because of this limit.
+        start: The documents without any change.
     """
 
     sample: Sample
     found: list[Found] = field(default_factory=list)
+    trials_left: int | None = None
+    limited: bool = False
+    start: Sample = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = self.sample
+
+    @classmethod
+    def of(cls, plan: Plan, pairs: Sequence[Pair]) -> Search:
+        """Compare documents, and run all detectors.
+
+        With custom distances, so many changes are made that each document needs at most `max_calls` calls in total.
+        """
+        search, most = cls(Sample.of(plan, pairs)), plan.max_calls
+        if most is not None and plan.has_custom_distances:
+            needed = (sum(count_calls(plan, one.gold, one.predicted).values()) for one in search.sample.pairs)
+            search.trials_left = max(0, most // max(1, max(needed, default=1)) - 2)  # two were made for the sample
+        search.run(phases())
+        return search
 
     def run(self, detectors: Sequence[Sequence[Detector]]) -> None:
         """Run the detectors of all phases."""
@@ -93,27 +117,51 @@ class Search:
                     break
 
     def _round(self, phase: Sequence[Detector]) -> bool:
-        """Run some detectors once and accept what they find; return whether anything was accepted."""
+        """Run some detectors once and accept what they find; return whether anything was accepted.
+
+        The explanation with the largest gain is accepted first. As gains hardly ever rise when other changes are made,
+        only those whose last known gain is the largest are tried again (lazy greedy; Minoux, 1978).
+        """
         sample = self.sample
         proposals = [proposal for detector in phase for proposal in detector(sample)]
         limit = SIGNIFICANCE / max(1, len(proposals))
-        tried: list[tuple[float, int, Proposal, Trial]] = []
+        waiting: list[tuple[float, int, int]] = []
+        trials: dict[int, Trial] = {}
+        alone: dict[int, float] = {}
         for number, proposal in enumerate(proposals):
             if proposal.p <= limit and self._sufficient([sample.faults[fault] for fault in proposal.faults]):
-                trial = sample.trial(proposal.change)
-                if trial is not None and trial.f1q - sample.f1q > MIN_GAIN:
-                    tried.append((trial.f1q - sample.f1q, -number, proposal, trial))
-        tried.sort(key=lambda one: one[:2], reverse=True)
+                trial = self._trial(proposal)
+                if trial is not None and (gain := trial.f1q - sample.f1q) > MIN_GAIN:
+                    alone[number], trials[number] = gain, trial
+                    heapq.heappush(waiting, (-gain, number, 0))
         explained: set[int] = set()
-        for gain, _, proposal, alone in tried:
-            faults = tuple(sample.faults[fault] for fault in proposal.faults if fault not in explained)
-            trial = self.sample.trial(proposal.change) if explained else alone
-            if trial is None or not self._sufficient(faults) or trial.f1q - self.sample.f1q <= MIN_GAIN:
+        accepted = 0
+        while waiting:
+            _, number, tried = heapq.heappop(waiting)
+            proposal, before = proposals[number], self.sample.f1q
+            if tried < accepted:  # other changes have been made since
+                again = self._trial(proposal)
+                if again is not None and again.f1q - before > MIN_GAIN:
+                    trials[number] = again
+                    heapq.heappush(waiting, (before - again.f1q, number, accepted))
                 continue
-            self.found.append(Found(proposal, gain, trial.f1q - self.sample.f1q, faults, sample))
-            self.sample = self.sample.after(trial)
-            explained.update(proposal.faults)
-        return bool(explained)
+            faults = tuple(sample.faults[fault] for fault in proposal.faults if fault not in explained)
+            if self._sufficient(faults):
+                trial = trials[number]
+                self.found.append(Found(proposal, alone[number], trial.f1q - before, faults, sample))
+                self.sample = self.sample.after(trial)
+                explained.update(proposal.faults)
+                accepted += 1
+        return accepted > 0
+
+    def _trial(self, proposal: Proposal) -> Trial | None:
+        """Make a change; None if it cannot be made, or if custom distances may not be called again."""
+        if self.trials_left is not None:
+            if self.trials_left == 0:
+                self.limited = True
+                return None
+            self.trials_left -= 1
+        return self.sample.trial(proposal.change)
 
     def _sufficient(self, faults: Sequence[SampleFault]) -> bool:
         """Return whether there are enough faults in enough documents."""
@@ -126,8 +174,6 @@ def find_causes(
     plan: Plan,
     pairs: Sequence[Pair],
     total: int | None = None,
-    *,
-    detectors: Sequence[Sequence[Detector]] | None = None,
 ) -> CauseAnalysis:
     """Find the causes of the faults of documents.
 
@@ -135,28 +181,30 @@ def find_causes(
         plan: The compiled schema.
         pairs: The documents to examine.
         total: Number of documents of the corpus; by default, that of `pairs`.
-        detectors: The detectors of each phase; by default, all.
     """
-    start = Sample.of(plan, pairs)
-    search = Search(start)
-    search.run(phases() if detectors is None else detectors)
-    causes = [_cause(found, _chance_gain(plan, pairs, found.proposal.change)) for found in search.found]
+    search = Search.of(plan, pairs)
+    start = search.start
+    causes = [cause_of(found, chance_gain_of(plan, pairs, found.proposal.change)) for found in search.found]
     causes += _remaining(search.sample)
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
     f1q = start.f1q if start.mass else None
-    return CauseAnalysis(tuple(causes), len(start), whole, f1q, search.sample.f1q, tuple(_notes(start, whole, causes)))
+    return CauseAnalysis(tuple(causes), len(start), whole, f1q, search.sample.f1q, tuple(_notes(search, whole, causes)))
 
 
-def _notes(sample: Sample, total: int, causes: Sequence[Cause]) -> Iterator[str]:
+def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]:
     """Yield what limits the analysis."""
+    sample = search.sample
     if len(sample) < total:
         yield f"Causes were looked for in {len(sample)} of {total} documents."
+    if search.limited:
+        yield "Not all changes were tried: custom distances would be called more often than --max-calls allows."
     if len(sample) < MIN_DOCUMENTS and any(cause.systematic for cause in causes):
         yield f"The causes rest on {len(sample)} document{'s' * (len(sample) != 1)}: take them as a hint."
 
 
-def _cause(found: Found, chance_gain: float | None) -> Cause:
+def cause_of(found: Found, chance_gain: float | None) -> Cause:
+    """Return an accepted explanation as a cause."""
     proposal = found.proposal
     change = proposal.overlay
     if change is None and isinstance(proposal.change, OverlayChange):
@@ -195,7 +243,7 @@ def _examples(sample: Sample, faults: Sequence[SampleFault]) -> tuple[CauseExamp
     )
 
 
-def _chance_gain(plan: Plan, pairs: Sequence[Pair], change: Change) -> float | None:
+def chance_gain_of(plan: Plan, pairs: Sequence[Pair], change: Change) -> float | None:
     """Return what an overlay gains for predictions that are compared with the gold of other documents."""
     if not isinstance(change, OverlayChange):
         return None

@@ -15,16 +15,18 @@ from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.fast_json import json_text
-from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names
+from arbitre.report.evaluation_job import MAX_DIAGNOSED, diagnosed
+from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names, document_pairs
 from arbitre.report.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 from arbitre.systems.ranking import SCORES, StatisticsOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from arbitre.causes.fixes import Fixes
     from arbitre.comparator.comparator import Comparator
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import Bounds
@@ -269,6 +271,54 @@ def suggest_gate(
     suggested = comparator.suggest_gate(pairs, seed=seed, **given)
     write_overlay(suggested.overlay, target)
     return suggested
+
+
+class FixKeywords(ComparatorKeywords, SourceKeywords, total=False):
+    """Options of `arbitre.fix`."""
+
+
+@spelled_out(*COMPARATOR, Sources, Reading)
+def fix(
+    schema: SchemaSource | Comparator,
+    pairs: Pairs | None = None,
+    *,
+    accept: Collection[str] = (),
+    out: str | Path | None = None,
+    force: bool = False,
+    **options: Unpack[FixKeywords],
+) -> Fixes:
+    """List the changes that repair the causes of the faults of a corpus, as `arbitre fix` does.
+
+    The changes are those of `Evaluation.causes`, in the order in which they are made. At most 400 documents are
+    examined.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        pairs: The documents; see `Comparator.evaluate`.
+        accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
+            make unrelated documents more alike by as much as they raise the score, and those that gain nothing on
+            held-out documents.
+        out: File for the overlay; None writes none.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
+        **options: The options of `arbitre fix`, such as `gold` and `predicted`, and those of `Comparator`.
+
+    Returns:
+        The changes with their gains, and the accepted ones as an overlay.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        DataError: A source cannot be read, or the file cannot be written.
+        OptionError: An option is unknown, or options contradict each other.
+    """
+    from arbitre.causes.fixes import find_fixes  # noqa: PLC0415  (only used here)
+
+    given: dict[str, Any] = {**options}
+    comparator = take_comparator(schema, given)
+    target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
+    documents = diagnosed(document_pairs(comparator.plan, pairs, **given), MAX_DIAGNOSED)
+    found = find_fixes(comparator.plan, documents, accept)
+    write_overlay(found.overlay, target)
+    return found
 
 
 def _inputs(comparator: Comparator, pairs: Pairs | None, given: dict[str, Any]) -> list[str]:

@@ -491,8 +491,7 @@ class DocumentDetails(SavedDetails):
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
         documents, most = self.job.documents, MAX_DIAGNOSED if self.job.options.diagnose else QUICKLY_DIAGNOSED
-        pairs = documents if len(documents) <= most else sample_by_id(documents, most)
-        return find_causes(self.job.plan, [pair.as_json() for pair in pairs], len(documents))
+        return find_causes(self.job.plan, diagnosed(documents, most), len(documents))
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by.
@@ -593,6 +592,13 @@ class DocumentDetails(SavedDetails):
 
 
 _Value = TypeVar("_Value")
+
+
+def diagnosed(documents: JoinedCorpus | Sequence[Pair], most: int) -> list[Pair]:
+    """Return the documents in which causes are looked for: all, or `most` that a digest of the ids selects."""
+    joined = documents if isinstance(documents, JoinedCorpus) else JoinedCorpus(tuple(documents))
+    pairs = joined if len(joined) <= most else sample_by_id(joined, most)
+    return [pair.as_json() for pair in pairs]
 
 
 def _unchanged(found: Evaluation, given: Evaluation) -> Evaluation:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.errors import ArbitreError, DataError
 from arbitre.normalizers import normalize
+from arbitre.schema.nodes import leaves_of
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
@@ -90,6 +91,12 @@ class Plan:
     def __setstate__(self, state: list[Any]) -> None:
         for one, value in zip(fields(self), state, strict=True):
             object.__setattr__(self, one.name, value)
+
+    @property
+    def has_custom_distances(self) -> bool:
+        """Whether a value may be compared by a custom distance."""
+        leaves = (leaf for site in self.sites for leaf in leaves_of(site, frozenset(Kind)))
+        return any(leaf.distance.custom for leaf in leaves)
 
     def with_overlay(self, overlay: Mapping[str, Json]) -> Plan:
         """Return the plan with further settings by wildcard path, which replace those of the schema and its overlay.

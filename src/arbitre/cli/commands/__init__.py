@@ -378,6 +378,24 @@ class SchemaExplain(Annotations, Output):
     schema: str = SCHEMA_ARGUMENT
 
 
+class Fix(Annotations, Sources, Reading, Output):
+    """List the changes that repair the causes of faults, each with its gain, and write them as an overlay.
+
+    Each gain is found by making the change and comparing again, given the changes above it.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    accept: list[str] = option(
+        (),
+        "Write only changes of this kind of cause, such as date-format, or gate. May be repeated. Default: all except "
+        "those that make unrelated documents as much more alike, and those that gain nothing on held-out documents.",
+        "KIND",
+        keyword="Collection[str]",
+    )
+    out: Path | None = option(None, "File for the overlay.", "FILE")
+    force: bool = FORCE
+
+
 class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
     """Suggest aliases for fields that predictions store under keys that the schema does not declare.
 
@@ -598,6 +616,7 @@ DECLARATIONS: Final[dict[str, type]] = {
     "leave-one-out": LeaveOneOut,
     "entities": Entities,
     "diff": Diff,
+    "fix": Fix,
     "schema infer": SchemaInfer,
     "schema check": SchemaCheck,
     "schema explain": SchemaExplain,

@@ -1,0 +1,196 @@
+"""The changes that repair the causes of a corpus, each with its gain and its gain on held-out documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.causes.changes import OverlayChange, merged
+from arbitre.causes.sample import Sample
+from arbitre.causes.search import Search, cause_of, chance_gain_of
+from arbitre.comparison.cause import KINDS
+from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.gold.suggested_gate import suggest_gate
+from arbitre.storage.columns import encoded
+from arbitre.tables.table import SIGNED, WHOLE, Table, TableColumn, columns, count
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from arbitre.comparison.cause import Cause
+    from arbitre.gold.suggested_gate import SuggestedGate
+    from arbitre.inputs.records import Pair
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+MIN_HELD_OUT: Final = 20
+"""Minimum number of documents of a corpus whose changes are tested on held-out documents."""
+
+GATE: Final = "gate"
+"""Name of the gate among the kinds of changes to accept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One change of the list.
+
+    Attributes:
+        cause: The cause that it repairs. Its `cost` is the gain of the change, given those above it.
+        f1q: Pooled f1q after this change and those above it.
+        held_out: Gain on the other half of the documents if causes are looked for in one half only; None if the corpus
+            is too small, or if this half does not have the cause.
+        accepted: Whether the overlay contains the change.
+    """
+
+    cause: Cause
+    f1q: float
+    held_out: float | None
+    accepted: bool
+
+    @property
+    def gain(self) -> float:
+        """Increase in pooled f1q, given the changes above."""
+        return self.cause.cost
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return {
+            "cause": self.cause.to_dict(),
+            "gain": self.gain,
+            "f1q": self.f1q,
+            "held_out": self.held_out,
+            "accepted": self.accepted,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fixes:
+    """The changes that repair the causes of a corpus, in the order in which they are made.
+
+    Attributes:
+        fixes: The changes. Each is the one with the largest gain, given those above it and the order of the search.
+        overlay: The accepted changes as an overlay.
+        documents: Number of documents that were examined.
+        f1q: Their pooled f1q.
+        f1q_after: Their pooled f1q with the overlay.
+        gate: A gate for the matching of the entries; None if none can be suggested.
+        f1q_with_gate: Their pooled f1q with the gate and without the overlay; None without a gate.
+    """
+
+    fixes: tuple[Fix, ...]
+    overlay: dict[str, Json]
+    documents: int
+    f1q: float
+    f1q_after: float
+    gate: SuggestedGate | None = None
+    f1q_with_gate: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        plain = {name: getattr(self, name) for name in ("overlay", "documents", "f1q", "f1q_after", "f1q_with_gate")}
+        gate = None if self.gate is None else self.gate.to_dict()
+        return {"fixes": [fix.to_dict() for fix in self.fixes], **plain, "gate": gate}
+
+    def table(self) -> Table:
+        """Return the changes as a table."""
+        head = (
+            *(TableColumn("", least=3), TableColumn("cause"), TableColumn("path", kind="lines")),
+            *columns("faults", written=count),
+            *columns("gain", "held out", "by chance", written=SIGNED),
+            TableColumn("what to do", least=24),
+        )
+        rows = [
+            (
+                "x" if fix.accepted else "",
+                fix.cause.kind,
+                "\n".join(path or WHOLE for path in fix.cause.paths[:MAX_PATHS]),
+                fix.cause.count,
+                fix.gain,
+                fix.held_out,
+                fix.cause.chance_gain,
+                f"Forgiveness, not repair: {fix.cause.advice}" if fix.cause.forgiving else fix.cause.advice,
+            )
+            for fix in self.fixes
+        ]
+        return Table.of("Changes", head, rows, notes=(FIGURES,))
+
+
+FIGURES: Final = (
+    "x: accepted, in the overlay. Gain: increase in pooled f1q, given the changes above. Held out: the gain on half of "
+    "the documents of a change that was found in the other half. By chance: the gain for predictions compared with the "
+    "gold of other documents."
+)
+"""Explanation of the figures of a change."""
+
+MAX_PATHS: Final = 2
+"""Number of paths of a cause to name."""
+
+
+def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) -> Fixes:
+    """Find the changes that repair the causes of some documents.
+
+    Args:
+        plan: The compiled schema.
+        pairs: The documents.
+        accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
+            make unrelated documents more alike by as much as they raise the score, and those that gain nothing on
+            held-out documents.
+
+    Raises:
+        OptionError: A kind of cause is unknown.
+    """
+    for kind in accept:
+        if kind not in KINDS and kind != GATE:
+            raise OptionError.of(f"Expected a kind of cause, got {kind!r}.", hint=did_you_mean(kind, [*KINDS, GATE]))
+    search = Search.of(plan, pairs)
+    held_out = _held_out(plan, pairs)
+    fixes, f1q = [], search.start.f1q
+    for found in search.found:
+        cause = cause_of(found, chance_gain_of(plan, pairs, found.proposal.change))
+        own = next((gain for kind, paths, gain in held_out if kind == cause.kind and paths & {*cause.paths}), None)
+        sound = not cause.forgiving and (own is None or own > 0.0)
+        accepted = cause.change is not None and (cause.kind in accept if accept else sound)
+        f1q += found.cost
+        fixes.append(Fix(cause, f1q, own, accepted))
+    gate, gated = _gate(plan, search.start, pairs)
+    overlays = [fix.cause.change for fix in fixes if fix.accepted and fix.cause.change is not None]
+    if gate is not None and GATE in accept:
+        overlays.append(gate.overlay)
+    overlay = merged(overlays)
+    after = search.start.trial(OverlayChange(overlay)) if overlay else None
+    f1q_after = search.start.f1q if after is None else after.f1q
+    return Fixes(tuple(fixes), overlay, len(search.start), search.start.f1q, f1q_after, gate, gated)
+
+
+def _held_out(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[str, set[str], float]]:
+    """Look for causes in half of the documents, and return the gains of their changes on the other half.
+
+    The halves are chosen by a digest of the ids; all runs of a document are in the same half.
+
+    Returns:
+        The kind, the paths and the gain of each cause of the first half, given the changes of those before it.
+    """
+    if len({pair.id for pair in pairs}) < MIN_HELD_OUT:
+        return []
+    halves: tuple[list[Pair], list[Pair]] = [], []
+    for pair in pairs:
+        halves[blake2b(encoded(pair.id), digest_size=1).digest()[0] % 2].append(pair)
+    sample, gains = Sample.of(plan, halves[1]), []
+    for found in Search.of(plan, halves[0]).found:
+        if isinstance(found.proposal.change, OverlayChange):
+            trial = sample.trial(found.proposal.change)
+            if trial is not None:
+                gains.append((found.proposal.kind, {*found.proposal.paths}, trial.f1q - sample.f1q))
+                sample = sample.after(trial)
+    return gains
+
+
+def _gate(plan: Plan, sample: Sample, pairs: Sequence[Pair]) -> tuple[SuggestedGate | None, float | None]:
+    """Return the suggested gate and the f1q with it, if there is one."""
+    try:
+        gate = suggest_gate(plan, pairs)
+    except DataError:
+        return None, None
+    trial = sample.trial(OverlayChange(gate.overlay))
+    return (None, None) if trial is None else (gate, trial.f1q)
