@@ -315,6 +315,7 @@ def test_every_table_is_written():
     files = {"ranking.json", "ranking.md", "ranking.tex", "systems.csv", "scores.csv", "pairs.csv", "winners.csv"}
     assert {path.name for path in Path("out").iterdir()} == files | {
         ".arbitre-output",
+        "causes.csv",
         "lacking.csv",
         "runs.csv",
         "report.html",

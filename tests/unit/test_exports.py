@@ -225,7 +225,7 @@ class TestRank:
             (["--table", "systems.md"], "--table requires --out"),
             (
                 ["--out", "out", "--table", "levels.md"],
-                "systems, scores, pairs, winners, lacking, runs",
+                "systems, scores, pairs, causes, winners, lacking, runs",
             ),
         ],
     )

@@ -136,14 +136,20 @@ def evaluation(tmp_path):
 
 
 def test_an_evaluation_without_report_loads_only_what_it_uses(evaluation):
-    modules = loaded(evaluation("--no-report"))
+    modules = loaded(evaluation("--no-report", "--no-diagnose"))
     assert "arbitre.report.evaluation_job" in modules
     assert modules & OPTIONAL == set()
 
 
 @pytest.mark.slow
 def test_an_evaluation_with_report_loads_the_report(evaluation):
-    assert loaded(evaluation()) & OPTIONAL == {"jinja2", "arbitre.report.view", "arbitre.report.report_files"}
+    modules = loaded(evaluation())
+    assert modules & OPTIONAL == {
+        "arbitre.diagnosis.faults",
+        "arbitre.report.report_files",
+        "arbitre.report.view",
+        "jinja2",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONAL | SLOW))

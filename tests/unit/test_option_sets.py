@@ -167,6 +167,7 @@ IN_PYTHON = {
     ),
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
     "rank": (arbitre.rank, {}),
+    "fix": (arbitre.fix, {}),
     "agree": (agreement.agree, {"suggest_category_distances": "agreement.suggest_category_distances"}),
     "gamma": (agreement.agree_spans, {}),
     "consensus": (agreement.consensus, {}),

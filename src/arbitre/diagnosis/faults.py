@@ -14,7 +14,6 @@ from arbitre.diagnosis.joins import JoinResults
 from arbitre.diagnosis.list_pairs import orders
 from arbitre.diagnosis.moved import MovedResults
 from arbitre.diagnosis.repair_gain import RepairChanges, f1q_gain, rematched_gains, repair_changes
-from arbitre.diagnosis.solidarity import LeafSums, solidarity_by_chance
 from arbitre.diagnosis.taxonomy import FAULTS, MERGED, MOVED, SPLIT, VERDICTS, Links, Taxonomy, classify, verdict_counts
 from arbitre.paths import escape, order, wildcard
 from arbitre.values import ABSENT, Json
@@ -335,6 +334,8 @@ def diagnose(
     Raises:
         DataError: `rematch` is set, and items are matched by transport.
     """
+    from arbitre.diagnosis.solidarity import LeafSums, solidarity_by_chance  # noqa: PLC0415  (corpora do not need it)
+
     sums = LeafSums.of(levels, len(gold), plan.close)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold))

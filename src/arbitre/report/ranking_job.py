@@ -33,6 +33,7 @@ from arbitre.signature import Signature
 from arbitre.storage.files import atomic_text_file, is_file_name
 from arbitre.storage.output_folder import check_output_folder, output_folder
 from arbitre.systems import tables
+from arbitre.systems.cause_costs import CauseCosts
 from arbitre.systems.factors import check_factor, factor
 from arbitre.systems.ranking import check_runs, rank
 from arbitre.systems.run_stability import run_stability
@@ -60,7 +61,7 @@ class RankingResults:
     """A ranking, as JSON and as tables."""
 
     name: ClassVar = "ranking"
-    rows: ClassVar = ("systems", "scores", "pairs", "winners", "lacking", "runs")
+    rows: ClassVar = ("systems", "scores", "pairs", "causes", "winners", "lacking", "runs")
 
     ranking: Ranking
 
@@ -75,6 +76,7 @@ class RankingResults:
             "systems": tables.leaderboard(self.ranking),
             "scores": tables.side_by_side(self.ranking),
             "pairs": tables.pairs(self.ranking.pairs),
+            "causes": (self.ranking.causes or CauseCosts({}, (), ())).table(),
             "winners": tables.winners(self.ranking),
             "lacking": tables.lacking(self.ranking),
             "runs": tables.runs(self.ranking.stability),
@@ -288,7 +290,10 @@ def ranked(evaluations: Mapping[str, Evaluation], scores: Sequence[str], statist
                 stability[name] = run_stability(evaluation, scores[0], aggregate=statistics.aggregate)
             except DataError as error:
                 notes.append(f"{name}: stability over runs not computed. {error.message}.")
-    return replace(ranking, notes=(*_notes(evaluations), *ranking.notes, *notes), stability=stability)
+    causes = None
+    if all(evaluation.cause_factory is not None for evaluation in evaluations.values()):
+        causes = CauseCosts.of({one.name: evaluations[one.name].cause_analysis for one in ranking.systems})
+    return replace(ranking, notes=(*_notes(evaluations), *ranking.notes, *notes), stability=stability, causes=causes)
 
 
 def _notes(evaluations: Mapping[str, Evaluation]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.statistics.intervals import METHOD, Interval, interval
 from arbitre.statistics.paired_tests import contrasts, groups, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, side_by_side, value, weigh_for_beta
+from arbitre.systems.cause_costs import CauseCosts
 from arbitre.systems.run_stability import RunStability
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class Ranking:
         notes: Warnings.
         stability: Variation between runs, by the names of the systems that have several runs.
         provenance: Provenance of the gold of the first system.
+        causes: What each cause costs each system; None if causes were not looked for.
     """
 
     score: str
@@ -214,11 +216,14 @@ class Ranking:
     notes: tuple[str, ...]
     stability: Mapping[str, RunStability] = field(default_factory=dict)
     provenance: GoldProvenance = UNKNOWN_GOLD
+    causes: CauseCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
         stability = {name: runs.to_dict() for name, runs in self.stability.items()}
-        return asdict(self) | {"stability": stability, "provenance": self.provenance.to_dict()}
+        plain = asdict(self) | {"stability": stability, "provenance": self.provenance.to_dict()}
+        causes = plain.pop("causes")
+        return plain if causes is None else plain | {"causes": causes}
 
     def to_best(self, name: str) -> PairwiseResult | None:
         """Return the test of a system against the best one, as the system minus the best; None for the best one."""
@@ -262,7 +267,7 @@ class Ranking:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
-        values = {one.name: plain[one.name] for one in fields(cls) if one.name != "provenance"}
+        values = {one.name: plain[one.name] for one in fields(cls) if one.name not in {"provenance", "causes"}}
         values["systems"] = tuple(
             RankedSystem(**one | {"score": Interval(**one["score"] | {"notes": tuple(one["score"]["notes"])})})
             for one in plain["systems"]
@@ -272,6 +277,8 @@ class Ranking:
         values["winners"] = {path: tuple(names) for path, names in plain["winners"].items()}
         values["notes"] = tuple(plain["notes"])
         values["stability"] = {name: RunStability.from_dict(runs) for name, runs in plain["stability"].items()}
+        causes = plain.get("causes")
+        values["causes"] = None if causes is None else CauseCosts.from_dict(causes)
         return cls(**values, provenance=GoldProvenance.from_dict(plain.get("provenance")))
 
 

@@ -138,7 +138,7 @@ def ranking_blocks(results: RankingResults, width: int) -> Iterator[RenderableTy
         )
         legend = [letters, *legend, _DIFFERENCE]
     yield Text("\n".join((*legend, *ranking.notes)), style="dim")
-    for name in ("scores", "pairs", "winners"):
+    for name in ("scores", "pairs", "causes", "winners"):
         table = tables.pop(name)
         if len(ranking.systems) > 1 and table.defined and (name != "scores" or len(table.columns) > 3):  # noqa: PLR2004
             yield render(table, width)

@@ -1,0 +1,129 @@
+"""What each cause costs each system, and which causes separate two systems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.tables.table import SCORE, Table, TableColumn, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from arbitre.comparison.cause import CauseAnalysis
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCost:
+    """What one cause costs each system.
+
+    Attributes:
+        kind: Kind of the cause.
+        path: First wildcard path of a systematic cause; None for faults that only look alike.
+        costs: Decrease in pooled f1q by system; 0 for systems without this cause.
+    """
+
+    kind: str
+    path: str | None
+    costs: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CauseDifference:
+    """The causes that separate two systems.
+
+    Attributes:
+        better: Name of the system with the higher pooled f1q in the documents that were examined.
+        worse: Name of the other system.
+        difference: Difference of their pooled f1q.
+        shares: The part of the difference that each cause explains, by its name, largest first. The parts add up to the
+            difference; negative parts are causes that cost the better system more.
+    """
+
+    better: str
+    worse: str
+    difference: float
+    shares: Mapping[str, float]
+
+    def __str__(self) -> str:
+        leading = [(name, share) for name, share in self.shares.items() if share > 0.0][:LEADING]
+        reasons = ", ".join(f"{name} ({share:+.2f} of {self.difference:+.2f})" for name, share in leading)
+        return f"{self.better} is better than {self.worse} because of {reasons}"
+
+
+LEADING: Final = 2
+"""Number of causes that are named for a difference."""
+
+LEAST: Final = 5e-4
+"""Minimum cost of a cause, in one of the systems, to be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCosts:
+    """The costs of the causes of several systems, side by side.
+
+    Attributes:
+        f1q: Pooled f1q of each system in the documents that were examined.
+        rows: The causes, the most costly first.
+        differences: What separates each system from the one before it, in the order of f1q.
+        notes: What limits the analysis.
+    """
+
+    f1q: Mapping[str, float]
+    rows: tuple[CauseCost, ...]
+    differences: tuple[CauseDifference, ...]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, analyses: Mapping[str, CauseAnalysis]) -> CauseCosts:
+        """Collect the costs of the causes of several systems.
+
+        Args:
+            analyses: The causes of each system, by its name.
+        """
+        costs: dict[tuple[str, str | None], dict[str, float]] = {}
+        for name, analysis in analyses.items():
+            for cause in analysis.causes:
+                key = cause.kind, cause.paths[0] if cause.systematic and cause.paths else None
+                row = costs.setdefault(key, dict.fromkeys(analyses, 0.0))
+                row[name] += cause.cost
+        ordered = sorted(costs.items(), key=lambda item: (-max(item[1].values()), item[0][0], item[0][1] or ""))
+        rows = tuple(CauseCost(*key, row) for key, row in ordered)
+        f1q = {name: 1.0 if one.f1q is None else one.f1q for name, one in analyses.items()}
+        notes = tuple(dict.fromkeys(note for one in analyses.values() for note in one.notes))
+        return cls(f1q, rows, tuple(_differences(f1q, rows)), notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return asdict(self) | {"notes": list(self.notes)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> CauseCosts:
+        """Create the costs from the result of `to_dict`."""
+        rows = tuple(CauseCost(**row) for row in plain["rows"])
+        differences = tuple(CauseDifference(**one) for one in plain["differences"])
+        return cls(plain["f1q"], rows, differences, tuple(plain["notes"]))
+
+    def table(self) -> Table:
+        """Return the costs of the causes as a table, one column for each system."""
+        head = (TableColumn("cause"), TableColumn("path", kind="path"), *columns(*self.f1q, written=SCORE))
+        rows: list[tuple[str | float | None, ...]] = [
+            (row.kind, row.path, *row.costs.values()) for row in self.rows if max(row.costs.values()) >= LEAST
+        ]
+        said = tuple(f"{difference}." for difference in self.differences if difference.shares)
+        note = "Cost in pooled f1q; the costs of a system add up to 1 - f1q."
+        return Table.of("Cost of each cause", head, rows, notes=(*said, *self.notes, note))
+
+
+def _differences(f1q: Mapping[str, float], rows: tuple[CauseCost, ...]) -> Iterator[CauseDifference]:
+    ranked = sorted(f1q, key=lambda name: -f1q[name])
+    for better, worse in pairwise(ranked):
+        parts: dict[str, list[float]] = {}
+        for row in rows:
+            parts.setdefault(row.kind, []).append(row.costs[worse] - row.costs[better])
+        shares = {kind: math.fsum(part) for kind, part in parts.items()}
+        largest = sorted((item for item in shares.items() if item[1]), key=lambda item: -item[1])
+        if f1q[better] > f1q[worse]:
+            yield CauseDifference(better, worse, f1q[better] - f1q[worse], dict(largest))
