@@ -215,6 +215,7 @@ DEPTH: Final = option(
     MAX_DEPTH, "Maximum nesting depth of lists and objects in a document.", "N", least=1, most=MAX_DEPTH
 )
 LANG: Final = option("en", "Language of the report.", keyword="str", field="Language = Language.EN")
+NO_DIAGNOSE: Final = switch("Do not look for causes.", more="See [causes](diagnosis.md#causes).")
 NO_REPORT: Final = switch("Do not write report.html and its data files.")
 KEEP: Final = option(
     None,
@@ -399,7 +400,7 @@ class Corpus:
         "instead of 64.",
         more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
     )
-    no_diagnose: bool = switch("Do not look for causes.", more="See [causes](diagnosis.md#causes).")
+    no_diagnose: bool = NO_DIAGNOSE
     no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).")
     provenance: Path | None = option(
         None,

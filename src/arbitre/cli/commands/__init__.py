@@ -19,6 +19,7 @@ from arbitre.options import (
     KEEP,
     LANG,
     MANIFEST,
+    NO_DIAGNOSE,
     NO_REPORT,
     REQUIRED,
     VALIDATE,
@@ -425,6 +426,7 @@ class Demo(Terminal):
 
     out: Path = option(Path("arbitre-demo"), "Folder for the corpus and the results.", "DIR")
     lang: LanguageName = LANG
+    no_diagnose: bool = NO_DIAGNOSE
     no_report: bool = NO_REPORT
     force: bool = FORCE
 

@@ -51,6 +51,7 @@ def demo(
     *,
     out: Path,
     lang: LanguageName,
+    no_diagnose: bool,
     no_report: bool,
     force: bool,
     output: OutputOptions,
@@ -59,7 +60,7 @@ def demo(
     screen = output.terminal()
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
     sources.append(bundled.schemas() / "examples" / SCHEMA)
-    options = EvaluationOptions(workers=1, lang=Language(lang), no_report=no_report)
+    options = EvaluationOptions(workers=1, lang=Language(lang), no_diagnose=no_diagnose, no_report=no_report)
     parts = dict.fromkeys(SYSTEMS, result_names(options))
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
@@ -97,6 +98,8 @@ def _leaderboard_and_entries(
     yield Text(_difference(ranking))
     for system, entries in found.items():
         yield render(_worst(entries, f"{system}: worst pairs"), width)
+    if ranking.causes is not None:
+        yield render(ranking.causes.table(), width)
     yield result_tables.signature(first.signature)
 
 
