@@ -114,7 +114,8 @@ class CauseCosts:
         ]
         said = tuple(f"{difference}." for difference in self.differences if difference.shares)
         note = "Cost in pooled f1q; the costs of a system add up to 1 - f1q."
-        return Table.of("Cost of each cause", head, rows, notes=(*said, *self.notes, note))
+        table = Table.of("Cost of each cause", head, rows, notes=(*said, *self.notes, note))
+        return table if any(row.path is not None for row in self.rows) else table.without("path")
 
 
 def _differences(f1q: Mapping[str, float], rows: tuple[CauseCost, ...]) -> Iterator[CauseDifference]:
