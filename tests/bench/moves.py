@@ -1,9 +1,12 @@
-"""False alarms and recall of moved values, in random documents with a closed vocabulary.
+"""False alarms and recall of moved values and moved objects, in random documents with a closed vocabulary.
 
 `python -m tests.bench.moves` prints the share of documents with moved values among unrelated documents (in the same
 field, and in two fields with the same values), and among documents of which 30 % of the roles are drawn again; and the
-recall of swapped values in documents of which some other values are wrong. Each pair is diagnosed alone, then as part
-of a corpus of 30 documents with the same vocabulary.
+recall of swapped values in documents of which some other values are wrong. The same for objects in lists: the share of
+documents with moved objects among unrelated documents, and among documents of which 30 % of the objects are missing and
+as many are invented, with values drawn one by one or with objects drawn from a closed set; and the recall of objects
+that moved to another entry, or out of their entry. Each pair is diagnosed alone, then as part of a corpus of 30
+documents with the same vocabulary.
 """
 
 from __future__ import annotations
@@ -27,6 +30,12 @@ def comparator(fields):
 
 
 ROWS, TRIPS = comparator(FIELDS), comparator(TOWNS)
+WORK = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "role": {"type": "string"}, "page": {"type": "integer"}},
+}
+AUTHOR = {"name": {"type": "string"}, "works": {"type": "array", "items": WORK}}
+AUTHORS = Comparator({"type": "array", "items": {"type": "object", "properties": AUTHOR}})
 
 
 def moved(compared, corpus, *, alone):
@@ -77,6 +86,66 @@ def swapped(seed, size, noise, *, swap=True):
     return corpus, places
 
 
+class Objects:
+    """Draws authors with works. The values of a work are drawn one by one, or whole works from a closed set."""
+
+    def __init__(self, seed, size, *, closed=False):
+        self.draw = random.Random(seed)  # noqa: S311
+        self.titles, self.roles = words(self.draw, size), words(self.draw, min(size, 5))
+        self.closed = [self.drawn() for _ in range(size)] if closed else ()
+
+    def drawn(self):
+        draw = self.draw
+        return {"title": draw.choice(self.titles), "role": draw.choice(self.roles), "page": draw.randint(1, 200)}
+
+    def work(self):
+        return dict(self.draw.choice(self.closed)) if self.closed else self.drawn()
+
+    def document(self):
+        draw = self.draw
+        return [
+            {"name": name, "works": [self.work() for _ in range(draw.randint(1, 5))]}
+            for name in words(draw, draw.randint(4, 12))
+        ]
+
+    def unrelated(self):
+        return [(self.document(), self.document()) for _ in range(CORPUS)]
+
+    def damaged(self, rate=0.3):
+        """Documents of which some works are missing, and in which as many works are invented."""
+        corpus = []
+        for _ in range(CORPUS):
+            gold = self.document()
+            kept = [[work for work in author["works"] if self.draw.random() >= rate] for author in gold]
+            for author, works in zip(gold, kept, strict=True):
+                for _ in range(len(author["works"]) - len(works)):
+                    self.draw.choice(kept).append(self.work())
+            corpus.append((gold, [author | {"works": works} for author, works in zip(gold, kept, strict=True)]))
+        return corpus
+
+    def moved(self, *, out):
+        """Documents with a work in another entry, or in the list of entries, and the places of these works."""
+        corpus, places = [], []
+        for _ in range(CORPUS):
+            gold = self.document()
+            predicted = [author | {"works": list(author["works"])} for author in gold]
+            source, target = self.draw.sample(range(len(gold)), 2)
+            at = self.draw.randrange(len(gold[source]["works"]))
+            other = predicted if out else predicted[target]["works"]
+            places.append({(f"/{source}/works/{at}", f"/{len(other)}" if out else f"/{target}/works/{len(other)}")})
+            other.append(predicted[source]["works"].pop(at))
+            corpus.append((gold, predicted))
+        return corpus, places
+
+
+def objects_moved(corpus, *, alone):
+    """The places between which objects of each document moved; they end with a position."""
+    return [
+        {pair for pair in found if all(pointer.rpartition("/")[2].isdecimal() for pointer in pair)}
+        for found in moved(AUTHORS, corpus, alone=alone)
+    ]
+
+
 def share(results):
     return sum(map(bool, results)) / len(results)
 
@@ -105,6 +174,23 @@ def recall(number, size, noise, *, alone):
     return found / planted
 
 
+def false_objects(number, size, *, alone, closed=False, errors=False):
+    """The share of documents with a moved object, although none moved."""
+    corpora = (Objects(seed, size, closed=closed) for seed in range(number))
+    noise = (drawn.damaged() if errors else drawn.unrelated() for drawn in corpora)
+    return share([found for corpus in noise for found in objects_moved(corpus, alone=alone)])
+
+
+def object_recall(number, size, *, alone, out, closed=False):
+    """The share of the moved objects that are found."""
+    found = planted = 0
+    for seed in range(number):
+        corpus, places = Objects(seed, size, closed=closed).moved(out=out)
+        for values, expected in zip(objects_moved(corpus, alone=alone), places, strict=True):
+            found, planted = found + len(values & expected), planted + len(expected)
+    return found / planted
+
+
 if __name__ == "__main__":
     for alone_ in (True, False):
         print("alone" if alone_ else f"in a corpus of {CORPUS} documents")
@@ -115,5 +201,13 @@ if __name__ == "__main__":
                 false_alarms(30, words_, alone=alone_, fields=TOWNS),
                 false_alarms_among_errors(30, words_, alone=alone_),
                 *(recall(10, words_, noise_, alone=alone_) for noise_ in (0.0, 0.1, 0.3)),
+            )
+            print(f"{words_:5}: " + " ".join(f"{rate:6.1%}" for rate in rates))
+        print("objects: unrelated, 30 % errors, both from a closed set; found in another entry, out of the entry")
+        for words_ in VOCABULARIES:
+            rates = (
+                *(false_objects(10, words_, alone=alone_, errors=errors_) for errors_ in (False, True)),
+                *(false_objects(10, words_, alone=alone_, errors=errors_, closed=True) for errors_ in (False, True)),
+                *(object_recall(5, words_, alone=alone_, out=out_) for out_ in (False, True)),
             )
             print(f"{words_:5}: " + " ".join(f"{rate:6.1%}" for rate in rates))

@@ -7,7 +7,14 @@ from collections import Counter
 import pytest
 from tests.bench import diagnosis, joins
 from tests.bench.detectors import DATA, Accuracy, available, measure, of_undamaged, same
-from tests.bench.moves import TOWNS, false_alarms, false_alarms_among_errors, recall
+from tests.bench.moves import (
+    TOWNS,
+    false_alarms,
+    false_alarms_among_errors,
+    false_objects,
+    object_recall,
+    recall,
+)
 
 from arbitre.diagnosis.joins import find_joins
 from arbitre.engine import compare_batch
@@ -102,3 +109,11 @@ def test_noise_has_few_moved_values_and_swaps_are_found(alone):
     assert false_alarms_among_errors(10, 20, alone=alone) <= 0.05
     assert recall(2, 2000, 0.0, alone=alone) >= 0.95
     assert recall(2, 20, 0.0, alone=alone) >= 0.6
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_noise_has_few_moved_objects_and_moved_objects_are_found(alone):
+    for closed in (False, True):
+        assert false_objects(2, 20, alone=alone, errors=True, closed=closed) <= 0.05
+        assert object_recall(1, 200, alone=alone, out=closed, closed=closed) >= 0.9
+    assert false_objects(2, 20, alone=alone) <= 0.05

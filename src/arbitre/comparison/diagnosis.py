@@ -34,7 +34,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A value that is in a different place in the prediction than in gold.
+    """A value, an object or a list that is in a different place in the prediction than in gold.
 
     Attributes:
         path: Wildcard path of the value in gold.
@@ -117,7 +117,7 @@ class Diagnosis(FlatComparison):
     Attributes:
         merges: Groups of gold items that the prediction merges into one item.
         splits: Gold items that the prediction splits into several.
-        moved: Values in the wrong place.
+        moved: Values, objects and lists in the wrong place.
         doubtful: Items that were not matched with the item that has their text, because of less telling values.
         f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.
         repair_gain: Increase in the f1q of the entries if all faults of a class were repaired, by class.

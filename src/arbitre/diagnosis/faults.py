@@ -199,6 +199,11 @@ def find_links(
     return Links(np.array(verdicts, dtype=np.int8), np.array(gold, dtype=np.intp), np.array(predicted, dtype=np.intp))
 
 
+def joined_nodes(levels: Sequence[Level], joins: Sequence[Sequence[JoinedItems]]) -> Indices:
+    """Return the nodes of the items that were split or merged."""
+    return np.array([node for _, *nodes in _of_joins(levels, joins) for node in nodes], dtype=np.intp)
+
+
 def _of_joins(levels: Sequence[Level], joins: Sequence[Sequence[JoinedItems]]) -> Iterator[tuple[int, int, int]]:
     every = [join for several in joins for join in several]
     if not every:
@@ -338,7 +343,7 @@ def diagnose(
 
     sums = LeafSums.of(levels, len(gold), plan.close)
     joins = JoinResults.of(plan, gold, predicted, levels)
-    moved = MovedResults.of(plan, levels, len(gold))
+    moved = MovedResults.of(plan, levels, len(gold), joined=joined_nodes(levels, joins.joins))
     faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, rematch=rematch)
     parts = (sums, joins, moved, faults)
     order = orders(levels, plan.entries, len(gold))
@@ -361,5 +366,5 @@ def find_faults(
 ) -> FaultResults:
     """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
     joins = JoinResults.of(plan, gold, predicted, levels)
-    moved = MovedResults.of(plan, levels, len(gold), usual)
+    moved = MovedResults.of(plan, levels, len(gold), usual, joined_nodes(levels, joins.joins))
     return replace(FaultResults.of(plan, gold, levels, joins.joins, moved.nodes), doubtful=moved.doubtful)

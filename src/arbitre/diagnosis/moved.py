@@ -1,5 +1,7 @@
 """Moved values: values that are missing or wrong in one object, but appear in another object or field.
 
+Objects that moved as a whole are found first (see `moved_objects`); the values inside them are not listed again.
+
 Values such as small page numbers also agree by chance. All values that may have moved from one object to another are
 therefore tested together: the p-value is the probability that unrelated wrong values agree. The procedure of Benjamini
 and Hochberg (1995) limits the expected share of false findings in each document.
@@ -13,15 +15,19 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+import numpy as np
+
 from arbitre.comparison.diagnosis import DoubtfulAlignment, Moved
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.diagnosis.moved_candidates import LeafFaults, MoveCandidate, same_path, siblings
+from arbitre.diagnosis.moved_objects import MovedObjects
 from arbitre.engine.columns.column import Column, ListColumn
 from arbitre.paths import order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arbitre.arrays import Indices
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.moved_chance import UsualValues
     from arbitre.schema.plan import Plan
@@ -31,7 +37,7 @@ FALSE_SHARE: Final = 0.05
 
 
 class MovedNodes(NamedTuple):
-    """A moved value: the node of the gold leaf and the node of the predicted leaf."""
+    """A moved value: the node in gold and the node in the prediction, of a leaf or of an object."""
 
     gold: int
     predicted: int
@@ -49,7 +55,14 @@ class MovedResults:
     """The doubtful alignments of each document."""
 
     @classmethod
-    def of(cls, plan: Plan, levels: Sequence[Level], documents: int, usual: UsualValues | None = None) -> MovedResults:
+    def of(
+        cls,
+        plan: Plan,
+        levels: Sequence[Level],
+        documents: int,
+        usual: UsualValues | None = None,
+        joined: Indices | None = None,
+    ) -> MovedResults:
         """Return the moved values. Paths below lists that are matched by transport are left out.
 
         Args:
@@ -57,9 +70,10 @@ class MovedResults:
             levels: The levels of the documents.
             documents: Number of documents.
             usual: How often each value occurs in the gold of the corpus; None for a single pair.
+            joined: Nodes of the items that were split or merged; they did not move.
         """
         tree = NodeTree.of(levels)
-        nodes, doubts = find_moved(plan, levels, tree, documents, usual)
+        nodes, doubts = find_moved(plan, levels, tree, documents, usual=usual, joined=joined)
         values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
         ordered = [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
         return cls(ordered, nodes, [tuple(sorted(own, key=lambda doubt: order(doubt.gold))) for own in doubts])
@@ -74,7 +88,9 @@ def find_moved(
     levels: Sequence[Level],
     tree: NodeTree,
     documents: int,
+    *,
     usual: UsualValues | None = None,
+    joined: Indices | None = None,
 ) -> tuple[list[list[MovedNodes]], list[list[DoubtfulAlignment]]]:
     """Return the moved values of each document, as nodes, and its doubtful alignments; see `MovedResults.of`.
 
@@ -82,6 +98,7 @@ def find_moved(
     same holds for the values of the two items of a doubtful alignment.
     """
     close, faults = plan.close, LeafFaults.of(plan, levels, documents, usual)
+    objects = MovedObjects.of(plan, tree, faults, documents, np.empty(0, dtype=np.intp) if joined is None else joined)
     candidates = [
         *siblings(faults, close),
         *(candidate for part in faults for candidate in same_path(part, close)),
@@ -91,16 +108,17 @@ def find_moved(
         by_document[candidate.document].append(candidate)
     sources, kept = _sources(faults, documents), KeptEvidence(faults)
     moved, doubtful = [], []
-    for members, number in zip(by_document, sources, strict=True):
+    for members, number, whole in zip(by_document, sources, objects.nodes, strict=True):
         doubts = _doubtful(tree, kept, members, number)
         doubtful.append([*doubts.values()])
         remaining = [
             candidate
             for candidate in members
             if (candidate.source, candidate.target) not in doubts
+            and not (objects.inside[0][candidate.gold] or objects.inside[1][candidate.predicted])
             and _pointer(tree, candidate.gold, gold=True) != _pointer(tree, candidate.predicted, gold=False)
         ]
-        moved.append(_significant(remaining, number))
+        moved.append(sorted([*(MovedNodes(*nodes) for nodes in whole), *_significant(remaining, number)]))
     return moved, doubtful
 
 

@@ -110,7 +110,7 @@ class LeafFaults:
         faults = []
         for group in columns.values():
             column = group[0].source
-            if isinstance(column, LeafColumn) and not below_transport(column) and not _is_undeclared(plan, column):
+            if isinstance(column, LeafColumn) and not below_transport(column) and not is_undeclared(plan, column):
                 counts = [_counts(column, group, side, documents) for side in ("left", "right")]
                 sides = [_wrong(group, owners, plan.close, gold=gold) for gold in (True, False)]
                 agreeing = _wrong(group, owners, plan.close, gold=True, wrong=False)
@@ -157,7 +157,7 @@ class LeafFaults:
         return frequencies.chance(self.path, self.values_at(leaves), own, totals[documents], counted[documents])
 
 
-def _is_undeclared(plan: Plan, column: Column) -> bool:
+def is_undeclared(plan: Plan, column: Column) -> bool:
     """Return whether the values of a column are below a key that the schema does not declare."""
     while column.parent is not None:
         if isinstance(column.parent, ObjectColumn):

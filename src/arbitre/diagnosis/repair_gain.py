@@ -70,7 +70,7 @@ def f1q_gain(tallies: Floats, changes: Floats) -> Floats:
 
 def repair_changes(taxonomy: Taxonomy) -> RepairChanges:
     """Return the changes of the tallies for the repair of each class of faults and of each path."""
-    labels = taxonomy.verdict.astype(np.intp) - 1, len(FAULTS) + taxonomy.path
+    labels = taxonomy.verdict.astype(np.intp) - 1, len(FAULTS) + taxonomy.repaired_path
     totals = _Repairs(taxonomy, labels, len(FAULTS) + len(taxonomy.paths)).totals()
     return RepairChanges(totals[:, : len(FAULTS)], totals[:, len(FAULTS) :])
 
@@ -273,7 +273,7 @@ def rematched_gains(plan: Plan, gold: Sequence[Json], taxonomy: Taxonomy) -> tup
         faults.tolist(),
         document[faults].tolist(),
         taxonomy.verdict[faults].tolist(),
-        taxonomy.path[faults].tolist(),
+        taxonomy.repaired_path[faults].tolist(),
         strict=True,
     ):
         sets[number, verdict - 1].append(node)

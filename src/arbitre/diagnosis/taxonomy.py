@@ -101,6 +101,14 @@ class Taxonomy:
         return np.concatenate([np.empty(0, dtype=np.intp), *(level.document for level in self.levels)])
 
     @property
+    def repaired_path(self) -> Indices:
+        """Position in `paths` of the path at which each node is repaired: that of the fault it belongs to."""
+        path, links = self.path.copy(), self.links
+        ends = ~np.isin(links.predicted, links.gold)
+        path[links.predicted[ends]] = self.path[links.gold[ends]]
+        return path
+
+    @property
     def size(self) -> Floats:
         """Number of gold and predicted entries of each document, the denominator of f1q; shape (documents,)."""
         return self.tallies[:, 0] + self.tallies[:, 1]
@@ -177,6 +185,8 @@ class _Walk:
         """Maximum contribution of each node to the loss of its document."""
         self._union = np.ones(nodes + 1)
         self._mismatched = np.zeros(nodes + 1, dtype=np.bool_)
+        self._moved = np.zeros(nodes + 1, dtype=np.bool_)
+        """The moved objects, and everything in them."""
         self._counting = np.zeros(nodes + 1, dtype=np.bool_)
         """The objects and lists at the path of the entries."""
 
@@ -191,12 +201,16 @@ class _Walk:
         verdict = np.where(mismatched, np.int8(Verdict.WRONG_TYPE), verdict)
         self._mismatched[here] = mismatched
         linked = self.linked[here]
-        verdict = np.where((linked > 0) & (verdict != Verdict.CORRECT), linked, verdict)
+        moved = self._moved[level.parent]
+        verdict = np.where(moved & (verdict != Verdict.CORRECT) & (verdict != MATCHED), np.int8(MOVED), verdict)
+        whole = not level.leaf and not level.item
+        self._moved[here] = moved | ((linked == MOVED) & (not level.leaf))
+        verdict = np.where((linked > 0) & ((verdict != Verdict.CORRECT) | whole), linked, verdict)
         self.verdict[here] = verdict
         if level.leaf or level.item or level.kind_mismatch:
             faulty = (verdict != Verdict.CORRECT) & (verdict != MATCHED)
         else:
-            faulty = ~both & (level.gold + level.predicted == 0.0)
+            faulty = (linked > 0) | (~both & (level.gold + level.predicted == 0.0))
         above = self.owner[level.parent]
         self.fault[here] = faulty & (above == NONE)
         self.owner[here] = np.where(self.fault[here], ids, above)
