@@ -456,7 +456,7 @@ class EvidenceTotals:
             documents: All documents of the corpus. Only those beside a document with spurious values are read.
         """
         wanted: defaultdict[str, list[str]] = defaultdict(list)
-        for earlier, later in pairwise(sorted(self._ids, key=_natural)):
+        for earlier, later in pairwise(sorted(self._ids, key=natural_order)):
             if earlier in self._spurious:
                 wanted[later].append(earlier)
             if later in self._spurious:
@@ -478,10 +478,10 @@ class EvidenceTotals:
         return tuple(NeighbourCounts(path, *totals[path]) for path in sorted(totals, key=order))
 
 
-def _natural(identity: str) -> tuple[list[tuple[str, int]], str]:
+def natural_order(identity: str) -> tuple[list[tuple[str, int]], str]:
     """Return a sort key that compares numbers in ids by value.
 
-    >>> sorted(["page_10", "page_2", "page_1b"], key=_natural)
+    >>> sorted(["page_10", "page_2", "page_1b"], key=natural_order)
     ['page_1b', 'page_2', 'page_10']
     """
     parts = re.split(r"(\d+)", identity)
