@@ -96,6 +96,10 @@ KINDS: Final[Mapping[str, CauseKind]] = {
 """The kinds of causes, by name."""
 
 
+FORGIVING: Final = 0.8
+"""Minimum share of its gain that a forgiving change gains for unrelated documents."""
+
+
 class CauseExample(NamedTuple):
     """One fault of a cause.
 
@@ -165,8 +169,8 @@ class Cause:
 
     @property
     def forgiving(self) -> bool:
-        """Whether the change makes unrelated documents more alike by at least as much as it raises the score."""
-        return self.change is not None and self.chance_gain is not None and 0.0 < self.gain <= self.chance_gain
+        """Whether the change makes unrelated documents more alike by about as much as it raises the score."""
+        return self.chance_gain is not None and self.chance_gain >= FORGIVING * self.gain > 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON. `from_dict` is the inverse."""

@@ -1,0 +1,38 @@
+"""Properties of causes in random documents."""
+
+import json
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.oracle.strategies import cases
+
+from arbitre import Comparator
+from arbitre.causes.search import find_causes
+from arbitre.comparison.cause import KINDS, CauseAnalysis
+from arbitre.inputs.records import Pair
+
+several = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.slow
+@several
+@given(cases(), st.integers(1, 4))
+def test_the_costs_of_causes_add_up_in_random_documents(case, copies):
+    schema, gold, predicted = case
+    comparator = Comparator(schema)
+    sides = [(gold, predicted), (predicted, gold), (gold, gold), (predicted, predicted)][:copies]
+    pairs = [Pair(str(number), None, *side) for number, side in enumerate(sides)]
+    analysis = find_causes(comparator.plan, pairs)
+    score = comparator.evaluate([(pair.id, pair.gold, pair.predicted) for pair in pairs], no_diagnose=True).micro.f1q
+    assert (analysis.f1q is None) == (score is None)
+    if score is not None:
+        assert analysis.f1q == pytest.approx(score)
+        assert math.fsum(cause.cost for cause in analysis.causes) == pytest.approx(1.0 - score, abs=1e-9)
+    for cause in analysis.causes:
+        assert cause.kind in KINDS
+        assert 0 < cause.documents <= min(cause.count, len(pairs))
+        assert 1 <= len(cause.examples) <= 3
+    assert CauseAnalysis.from_dict(json.loads(json.dumps(analysis.to_dict()))) == analysis
+    assert find_causes(comparator.plan, pairs) == analysis

@@ -1,0 +1,288 @@
+"""The search for causes: what becomes a cause, in which order, and with which figures."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+import arbitre
+from arbitre import Comparator
+from arbitre.causes import search
+from arbitre.causes.changes import Correction, OverlayChange, merged, with_absent, with_normalizers
+from arbitre.causes.fixes import find_fixes
+from arbitre.causes.proposal import Proposal
+from arbitre.causes.sample import Sample
+from arbitre.causes.search import find_causes
+from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
+from arbitre.inputs.records import Pair
+
+LETTER = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "place": {"type": "string"}, "year": {"type": "integer"}},
+}
+LETTERS = Comparator({"type": "array", "items": LETTER})
+NAMES = ("Barthou", "Briand", "Caillaux", "Herriot", "Poincaré", "Tardieu", "Laval", "Flandin", "Doumergue", "Sarraut")
+LOWER = OverlayChange({"/*/name": {"normalize": ["casefold"]}})
+
+
+def letters(count=10, change=lambda entry, _: entry, entries=2):
+    """Documents of letters whose predictions are changed; `change(entry, number)` returns the predicted entry."""
+    pairs = []
+    for number in range(count):
+        gold = [
+            {
+                "name": f"{NAMES[(number + at) % len(NAMES)]} {number}",
+                "place": f"Place {number}{at}",
+                "year": 1900 + number,
+            }
+            for at in range(entries)
+        ]
+        pairs.append((f"letter_{number:02}", gold, [change(dict(entry), number) for entry in gold]))
+    return pairs
+
+
+def as_pairs(triples):
+    return [Pair(name, None, gold, predicted) for name, gold, predicted in triples]
+
+
+def upper(entry, _number):
+    return entry | {"name": entry["name"].upper()}
+
+
+def proposing(*proposals):
+    """A detector of all faults at a path, for each kind with its change and p-value."""
+
+    def detector(sample):
+        for kind, path, change, p in proposals:
+            faults = tuple(fault.number for fault in sample.faults_by_path.get(path, ()))
+            if faults:
+                yield Proposal(kind, "prediction", (path,), faults, change, p)
+
+    return (detector,)
+
+
+def found(triples, *phases, comparator=LETTERS):
+    """The accepted causes, by the detectors of these phases."""
+    made = search.Search(Sample.of(comparator.plan, as_pairs(triples)))
+    made.run(phases)
+    return made
+
+
+def test_a_cause_has_the_gain_of_its_change_and_the_remaining_faults_have_the_rest(monkeypatch):
+    def change(entry, number):
+        return entry | {"name": entry["name"].upper()} | ({"place": "Elsewhere"} if number < 6 else {})
+
+    monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", LOWER, 0.0)),))
+    pairs = letters(change=change)
+    analysis = find_causes(LETTERS.plan, as_pairs(pairs))
+    case, rest = analysis.causes[0], analysis.causes[1:]
+    before, after = (
+        comparator.evaluate(pairs, no_diagnose=True).micro.f1q
+        for comparator in (LETTERS, Comparator(LETTERS.schema, overlay=case.change))
+    )
+    assert (case.kind, case.count, case.documents, case.paths) == ("case", 20, 10, ("/*/name",))
+    assert case.gain == case.cost == pytest.approx(after - before)
+    assert (analysis.f1q, analysis.f1q_after) == (pytest.approx(before), pytest.approx(after))
+    assert sum(cause.cost for cause in analysis.causes) == pytest.approx(1.0 - before)
+    assert all(not cause.systematic and cause.change is None for cause in rest)
+    assert sum(cause.count for cause in rest) == 12
+    assert [example.id for example in case.examples] == ["letter_00", "letter_01", "letter_02"]
+    assert [cause.gain for cause in analysis.causes] == sorted((one.gain for one in analysis.causes), reverse=True)
+
+
+@pytest.mark.parametrize(("count", "p", "accepted"), [(2, 0.0, True), (3, 0.0, True), (3, 0.02, False), (1, 0.0, True)])
+def test_an_explanation_needs_evidence_unless_the_corpus_is_small(count, p, accepted):
+    made = found(letters(count, upper), proposing(("case", "/*/name", LOWER, p)))
+    assert bool(made.found) == accepted
+
+
+@pytest.mark.parametrize(("wrong", "accepted"), [(2, False), (3, True)])
+def test_an_explanation_needs_five_faults_in_three_documents(wrong, accepted):
+    pairs = letters(10, lambda entry, number: upper(entry, 0) if number < wrong else entry, entries=4)
+    assert bool(found(pairs, proposing(("case", "/*/name", LOWER, 0.0))).found) == accepted
+    few = letters(10, lambda entry, number: upper(entry, 0) if number < wrong else entry, entries=1)
+    assert not found(few, proposing(("case", "/*/name", LOWER, 0.0))).found
+
+
+def test_a_change_without_gain_is_no_cause():
+    useless = OverlayChange({"/*/name": {"normalize": ["strip"]}})
+    assert not found(letters(change=upper), proposing(("spaces", "/*/name", useless, 0.0))).found
+
+
+def test_of_two_explanations_of_the_same_faults_the_better_one_is_accepted():
+    half = OverlayChange({"/*/name": {"distance": "jaccard-ngrams"}})
+    made = found(letters(change=upper), proposing(("accents", "/*/name", half, 0.0), ("case", "/*/name", LOWER, 0.0)))
+    assert [one.proposal.kind for one in made.found] == ["case"]
+
+
+def test_each_change_is_made_before_the_next_phase():
+    seen = []
+
+    def watching(sample):
+        seen.append(len(sample.faults))
+        return iter(())
+
+    unwrap = Correction(lambda _, predicted: predicted["data"] if isinstance(predicted, dict) else predicted)
+    pairs = [(name, gold, {"data": predicted}) for name, gold, predicted in letters()]
+    made = found(pairs, proposing(("wrapped-root", "", unwrap, 0.0)), (watching,))
+    assert seen == [0]
+    assert made.found[0].gain == pytest.approx(1.0)
+    assert (made.start.f1q, made.sample.f1q) == (0.0, 1.0)
+
+
+def test_the_result_does_not_depend_on_the_order_of_the_documents(monkeypatch):
+    monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", LOWER, 0.0)),))
+    pairs = as_pairs(letters(change=upper))
+    forth, back = (find_causes(LETTERS.plan, part).causes[0] for part in (pairs, pairs[::-1]))
+    assert (forth.gain, forth.count, forth.chance_gain) == (back.gain, back.count, back.chance_gain)
+
+
+def test_a_change_that_helps_unrelated_documents_as_much_is_forgiving(monkeypatch):
+    digits = OverlayChange({"/*/name": {"normalize": ["digits"]}})
+    monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", digits, 0.0)),))
+    pairs = [(name, [{"name": f"{name} 7"}], [{"name": f"{other} 7"}]) for name, other in pairwise(NAMES)]
+    (cause, *_) = find_causes(LETTERS.plan, as_pairs(pairs)).causes
+    assert cause.kind == "case"
+    assert cause.forgiving
+    assert cause.chance_gain >= 0.8 * cause.gain > 0.0
+
+
+def test_custom_distances_are_called_within_their_budget_only(monkeypatch):
+    calls = 0
+
+    def distance(gold, predicted):
+        nonlocal calls
+        calls += 1
+        return float(gold != predicted)
+
+    schema = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"name": {"type": "string", "x-arbitre": {"distance": "own"}}}},
+    }
+    monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", LOWER, 0.0)),))
+    pairs = as_pairs(
+        [
+            (name, [{"name": one["name"]} for one in gold], [{"name": one["name"]} for one in predicted])
+            for name, gold, predicted in letters(change=upper)
+        ]
+    )
+    for most, trials in ((9, 0), (1000, 1)):
+        calls = 0
+        comparator = Comparator(schema, distances={"own": distance}, max_calls=most)
+        analysis = find_causes(comparator.plan, pairs)
+        assert bool(analysis.notes) == (trials == 0)
+        assert sum(cause.kind == "case" for cause in analysis.causes) == trials
+        assert calls <= most * len(pairs)
+
+
+def test_causes_are_written_and_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "phases", lambda: (proposing(("case", "/*/name", LOWER, 0.0)),))
+    evaluation = LETTERS.evaluate(letters(change=upper), out=tmp_path / "out", no_report=True)
+    plain = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))["causes"]
+    assert CauseAnalysis.from_dict(plain) == arbitre.load(tmp_path / "out").cause_analysis == evaluation.cause_analysis
+    assert plain["causes"][0]["kind"] == "case"
+    without = LETTERS.evaluate(letters(change=upper), no_diagnose=True)
+    assert "causes" not in without.to_dict()
+    assert without.causes == evaluation.causes  # found when they are asked for
+
+
+def test_the_causes_of_a_comparison_are_found_on_request():
+    (_, gold, predicted), *_ = letters(change=lambda entry, _: entry | {"place": "Elsewhere"})
+    comparison = LETTERS.compare(gold=gold, predicted=predicted)
+    assert [cause.count for cause in comparison.causes] == [2]
+    assert sum(cause.cost for cause in comparison.causes) == pytest.approx(1.0 - comparison.scores.f1q)
+    with pytest.raises(arbitre.DataError, match="The causes are not available"):
+        arbitre.Comparison.from_dict(comparison.to_dict()).causes  # noqa: B018
+
+
+def test_at_most_64_documents_are_examined_unless_more_are_asked_for():
+    pairs = letters(70, lambda entry, _: entry | {"place": "Elsewhere"})
+    quick, thorough = LETTERS.evaluate(pairs), LETTERS.evaluate(pairs, diagnose=True)
+    assert (quick.cause_analysis.documents, quick.cause_analysis.total) == (64, 70)
+    assert quick.cause_analysis.notes == ("Causes were looked for in 64 of 70 documents.",)
+    assert thorough.cause_analysis.documents == 70
+
+
+def test_settings_are_added_to_those_of_the_schema():
+    plan = Comparator(
+        LETTERS.schema, overlay={"/*/name": {"normalize": [{"number": {"decimal": ","}}], "absent": [None, "?"]}}
+    ).plan
+    assert with_normalizers(plan, "/*/name", ["casefold"]) == {"normalize": [{"number": {"decimal": ","}}, "casefold"]}
+    assert with_absent(plan, "/*/name", [""]) == {"absent": [None, "?", ""]}
+    assert merged([{"/a": {"weight": 2}}, {"/a": {"floor": 0.5}, "/b": {"weight": 1}}]) == {
+        "/a": {"weight": 2, "floor": 0.5},
+        "/b": {"weight": 1},
+    }
+
+
+def test_a_plan_is_compiled_again_with_further_settings():
+    comparator = Comparator(LETTERS.schema, overlay={"/*/name": {"weight": 2}})
+    again = comparator.plan.with_overlay({"/*/name": {"normalize": ["casefold"]}})
+    whole = Comparator(LETTERS.schema, overlay={"/*/name": {"weight": 2, "normalize": ["casefold"]}})
+    assert again.signature == whole.signature
+    assert comparator.signature == Comparator(LETTERS.schema, overlay={"/*/name": {"weight": 2}}).signature
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_says_what_is_seen_and_what_to_do(kind):
+    assert KINDS[kind].seen
+    assert KINDS[kind].advice[0].isupper()
+    assert KINDS[kind].advice.endswith(".")
+
+
+class TestFixes:
+    """The changes that repair causes."""
+
+    @pytest.fixture(autouse=True)
+    def _detectors(self, monkeypatch):
+        place = OverlayChange({"/*/place": {"normalize": ["casefold"]}})
+        phase = proposing(("case", "/*/name", LOWER, 0.0)), proposing(("accents", "/*/place", place, 0.0))
+        monkeypatch.setattr(search, "phases", lambda: ((*phase[0], *phase[1]),))
+
+    def pairs(self, count=24):
+        return letters(
+            count,
+            lambda entry, number: (
+                entry | {"name": entry["name"].upper()} | ({"place": entry["place"].upper()} if number % 2 else {})
+            ),
+        )
+
+    def test_each_gain_is_that_of_the_change_given_those_above(self):
+        pairs = self.pairs()
+        fixes = find_fixes(LETTERS.plan, as_pairs(pairs))
+        assert [fix.cause.kind for fix in fixes.fixes] == ["case", "accents"]
+        score = LETTERS.evaluate(pairs, no_diagnose=True).micro.f1q
+        for fix, overlay in zip(fixes.fixes, (LOWER.overlay, fixes.overlay), strict=True):
+            after = Comparator(LETTERS.schema, overlay=overlay).evaluate(pairs, no_diagnose=True).micro.f1q
+            assert fix.gain == pytest.approx(after - score)
+            assert fix.f1q == pytest.approx(after)
+            score = after
+        assert fixes.f1q_after == pytest.approx(score)
+        assert all(fix.held_out == pytest.approx(fix.gain, abs=0.1) for fix in fixes.fixes)
+
+    def test_only_accepted_kinds_are_in_the_overlay(self):
+        fixes = find_fixes(LETTERS.plan, as_pairs(self.pairs()), ["accents"])
+        assert [fix.accepted for fix in fixes.fixes] == [False, True]
+        assert fixes.overlay.keys() == {"/*/place"}
+        gated = find_fixes(LETTERS.plan, as_pairs(self.pairs()), ["gate"])
+        assert gated.overlay == gated.gate.overlay
+        with pytest.raises(arbitre.OptionError, match="Expected a kind of cause, got 'dates'"):
+            find_fixes(LETTERS.plan, as_pairs(self.pairs()), ["dates"])
+
+    def test_small_corpora_have_no_held_out_documents(self):
+        assert [fix.held_out for fix in find_fixes(LETTERS.plan, as_pairs(self.pairs(12))).fixes] == [None, None]
+
+    def test_the_overlay_is_written(self, tmp_path):
+        out = tmp_path / "fixes.json"
+        fixes = arbitre.fix(LETTERS, self.pairs(), out=out)
+        assert json.loads(out.read_text(encoding="utf-8")) == fixes.overlay == fixes.to_dict()["overlay"]
+        assert Comparator(LETTERS.schema, overlay=out).evaluate(self.pairs()).micro.f1q == pytest.approx(
+            fixes.f1q_after
+        )
+
+
+def test_a_cause_survives_json():
+    cause = Cause(
+        "case", "schema", ("/a",), 5, 0.1, 0.2, {"/a": {"normalize": ["casefold"]}}, (), 3, "Do it.", 0.0, {"n": 1}
+    )
+    assert Cause.from_dict(json.loads(json.dumps(cause.to_dict()))) == cause
