@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from arbitre.causes.sample import Sample
 
@@ -44,3 +44,19 @@ class Proposal:
 
 Detector: TypeAlias = Callable[[Sample], Iterator[Proposal]]
 """Yields the possible causes of a kind in a sample."""
+
+
+MAX_NAMED: Final = 3
+"""Maximum number of values in a sentence."""
+
+
+def enumerated(words: Iterable[str]) -> str:
+    """Return words as in a sentence.
+
+    >>> enumerated(["a"]), enumerated(["a", "b"]), enumerated("abcde")
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    several = list(words)
+    if len(several) > MAX_NAMED:
+        several[MAX_NAMED:] = [f"{len(several) - MAX_NAMED} more"]
+    return " and ".join(filter(None, (", ".join(several[:-1]), several[-1])))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from arbitre.causes import fields, items, keys, notations, root
+from arbitre.causes import absent, fields, items, keys, mappings, notations, root
 from arbitre.causes.changes import OverlayChange
 from arbitre.causes.remainder import remaining_kind
 from arbitre.causes.sample import Sample
@@ -54,7 +54,12 @@ CHANCE_COMPARISONS: Final = 24
 
 def phases() -> tuple[tuple[Detector, ...], ...]:
     """Return the detectors in the order in which they run; each phase sees the changes of those before it."""
-    return root.DETECTORS, keys.DETECTORS, (*items.DETECTORS, *fields.DETECTORS), notations.DETECTORS
+    return (
+        root.DETECTORS,
+        keys.DETECTORS,
+        (*items.DETECTORS, *fields.DETECTORS),
+        (*absent.DETECTORS, *notations.DETECTORS, *mappings.DETECTORS),
+    )
 
 
 class Found(NamedTuple):
