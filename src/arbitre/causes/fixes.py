@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.causes.changes import OverlayChange, merged
 from arbitre.causes.sample import Sample
-from arbitre.causes.search import Search, cause_of, chance_gain_of
+from arbitre.causes.search import Search, cause_of
 from arbitre.comparison.cause import KINDS
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.gold.suggested_gate import suggest_gate
@@ -147,7 +147,7 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
     held_out = _held_out(plan, pairs)
     fixes, f1q = [], search.start.f1q
     for found in search.found:
-        cause = cause_of(found, chance_gain_of(plan, pairs, found.proposal.change))
+        cause = cause_of(found)
         own = next((gain for kind, paths, gain in held_out if kind == cause.kind and paths & {*cause.paths}), None)
         sound = not cause.forgiving and (own is None or own > 0.0)
         accepted = cause.change is not None and (cause.kind in accept if accept else sound)

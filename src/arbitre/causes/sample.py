@@ -13,11 +13,13 @@ import numpy as np
 from arbitre.causes.changes import Correction, OverlayChange
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.comparison.levels import of_nodes
+from arbitre.corpus.chance import chance_comparisons, sample_pairs
 from arbitre.corpus.worker import compare_pairs
 from arbitre.diagnosis.faults import find_faults
 from arbitre.diagnosis.moved_chance import ValueFrequencies, base_chance
 from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
 from arbitre.errors import ArbitreError
+from arbitre.inputs.records import Pair
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT, canonical
 
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from arbitre.causes.changes import Change
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.faults import FaultResults
-    from arbitre.inputs.records import Pair
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
+
+CHANCE_COMPARISONS: Final = 24
+"""Number of predictions that are compared with the gold of another document."""
 
 BATCH: Final = 32
 """Number of documents compared at once."""
@@ -185,6 +189,14 @@ class Sample:
             path: Counter(canonical(leaf.gold) for leaf in leaves if leaf.gold is not ABSENT)
             for path, leaves in self.leaves.items()
         }
+
+    @cached_property
+    def unrelated(self) -> Sample:
+        """Predictions with the gold of another document, to find what a change gains by chance."""
+        ordered = sorted(self.pairs, key=lambda pair: pair.key)
+        drawn = chance_comparisons(sample_pairs(ordered), 0)[:CHANCE_COMPARISONS]
+        pairs = [Pair(str(number), None, one.gold, one.predicted) for number, one in enumerate(drawn)]
+        return Sample.of(self.plan, pairs)
 
     def group_gains(self, groups: Mapping[int, int], number: int) -> list[float]:
         """Return the increase in pooled f1q if all faults of a group are corrected, for each group.

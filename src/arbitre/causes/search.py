@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes import absent, fields, items, keys, mappings, notations, root
@@ -17,17 +16,15 @@ from arbitre.causes.changes import OverlayChange
 from arbitre.causes.remainder import remaining_kind
 from arbitre.causes.sample import Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis, CauseExample
-from arbitre.corpus.chance import chance_comparisons
 from arbitre.engine import count_calls
-from arbitre.inputs.records import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.causes.changes import Change
     from arbitre.causes.proposal import Detector, Proposal
     from arbitre.causes.sample import SampleFault, Trial
     from arbitre.comparison.cause import Side
+    from arbitre.inputs.records import Pair
     from arbitre.schema.plan import Plan
 
 MIN_FAULTS: Final = 5
@@ -47,9 +44,6 @@ ROUNDS: Final = 3
 
 EXAMPLES: Final = 3
 """Number of examples of a cause."""
-
-CHANCE_COMPARISONS: Final = 24
-"""Number of predictions that are compared with the gold of another document, to find what a change gains by chance."""
 
 
 def phases() -> tuple[tuple[Detector, ...], ...]:
@@ -189,7 +183,7 @@ def find_causes(
     """
     search = Search.of(plan, pairs)
     start = search.start
-    causes = [cause_of(found, chance_gain_of(plan, pairs, found.proposal.change)) for found in search.found]
+    causes = [cause_of(found) for found in search.found]
     causes += _remaining(search.sample)
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
@@ -208,9 +202,10 @@ def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]
         yield f"The causes rest on {len(sample)} document{'s' * (len(sample) != 1)}: take them as a hint."
 
 
-def cause_of(found: Found, chance_gain: float | None) -> Cause:
+def cause_of(found: Found) -> Cause:
     """Return an accepted explanation as a cause."""
-    proposal = found.proposal
+    proposal, sample = found.proposal, found.sample
+    chance_gain, forgiving = _by_chance(found)
     change = proposal.overlay
     if change is None and isinstance(proposal.change, OverlayChange):
         change = proposal.change.overlay
@@ -222,12 +217,29 @@ def cause_of(found: Found, chance_gain: float | None) -> Cause:
         found.cost,
         found.gain,
         None if change is None else dict(change),
-        _examples(found.sample, found.faults),
+        _examples(sample, found.faults),
         len({fault.document for fault in found.faults}),
         proposal.advice or KINDS[proposal.kind].advice,
         chance_gain,
+        forgiving,
         proposal.detail,
     )
+
+
+def _by_chance(found: Found) -> tuple[float | None, bool]:
+    """Return what an overlay gains for unrelated documents, and whether it is forgiving (see `Cause.forgiving`)."""
+    change, sample = found.proposal.change, found.sample
+    if not isinstance(change, OverlayChange) or not len(sample.unrelated):
+        return None, False
+    trial = sample.unrelated.trial(change)
+    if trial is None:
+        return None, False
+    before, after = sample.unrelated.f1q, trial.f1q
+    corrected = [
+        (score - chance) / (1.0 - chance) if chance < 1.0 else 0.0
+        for score, chance in ((sample.f1q, before), (sample.f1q + found.gain, after))
+    ]
+    return after - before, corrected[1] <= corrected[0]
 
 
 def _examples(sample: Sample, faults: Sequence[SampleFault]) -> tuple[CauseExample, ...]:
@@ -246,19 +258,6 @@ def _examples(sample: Sample, faults: Sequence[SampleFault]) -> tuple[CauseExamp
         )
         for fault in chosen
     )
-
-
-def chance_gain_of(plan: Plan, pairs: Sequence[Pair], change: Change) -> float | None:
-    """Return what an overlay gains for predictions that are compared with the gold of other documents."""
-    if not isinstance(change, OverlayChange):
-        return None
-    drawn = chance_comparisons(sorted(pairs, key=lambda pair: pair.key), 0)[:CHANCE_COMPARISONS]
-    if not drawn:
-        return None
-    names = count()
-    sample = Sample.of(plan, [Pair(str(next(names)), None, one.gold, one.predicted) for one in drawn])
-    trial = sample.trial(change)
-    return None if trial is None else trial.f1q - sample.f1q
 
 
 # The faults that no change repairs.

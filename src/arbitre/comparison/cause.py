@@ -96,10 +96,6 @@ KINDS: Final[Mapping[str, CauseKind]] = {
 """The kinds of causes, by name."""
 
 
-FORGIVING: Final = 0.8
-"""Minimum share of its gain that a forgiving change gains for unrelated documents."""
-
-
 class CauseExample(NamedTuple):
     """One fault of a cause.
 
@@ -146,6 +142,8 @@ class Cause:
         advice: What to do, as one sentence.
         chance_gain: Increase in the f1q of predictions compared with the gold of other documents if the change is made;
             None if it is unknown.
+        forgiving: Whether f1q corrected for chance, (f1q - chance) / (1 - chance), does not rise, because the change
+            makes unrelated documents as much more alike. This is forgiveness, not repair.
         detail: Further figures, such as the characters that are confused.
     """
 
@@ -160,17 +158,13 @@ class Cause:
     documents: int = 0
     advice: str = ""
     chance_gain: float | None = None
+    forgiving: bool = False
     detail: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def systematic(self) -> bool:
         """Whether one explanation covers all faults of the cause, by a test against chance."""
         return KINDS[self.kind].systematic
-
-    @property
-    def forgiving(self) -> bool:
-        """Whether the change makes unrelated documents more alike by about as much as it raises the score."""
-        return self.chance_gain is not None and self.chance_gain >= FORGIVING * self.gain > 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON. `from_dict` is the inverse."""
