@@ -595,7 +595,7 @@ def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
     A wrong value is drawn from a distribution that does not depend on the gold value, and that may be right by chance.
     The exception are "favourite errors": up to half of the wrong values of a label are one other label. All labels are
     then equally frequent in gold, and most predictions of each are right, so no mapping of values would repair anything.
-    Labels that differ only in case, accents or number are not favourite errors of each other.
+    Vocabularies with labels that differ only in case, accents, notation or number have no favourite errors.
 
     Returns:
         Schema, gold documents, predictions, and the settings.
@@ -675,11 +675,11 @@ def noise_corpus(rng):  # noqa: C901  (one step for each kind of noise)
 LOOK_ALIKE = (
     ["male", "female", "Male", "unknown"], ["résumé", "resume", "letter"], ["A", "a", "B", "b"],
     ["oui", "non", "Oui", "Non", "n.c."], ["pêche", "péché", "pêché", "peche"], ["1", "2", "3", "I", "II", "III"],
-    ["baker", "bakers", "miller", "millers"],
+    ["baker", "bakers", "miller", "millers"], ["low", "medium", "high", "none", "n/a", "unknown", "other", "mixed"],
 )  # fmt: skip
 UNLIKE = (
     ["paid", "unpaid"], ["N", "S", "E", "W", "NE", "SE"], ["birth", "marriage", "burial"], ["fr", "en", "de", "la", "it"],
-    ["low", "medium", "high", "very high", "none", "n/a", "other", "mixed"], ["yes", "no", "unknown"],
+    ["low", "medium", "high", "very high", "steep", "flat", "other", "mixed"], ["yes", "no", "unknown"],
 )  # fmt: skip
 
 
