@@ -11,7 +11,8 @@ from tests.oracle.strategies import SMOOTH, SOLVERS, cases, transports
 from arbitre import Comparator
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.diagnosis.faults import FaultRows
-from arbitre.diagnosis.repair_gain import f1q_gain, repair_changes, repaired_prediction
+from arbitre.diagnosis.repair import repaired_prediction
+from arbitre.diagnosis.repair_gain import f1q_gain, repair_changes
 from arbitre.diagnosis.taxonomy import FAULTS, SIDES, VERDICTS, classify
 
 NEAR = 1e-9

@@ -163,6 +163,7 @@ IN_PYTHON = {
             "validate": "Comparison.violations",
             "published": "arbitre.published",
             "flat": "Comparator.compare_flat",
+            **dict.fromkeys(["patch", "no_gains"], "Comparison.patch"),
         },
     ),
     "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),

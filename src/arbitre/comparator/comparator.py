@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from arbitre.comparison import Comparison, Diagnosis
     from arbitre.comparison.cause import Cause
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.patch import Patch
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import Bounds
     from arbitre.engine import BatchResult
@@ -327,6 +328,7 @@ class Comparator:
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),
             find_causes=cache(lambda: self._causes(gold, predicted)),
+            make_patch=lambda gains: self._patch(gold, predicted, traced, gains=gains),
             again=partial(self._compared, gold, predicted, exhaustive=exhaustive, rematch=rematch),
         )
 
@@ -339,6 +341,11 @@ class Comparator:
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (most comparisons do not need it)
 
         return find_causes(self.plan, [Pair("", None, gold, predicted)]).causes
+
+    def _patch(self, gold: Json, predicted: Json, traced: BatchResult, *, gains: bool | None) -> Patch:
+        from arbitre.diagnosis.faults import make_patch  # noqa: PLC0415  (most comparisons do not need it)
+
+        return make_patch(self.plan, gold, predicted, traced.levels(), gains=gains)
 
     def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
         """Match all leaves of each path of a document, whatever entries they belong to.

@@ -2,6 +2,7 @@ from .comparison import Comparison
 from .diagnosis import Diagnosis, Fault, Join, Moved
 from .flat import FlatComparison
 from .node_tree import Alignment, LeafVerdict, Match, Node
+from .patch import Patch, PatchOperation
 
 __all__ = [
     "Alignment",
@@ -14,4 +15,6 @@ __all__ = [
     "Match",
     "Moved",
     "Node",
+    "Patch",
+    "PatchOperation",
 ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.classification import Classification
     from arbitre.comparison.cause import Cause
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.patch import Patch
     from arbitre.paths import Path
     from arbitre.schema.loading.load_schema import Subschema
 
@@ -62,6 +63,8 @@ class Comparison:
     """Function that computes `diagnosis` once and returns it; None if there is none."""
     find_causes: Callable[[], tuple[Cause, ...]] | None = None
     """Function that finds `causes` once and returns them; None if the comparison was read from JSON."""
+    make_patch: Callable[[bool | None], Patch] | None = None
+    """Function that returns the patch, with or without gains; None if the comparison was read from JSON."""
     again: Callable[[], Comparison] | None = None
     """Compares the documents again; None if the comparison was read from JSON."""
     rematched: Callable[[tuple[Level, ...], str], tuple[tuple[Level, ...], str | None]] | None = None
@@ -290,6 +293,27 @@ class Comparison:
                 hint="This comparison was read from JSON. Compare the documents again.",
             )
         return self.find_causes()
+
+    def patch(self, *, gains: bool | None = None) -> Patch:
+        """Return a JSON Patch (RFC 6902): the operations that turn the prediction into gold.
+
+        Paths are those of the prediction as it was. After all operations, the quality is 1, or that of gold compared
+        with itself if this is lower, as for items without their key. Values that count as equal and fields that are not
+        compared stay as they are. Lists that are matched by transport are replaced as a whole.
+
+        Args:
+            gains: Whether to compute the gain of each operation, for which the prediction is compared again for each.
+                By default, gains are computed unless this takes more than about a minute.
+
+        Raises:
+            DataError: The comparison was read from JSON.
+        """
+        if self.make_patch is None:
+            raise DataError.of(
+                "The patch is not available",
+                hint="This comparison was read from JSON. Compare the documents again.",
+            )
+        return self.make_patch(gains)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""

@@ -13,7 +13,8 @@ from arbitre.comparison.levels import NONE
 from arbitre.diagnosis.joins import JoinResults
 from arbitre.diagnosis.list_pairs import orders
 from arbitre.diagnosis.moved import MovedResults
-from arbitre.diagnosis.repair_gain import RepairChanges, f1q_gain, rematched_gains, repair_changes
+from arbitre.diagnosis.repair import find_patch, rematched_gains
+from arbitre.diagnosis.repair_gain import RepairChanges, f1q_gain, repair_changes
 from arbitre.diagnosis.taxonomy import FAULTS, MERGED, MOVED, SPLIT, VERDICTS, Links, Taxonomy, classify, verdict_counts
 from arbitre.paths import escape, order, wildcard
 from arbitre.values import ABSENT, Json
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.diagnosis import DoubtfulAlignment
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.patch import Patch
     from arbitre.diagnosis.joins import JoinedItems
     from arbitre.diagnosis.moved import MovedNodes
     from arbitre.diagnosis.moved_chance import UsualValues
@@ -355,6 +357,15 @@ def diagnose(
         )
         for document in range(len(gold))
     ]
+
+
+def make_patch(plan: Plan, gold: Json, predicted: Json, levels: Sequence[Level], *, gains: bool | None = None) -> Patch:
+    """Return the operations that turn one prediction into gold; see `find_patch` for the arguments."""
+    joins = JoinResults.of(plan, [gold], [predicted], levels)
+    moved = MovedResults.of(plan, levels, 1, joined=joined_nodes(levels, joins.joins))
+    links = find_links(levels, joins.joins, moved.nodes)
+    taxonomy = classify(levels, 1, wildcard(plan.entries), plan.close, links)
+    return find_patch(plan, gold, predicted, taxonomy, gains=gains)
 
 
 def find_faults(

@@ -92,6 +92,11 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
         more="See [repair gain](diagnosis.md#repair-gain).",
     )
     flat: bool = FLAT
+    patch: bool = switch(
+        "Print only a JSON Patch (RFC 6902) that turns PREDICTED into GOLD, with the gain of each operation.",
+        more="See [repair as a JSON Patch](diagnosis.md#repair-as-a-json-patch).",
+    )
+    no_gains: bool = switch("Do not compute the gains of --patch.")
     strict: bool = switch("Stop with exit code 2 if gold or the prediction has no key that the schema declares.")
     max_depth: int = DEPTH
 

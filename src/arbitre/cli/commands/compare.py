@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ from rich.text import Text
 import arbitre
 from arbitre.cli.option_values import BoundOptions, OverrideOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
-from arbitre.cli.output.console import OutputOptions, titled
+from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.configurations import compare_choices, differing, table
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from arbitre.cli.output.console import Terminal
     from arbitre.comparator.configurations import SideBySideRow
     from arbitre.values import Json
 
@@ -53,6 +55,8 @@ def compare(
     published: bool,
     rematch: bool,
     flat: bool,
+    patch: bool,
+    no_gains: bool,
     strict: bool,
     bounds: BoundOptions,
     output: OutputOptions,
@@ -60,6 +64,7 @@ def compare(
     """Compare one prediction with its gold document."""
     if gold == predicted == STDIN:
         raise typer.BadParameter("Expected one of GOLD and PREDICTED to be a file, got - for both.")
+    _check_patch(patch=patch, no_gains=no_gains, others=validate or published or rematch)
     check_format_assertion(options, validate=validate)
     screen = output.terminal()
     if note := swapped_names([gold], [predicted], "exchange the two arguments"):
@@ -75,7 +80,7 @@ def compare(
         screen.note(note)
     others = bool(bounds.bounds) or validate or published or rematch
     if len(chosen) > 1:
-        _refuse(others or flat, "need a single --match and --distance.", "--flat")
+        _refuse(others or flat or patch, "need a single --match and --distance.", "--patch", "--flat")
         rows = compare_choices(chosen, *documents)
         screen.result(
             lambda: {"entries": rows[0].comparison.entries, "choices": [row.to_dict() for row in rows]},
@@ -84,7 +89,7 @@ def compare(
         return
     comparator = chosen[0].comparator
     if flat:
-        _refuse(others, "cannot be combined with --flat.")
+        _refuse(others or patch, "cannot be combined with --flat.", "--patch")
         flat_comparison = comparator.compare_flat(gold=documents[0], predicted=documents[1])
         screen.result(
             lambda: {"signature": comparator.signature.to_dict(), **flat_comparison.to_dict()},
@@ -95,6 +100,9 @@ def compare(
     declared = {row.path for row in comparator.explain()}
     forced = forces_pairs(comparator.plan.sites, comparator.plan.entries)
     missed = check_bounds(comparison, fail_under=bounds.bounds, declared=declared)
+    if patch:
+        _print_patch(screen, comparison, no_gains=no_gains)
+        raise typer.Exit(close(screen, missed))
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
         lambda width: _blocks(
@@ -138,6 +146,28 @@ def _refuse(given: bool, reason: str, *more: str) -> None:  # noqa: FBT001
     if given:
         *first, last = "--fail-under", "--fail-over", "--validate", "--published", "--rematch", *more
         raise typer.BadParameter(f"{', '.join(first)} and {last} {reason}")
+
+
+def _check_patch(*, patch: bool, no_gains: bool, others: bool) -> None:
+    """Raise typer.BadParameter if options contradict --patch, or need it."""
+    if patch and others:
+        raise typer.BadParameter("--validate, --published and --rematch cannot be combined with --patch.")
+    if no_gains and not patch:
+        raise typer.BadParameter("--no-gains requires --patch.")
+
+
+def _print_patch(screen: Terminal, comparison: arbitre.Comparison, *, no_gains: bool) -> None:
+    """Print the JSON Patch with one operation per line, and a note if it has no gains."""
+    patch = comparison.patch(gains=False if no_gains else None)
+    if not no_gains and any(operation.gain is None for operation in patch):
+        screen.note(
+            f"The gains of {counted(len(patch), 'operation')} were not computed, which would take more than about a "
+            "minute; in Python, comparison.patch(gains=True) computes them."
+        )
+    lines = ",\n".join(
+        f"  {json.dumps(operation, ensure_ascii=False, allow_nan=False)}" for operation in patch.to_list()
+    )
+    screen.raw(f"[\n{lines}\n]\n" if lines else "[]\n")
 
 
 def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -> dict[str, Any]:

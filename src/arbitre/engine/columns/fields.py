@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from arbitre.schema.nodes import Alias, Site
 
+    AliasMove = tuple[tuple[str, ...], tuple[str, ...]]
+    """Tokens of a field in the schema, and of the alias that held its value; both from the object that owns them."""
+
 
 def missing_value(site: Site) -> Json:
     """Return the value of an absent field: null if it counts as absent, else ABSENT."""
@@ -33,7 +36,13 @@ def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str,
     If the field is already present in its place, the value at the alias is not moved and counts as spurious. Null is
     not present if the schema treats it as absent.
     """
+    return move_aliased(value, aliases)[0]
+
+
+def move_aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> tuple[dict[str, Json], list[AliasMove]]:
+    """Return the result of `apply_aliases` and what was moved, in this order."""
     result = value
+    moves: list[AliasMove] = []
     for alias in aliases:
         missing = (ABSENT, None) if alias.null else (ABSENT,)
         if get_field(result, alias.target) not in missing:
@@ -43,8 +52,10 @@ def apply_aliases(value: dict[str, Json], aliases: Iterable[Alias]) -> dict[str,
             continue
         moved = get_field(result, source)
         placed = _put(_without(result, source), alias.target, moved)
-        result = result if placed is None else placed
-    return result
+        if placed is not None:
+            result = placed
+            moves.append((alias.target, source))
+    return result, moves
 
 
 def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
