@@ -286,3 +286,14 @@ def test_a_cause_survives_json():
     overlay = {"/a": {"normalize": ["casefold"]}}
     cause = Cause("case", "schema", ("/a",), 5, 0.1, 0.2, overlay, (), documents=3, advice="Do it.", detail={"n": 1})
     assert Cause.from_dict(json.loads(json.dumps(cause.to_dict()))) == cause
+
+
+def test_runs_of_a_document_count_once():
+    runs = [Pair(f"letter_{at // 3}", str(at % 3), *sides) for at, (_, *sides) in enumerate(letters(9, upper))]
+    two = search.Search(Sample.of(LETTERS.plan, runs[:6]))
+    two.run([proposing(("case", "/*/name", LOWER, 0.0))])
+    assert two.found  # a corpus of two documents has no minimum
+    unchanged = [Pair(f"other_{at}", None, gold, gold) for at, (_, gold, _) in enumerate(letters(5))]
+    of_two = search.Search(Sample.of(LETTERS.plan, [*runs[:6], *unchanged]))
+    of_two.run([proposing(("case", "/*/name", LOWER, 0.0))])
+    assert not of_two.found

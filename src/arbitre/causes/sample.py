@@ -24,7 +24,7 @@ from arbitre.paths import wildcard
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices
     from arbitre.causes.changes import Change
@@ -113,6 +113,15 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of gold documents: several runs of one document count once."""
+        return len({pair.id for pair in self.pairs})
+
+    def ids_of(self, faults: Iterable[SampleFault]) -> int:
+        """Return the number of gold documents with some faults: several runs of one document count once."""
+        return len({self.pairs[fault.document].id for fault in faults})
 
     @property
     def f1q(self) -> float:

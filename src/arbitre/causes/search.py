@@ -164,9 +164,9 @@ class Search:
 
     def _sufficient(self, faults: Sequence[SampleFault]) -> bool:
         """Return whether there are enough faults in enough documents."""
-        if len(self.sample) < MIN_DOCUMENTS:
+        if self.sample.size < MIN_DOCUMENTS:
             return bool(faults)
-        return len(faults) >= MIN_FAULTS and len({fault.document for fault in faults}) >= MIN_DOCUMENTS
+        return len(faults) >= MIN_FAULTS and self.sample.ids_of(faults) >= MIN_DOCUMENTS
 
 
 def find_causes(
@@ -198,8 +198,8 @@ def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]
         yield f"Causes were looked for in {len(sample)} of {total} documents."
     if search.limited:
         yield "Not all changes were tried: custom distances would be called more often than --max-calls allows."
-    if len(sample) < MIN_DOCUMENTS and any(cause.systematic for cause in causes):
-        yield f"The causes rest on {len(sample)} document{'s' * (len(sample) != 1)}: take them as a hint."
+    if sample.size < MIN_DOCUMENTS and any(cause.systematic for cause in causes):
+        yield f"The causes rest on {sample.size} document{'s' * (sample.size != 1)}: take them as a hint."
 
 
 def cause_of(found: Found) -> Cause:
@@ -218,7 +218,7 @@ def cause_of(found: Found) -> Cause:
         found.gain,
         None if change is None else dict(change),
         _examples(sample, found.faults),
-        len({fault.document for fault in found.faults}),
+        sample.ids_of(found.faults),
         proposal.advice or KINDS[proposal.kind].advice,
         chance_gain,
         forgiving,
@@ -277,7 +277,7 @@ def _remaining(sample: Sample) -> Iterator[Cause]:
         )
         cost = sum(fault.lost for fault in faults) / size if size else 0.0
         paths = tuple(dict.fromkeys(fault.path for fault in faults))
-        documents = len({fault.document for fault in faults})
+        documents = sample.ids_of(faults)
         side: Side = "prediction"
         todo = KINDS[kind].advice
         examples = _examples(sample, faults)
@@ -285,6 +285,6 @@ def _remaining(sample: Sample) -> Iterator[Cause]:
 
 
 def _large(sample: Sample, kind: str, kinds: Sequence[str]) -> bool:
-    documents = {sample.faults[number].document for number, other in enumerate(kinds) if other == kind}
-    few = len(sample) < MIN_DOCUMENTS
-    return few or (kinds.count(kind) >= MIN_FAULTS and len(documents) >= MIN_DOCUMENTS)
+    documents = sample.ids_of(sample.faults[number] for number, other in enumerate(kinds) if other == kind)
+    few = sample.size < MIN_DOCUMENTS
+    return few or (kinds.count(kind) >= MIN_FAULTS and documents >= MIN_DOCUMENTS)

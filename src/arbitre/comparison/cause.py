@@ -138,7 +138,7 @@ class Cause:
             and comparing again. The gains do not add up.
         change: The change as an overlay, which `overlay` accepts; None if no overlay makes it.
         examples: Up to three faults.
-        documents: Number of documents with these faults.
+        documents: Number of gold documents with these faults; several runs of one document count once.
         advice: What to do, as one sentence.
         chance_gain: Increase in the f1q of predictions compared with the gold of other documents if the change is made;
             None if it is unknown.
