@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from arbitre.normalizers import catalogue
 from arbitre.paths import wildcard
@@ -47,6 +48,10 @@ class Correction:
 Change: TypeAlias = OverlayChange | Correction
 
 
+REDUCING: Final = frozenset({"concat", "digits", "numbers"})
+"""Normalisers of which the result no longer shows the notation of a value."""
+
+
 def site_at(plan: Plan, path: str) -> Site | None:
     """Return the site at a wildcard path; None if the schema does not declare the path."""
     return next((plan.sites[step.site] for step in walk(plan.sites) if wildcard(step.path) == path), None)
@@ -60,11 +65,17 @@ def declared_normalizers(site: Site) -> tuple[Normalizer, ...]:
     return tuple(one for one in max(several, key=len) if not one.implied)
 
 
+def normalizers_before(site: Site) -> tuple[Normalizer, ...]:
+    """Return the declared normalisers of a site after which `with_normalizers` adds others."""
+    return tuple(takewhile(lambda one: one.name not in REDUCING, declared_normalizers(site)))
+
+
 def with_normalizers(plan: Plan, path: str, added: Sequence[Json]) -> dict[str, Json]:
-    """Return the settings of a path that add normalisers after those that it already has."""
+    """Return the settings of a path that add normalisers after those that it already has, but before `REDUCING`."""
     site = site_at(plan, path)
     present = [] if site is None else [_spec(one) for one in declared_normalizers(site)]
-    return {"normalize": [*present, *(one for one in added if one not in present)]}
+    at = 0 if site is None else len(normalizers_before(site))
+    return {"normalize": [*present[:at], *(one for one in added if one not in present), *present[at:]]}
 
 
 def with_absent(plan: Plan, path: str, added: Sequence[Json]) -> dict[str, Json]:

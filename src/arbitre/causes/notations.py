@@ -1,11 +1,538 @@
-"""Causes in the notation of values: case, accents, dates, numbers, names, and values that stand for others."""
+"""Causes in the notation of values: the same text, number, date or name in another form.
+
+For each path, the detector takes the simplest notation (see `arbitre.causes.readings`) that explains most of the wrong
+values. It refuses notations that make different gold values equal, unless predictions show that these are forms of one
+value. Numbers that differ by a constant factor have another unit; no overlay repairs them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import copy
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from arbitre.causes.changes import Correction, OverlayChange, normalizers_before, with_normalizers
+from arbitre.causes.proposal import Proposal
+from arbitre.causes.readings import DECIMALS, SPECIFIC, Notation, Observation, Reader, date_notation, of_units, units_of
+from arbitre.causes.sample import excess_p, value_chance
+from arbitre.normalizers import AS_WRITTEN, NFC
+from arbitre.paths import parse, wildcard
+from arbitre.schema.describe import walk
+from arbitre.schema.nodes import leaves_of
+from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from arbitre.causes.proposal import Detector
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-DETECTORS: Final[tuple[Detector, ...]] = ()
+    from arbitre.causes.proposal import Detector
+    from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.comparison.cause import Side
+    from arbitre.normalizers import Normalizer
+    from arbitre.schema.nodes import Site
+    from arbitre.values import Json
+
+TYPO: Final = 0.01
+"""Minimum probability that a wrong value differs from gold only in notation, as typing errors can."""
+
+MERGED: Final = 0.1
+"""Maximum share of the gold values of a path that a notation may make equal to another gold value."""
+
+ONE_FORM: Final = 0.95
+"""Minimum share of the most frequent form in predictions, if gold has several forms of a value."""
+
+MORE: Final = 1.1
+"""Minimum ratio of the values that a more complex notation explains to those that a simpler one explains."""
+
+TOGETHER: Final = 0.3
+"""Minimum share of values that differ in all respects of a notation, among those that it explains."""
+
+PATH_P: Final = 0.05
+"""Maximum p-value of a notation at each of its paths."""
+
+CANDIDATES: Final = 12
+"""Maximum number of notations that are tried at a path."""
+
+UNITS: Final = 4
+"""Maximum number of units of a notation."""
+
+COMPARED: Final = frozenset({"close", "wrong", "wrong type", "missing", "spurious"})
+"""Classes of faults whose values can differ only in notation."""
+
+Pool = dict[int, "Hashable"]
+"""Keys of values, by the number of the fault that contains the value."""
+
+
+@dataclass(eq=False, slots=True)
+class PathValues:
+    """The values of a path, by their keys; see `Reader.key`.
+
+    Attributes:
+        path: The wildcard path.
+        present: The normalisers of the schema.
+        dates: Whether the schema declares dates.
+        closed: Whether texts are labels, which are equal or different.
+        observations: Wrong values with the gold values that they may stand for.
+        tested: Number of gold values that each wrong predicted value was compared with.
+        gold: All gold values with their number.
+        predicted: All predicted values with their number.
+    """
+
+    path: str
+    present: Sequence[Json] = ()
+    dates: bool = False
+    closed: bool = False
+    observations: list[Observation] = field(default_factory=list)
+    tested: list[tuple[Hashable, int]] = field(default_factory=list)
+    gold: Counter[Hashable] = field(default_factory=Counter)
+    predicted: Counter[Hashable] = field(default_factory=Counter)
+
+
+def _paths(sample: Sample, reader: Reader) -> Iterator[PathValues]:
+    """Yield the values of the paths with wrong values that may differ from gold only in notation."""
+    sites = _sites(sample)
+    for path, faults in sample.faults_by_path.items():
+        if path not in sites:
+            continue
+        site = sites[path]
+        declared = _before(site)
+        present = cast("list[Json]", with_normalizers(sample.plan, path, [])["normalize"])
+        distances = {leaf.distance.name for leaf in leaves_of(site, {Kind.STRING})}
+        values = PathValues(path, present, "date" in distances, "exact" in distances)
+        for gold, predicted in _pools(faults, partial(reader.key, declared)):
+            values.tested += [(key, len(gold)) for key in predicted.values() if gold]
+            values.observations += _observed(reader, gold, predicted)
+        if values.observations:
+            for leaf in sample.leaves.get(path, ()):
+                for count, value in ((values.gold, leaf.gold), (values.predicted, leaf.predicted)):
+                    if value is not ABSENT:
+                        count[reader.key(declared, value)] += 1
+            yield values
+
+
+def _before(site: Site) -> tuple[Normalizer, ...]:
+    """Return all normalisers of a site that apply before further ones."""
+    declared = normalizers_before(site)
+    return declared if any(one.name == AS_WRITTEN for one in declared) else (NFC, *declared)
+
+
+def _pools(faults: Iterable[SampleFault], key: Callable[[Json], Hashable]) -> Iterable[tuple[Pool, Pool]]:
+    """Return the gold values and the predicted values that are compared with each other.
+
+    The items of a list of single values are compared with all others of their entry, because the matching of a list
+    can pair the wrong items if their notation differs.
+    """
+    pools: defaultdict[Hashable, tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
+    for fault in faults:
+        if fault.fault in COMPARED and not isinstance(fault.gold, dict) and not isinstance(fault.predicted, dict):
+            place: Hashable = (fault.document, fault.entry) if _is_item(fault) else fault.number
+            for side, value in zip(pools[place], (fault.gold, fault.predicted), strict=True):
+                if value is not ABSENT:
+                    side[fault.number] = key(value)
+    return pools.values()
+
+
+def _sites(sample: Sample) -> dict[str, Site]:
+    """Return the declared sites by wildcard path."""
+    sites: dict[str, Site] = {}
+    for step in walk(sample.plan.sites):
+        sites.setdefault(wildcard(step.path), sample.plan.sites[step.site])
+    return sites
+
+
+def _is_item(fault: SampleFault) -> bool:
+    """Return whether a fault is at an item of a list of single values."""
+    pointer = fault.gold_pointer or fault.predicted_pointer or ""
+    return fault.path.endswith("/*") and pointer.rpartition("/")[2].isdigit()
+
+
+def _observed(reader: Reader, gold: Pool, predicted: Pool) -> Iterator[Observation]:
+    """Yield the pairs of values that have a sign in common; each value occurs once."""
+    places: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for number, key in gold.items():
+        for sign in reader.signs(key):
+            places[sign].append(number)
+    used: set[int] = set()
+    for number, key in predicted.items():
+        free = (at for sign in reader.signs(key) for at in places.get(sign, ()) if at not in used)
+        found = next(free, None)
+        if len(gold) == len(predicted) == 1 and isinstance(reader.values[key], list):
+            found = next(iter(gold))
+        if found is not None and gold[found] != key:
+            used.add(found)
+            yield Observation(gold[found], key, tuple(dict.fromkeys((found, number))))
+
+
+# The notation of a path.
+
+
+class Explained(NamedTuple):
+    """The values of a path that a notation explains.
+
+    Attributes:
+        notation: The notation.
+        values: The values of the path.
+        covered: The observations that it explains.
+        evidence: Number of these that no confusion of gold values explains.
+        expected: Number of agreements by chance.
+        tried: Number of notations that were tried at the path.
+        side: Where the fault probably lies.
+    """
+
+    notation: Notation
+    values: PathValues
+    covered: Sequence[Observation]
+    evidence: int
+    expected: float
+    tried: int
+    side: Side
+
+    def p(self) -> float:
+        """Return the probability of as many agreements by chance."""
+        return min(1.0, self.tried * excess_p(self.evidence, [self.expected]))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PathSearch:
+    """Looks for the notation of each path of a sample."""
+
+    sample: Sample
+    reader: Reader
+
+    def best(self, values: PathValues) -> Explained | None:
+        """Return the simplest notation that explains most of the wrong values of a path; None if there is none."""
+        best: Explained | None = None
+        candidates = self._candidates(values)
+        for notation in candidates:
+            settings = tuple(spec for spec in notation.specs if json.loads(spec) not in values.present)
+            if not settings and notation.distance is None:
+                continue
+            covered = [one for one in values.observations if self._equal(settings, notation, one)]
+            if best is not None and len(covered) < MORE * len(best.covered) + 1:
+                continue
+            if len(notation.kinds) > 1 and not self._together(notation, covered):
+                continue
+            found = self._tested(values, notation, settings, covered, len(candidates))
+            if found is not None and found.p() <= PATH_P:
+                best = found
+        return best
+
+    def _candidates(self, values: PathValues) -> list[Notation]:
+        """Return the most frequent notations of the wrong values of a path, the simplest first."""
+        counts = Counter(chain.from_iterable(map(self.reader.reasons, values.observations)))
+        units = Counter({unit: count for notation, count in counts.items() for unit in units_of(notation)})
+        found = [notation for notation, _ in counts.most_common(CANDIDATES)]
+        if len(units) > 1:
+            found += [of_units([unit for unit, _ in units.most_common(UNITS)], decimal) for decimal in DECIMALS]
+        date = date_notation(self.reader, values.observations)
+        return sorted([*found, date] if date else found, key=lambda one: one.complexity)
+
+    def _equal(self, specs: tuple[str, ...], notation: Notation, pair: Observation) -> bool:
+        form = self.reader.form
+        return form(specs, notation.distance, pair.gold) == form(specs, notation.distance, pair.predicted)
+
+    def _together(self, notation: Notation, covered: Sequence[Observation]) -> bool:
+        """Return whether the differences of a notation occur together, rather than each in other values."""
+        exact = sum(notation in self.reader.reasons(one) for one in covered)
+        return exact >= TOGETHER * len(covered)
+
+    def _tested(
+        self,
+        values: PathValues,
+        notation: Notation,
+        specs: tuple[str, ...],
+        covered: Sequence[Observation],
+        tried: int,
+    ) -> Explained | None:
+        """Return what a notation explains, with its chance; None if it makes different gold values equal."""
+        if not covered:
+            return None
+        counts: Counter[Hashable] = Counter()
+        forms: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
+        for key, count in values.gold.items():
+            form = self.reader.form(specs, notation.distance, key)
+            counts[form] += count
+            forms[form].add(key)
+        merged = sum(len(keys) for keys in forms.values() if len(keys) > 1)
+        clean = [one for one in covered if one.predicted not in values.gold]
+        side: Side = "prediction"
+        if merged > MERGED * len(values.gold) or 2 * len(clean) < len(covered):
+            several = {form: keys for form, keys in forms.items() if len(keys) > 1}
+            if values.closed or not self._one_form(values, notation, specs, several):
+                return None
+            clean, side = list(covered), "gold"
+        elif self._undeclared(values, notation, covered):
+            side = "schema"
+        expected = math.fsum(
+            min(1.0, compared * max(TYPO, value_chance(counts, form, self.reader.values[key])))
+            for key, compared in values.tested
+            if (form := self.reader.form(specs, notation.distance, key)) is not None
+        )
+        return Explained(notation, values, covered, len(clean), expected, tried, side)
+
+    def _one_form(
+        self, values: PathValues, notation: Notation, specs: tuple[str, ...], several: Mapping[Hashable, set[Hashable]]
+    ) -> bool:
+        """Return whether predictions have only one form of each value of which gold has several forms."""
+        forms: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+        for key, count in values.predicted.items():
+            form = self.reader.form(specs, notation.distance, key)
+            if form in several:
+                forms[form][key] += count
+        total = sum(count.total() for count in forms.values())
+        return bool(total) and sum(max(count.values()) for count in forms.values()) >= ONE_FORM * total
+
+    def _undeclared(self, values: PathValues, notation: Notation, covered: Sequence[Observation]) -> bool:
+        """Return whether the schema compares numbers or dates as plain texts."""
+        if notation.kinds[0] in SPECIFIC:
+            return False
+        if notation.kinds[0] != "date-format":
+            return all(isinstance(self.reader.values[one.gold], str) for one in covered)
+        return not values.dates
+
+
+# Proposals.
+
+
+def notations(sample: Sample) -> Iterator[Proposal]:
+    """Yield a proposal for each notation, with all paths at which it explains wrong values."""
+    reader = Reader()
+    search = PathSearch(sample, reader)
+    groups: defaultdict[tuple[tuple[str, ...], str | None], list[Explained]] = defaultdict(list)
+    for values in _paths(sample, reader):
+        if (found := search.best(values)) is not None:
+            groups[found.notation.specs, found.notation.distance].append(found)
+    for members in groups.values():
+        yield _proposal(sample, reader, members)
+
+
+def _proposal(sample: Sample, reader: Reader, members: Sequence[Explained]) -> Proposal:
+    notation = members[0].notation
+    pairs = [pair for member in members for pair in member.covered]
+    kind = _kind(reader, notation, pairs)
+    sides = Counter({member.side: 0 for member in members})
+    for member in members:
+        sides[member.side] += len(member.covered)
+    specs: list[Json] = list(map(json.loads, notation.specs))
+    overlay: dict[str, Json] = {}
+    for member in members:
+        settings = with_normalizers(sample.plan, member.values.path, specs) if specs else {}
+        overlay[member.values.path] = settings | ({"distance": notation.distance} if notation.distance else {})
+    evidence = sum(member.evidence for member in members)
+    p = excess_p(evidence, [member.expected for member in members]) * max(member.tried for member in members)
+    return Proposal(
+        kind,
+        sides.most_common(1)[0][0],
+        tuple(overlay),
+        tuple(dict.fromkeys(number for pair in pairs for number in pair.faults)),
+        OverlayChange(overlay),
+        min(1.0, p),
+        advice=_advice(
+            kind, notation, reader, sample.faults[pairs[0].faults[0]].gold, sample.faults[pairs[0].faults[-1]].predicted
+        ),
+    )
+
+
+ONLY_NUMERAL: Final = re.compile(r"[-+−]?[\d.,'’\s]*")
+
+
+def _kind(reader: Reader, notation: Notation, pairs: Sequence[Observation]) -> str:
+    """Return the kind of the difference that most pairs have."""
+    kind = notation.kinds[0]
+    if kind == "amount":
+        texts = [text for pair in pairs for key in pair[:2] if isinstance(text := reader.values[key], str)]
+        plain = sum(bool(ONLY_NUMERAL.fullmatch(text)) for text in texts)
+        return "number-format" if 2 * plain > len(texts) else kind
+    if kind not in SPECIFIC:
+        return kind
+    reasons = [next((one for one in reader.reasons(pair) if one.kinds[0] in SPECIFIC), None) for pair in pairs]
+    counts = Counter(kind for reason in reasons if reason is not None for kind in reason.kinds)
+    kind = max(notation.kinds, key=lambda one: (counts[one], -SPECIFIC.index(one)))
+    if kind == "punctuation":
+        marks = sum(len({_unquoted(str(reader.values[key])) for key in pair[:2]}) == 1 for pair in pairs)
+        return "quotes" if 2 * marks > len(pairs) else kind
+    return kind
+
+
+QUOTES: Final = str.maketrans("", "", "\"'`´«»‹›‘’‚‛“”„‟′″")
+
+
+def _unquoted(text: str) -> str:
+    return " ".join(text.translate(QUOTES).split()).casefold()
+
+
+LONGEST_EXAMPLE: Final = 60
+"""Maximum length of an example in advice."""
+
+TODO: Final = {
+    "case": "Ignore case with {normalizers}, or ask for the case of gold",
+    "accents": "Ignore accents with {normalizers}, or ask for the accents of gold",
+    "unicode": "Compare compatible characters with {normalizers}, or ask for the characters of gold",
+    "spaces": "Compare white space as single spaces with {normalizers}, or ask for single spaces",
+    "punctuation": "Ignore punctuation with {normalizers}, or ask for the punctuation of gold",
+    "quotes": "Ignore quotation marks with {normalizers}, or ask for those of gold",
+    "hyphenation": "Join broken words with {normalizers}, or ask for words without line breaks",
+    "name-order": "Ignore the order of words with {normalizers}, or ask for the order of gold",
+    "number-format": "Read texts as numbers with {normalizers}, or ask for the notation of gold",
+    "amount": "Read amounts as numbers with {normalizers}, or ask for the notation of gold",
+    "units": "Read quantities as numbers with {normalizers}, or ask for the notation of gold",
+    "roman-numerals": "Read Roman numerals as numbers with {normalizers}, or ask for the notation of gold",
+}
+
+
+def _advice(kind: str, notation: Notation, reader: Reader, gold: Json, predicted: Json) -> str:
+    """Return what to do, with an example if it is short."""
+    if kind == "date-format":
+        asked, written = (_date_form(notation, side, reader) for side in (gold, predicted))
+        return f"Ask for dates as {asked}; predictions have {written}."
+    names = [next(iter(spec)) if isinstance(spec, dict) else str(spec) for spec in map(json.loads, notation.specs)]
+    names += [notation.distance] if notation.distance else []
+    shown = " and ".join(f"`{name}`" for name in names)
+    example = f"predictions have {_quoted(predicted)} for {_quoted(gold)}"
+    todo = TODO[kind].format(normalizers=shown)
+    return f"{todo}: {example}." if len(example) <= LONGEST_EXAMPLE else f"{todo}."
+
+
+def _quoted(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+SHOWN: Final = {"%d": "DD", "%m": "MM", "%Y": "YYYY", "%y": "YY", "%B": "month", "%b": "month", "%A": "weekday"}
+
+
+def _date_form(notation: Notation, text: Json, reader: Reader) -> str:
+    """Return the form of a date for readers, such as DD/MM/YYYY."""
+    options = json.loads(notation.specs[0])
+    formats = options["date"].get("formats", ()) if isinstance(options, dict) else ()
+    known = [form for form, _ in reader.dates(text) if form in {"", *formats}]
+    if not known:
+        return f"words, such as {_quoted(text)}"
+    if not known[0]:
+        return "YYYY-MM-DD" if len(str(text).strip()) == len("1918-11-03") else f"in {_quoted(text)}"
+    return re.sub("%.", lambda part: SHOWN[part[0]], known[0])
+
+
+# Numbers with another unit.
+
+SAME_FACTOR: Final = 1e-3
+"""Maximum relative difference of two factors that are the same."""
+
+NO_FACTOR: Final = 0.05
+"""Maximum relative difference from 1 of a factor that no unit explains."""
+
+HUGE: Final = 1e100
+"""Numbers of this size, and the reciprocals of such numbers, have no factor."""
+
+MAX_COMPARED: Final = 300
+"""Maximum number of values on each side for the chance of a factor."""
+
+
+class NumberPair(NamedTuple):
+    """A wrong number, with its fault."""
+
+    fault: SampleFault
+    gold: float
+    predicted: float
+
+
+def factors(sample: Sample) -> Iterator[Proposal]:
+    """Yield a proposal for each path at which many predicted numbers are gold times the same factor."""
+    for path, pairs in _wrong_numbers(sample):
+        if (found := _common_factor(pairs)) is None:
+            continue
+        factor, same, p = found
+        changes: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        for pair in same:
+            number = pair.predicted / factor
+            exact = isinstance(pair.gold, int) and number == round(number)
+            changes[pair.fault.document][pair.fault.predicted_pointer or ""] = round(number) if exact else number
+        yield Proposal(
+            "number-format" if factor == -1 else "units",
+            "prediction",
+            (path,),
+            tuple(pair.fault.number for pair in same),
+            Correction(partial(_with_numbers, dict(changes)), frozenset(changes)),
+            p,
+            advice=_factor_advice(factor),
+            detail={"factor": factor},
+        )
+
+
+def _wrong_numbers(sample: Sample) -> Iterator[tuple[str, Sequence[NumberPair]]]:
+    """Yield the wrong numbers of each path, as they are after the normalisers of the path."""
+    reader, sites = Reader(), _sites(sample)
+    for path, faults in sample.faults_by_path.items():
+        pairs = []
+        for fault in faults if path in sites else ():
+            if fault.fault in COMPARED and fault.gold is not ABSENT is not fault.predicted:
+                declared = _before(sites[path])
+                sides = [reader.values[reader.key(declared, side)] for side in (fault.gold, fault.predicted)]
+                if all(map(_has_factor, sides)):
+                    pairs.append(NumberPair(fault, *sides))
+        if len(pairs) > 1:
+            yield path, pairs
+
+
+def _has_factor(value: Json) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / HUGE < abs(value) < HUGE
+
+
+def _common_factor(pairs: Sequence[NumberPair]) -> tuple[float, Sequence[NumberPair], float] | None:
+    """Return the most frequent factor of some numbers, the numbers with this factor, and its p-value."""
+    gold, predicted = (np.array([pair[side] for pair in pairs], dtype=np.float64) for side in (1, 2))
+    ratios = predicted / gold
+    ranked = np.sort(ratios[np.abs(ratios - 1.0) > NO_FACTOR])
+    if not ranked.size:
+        return None
+    width = np.searchsorted(ranked, ranked + SAME_FACTOR * np.abs(ranked), side="right") - np.arange(ranked.size)
+    first = int(width.argmax())
+    factor = _rounded(float(np.median(ranked[first : first + int(width[first])])))
+    same = [pair for pair, ratio in zip(pairs, ratios.tolist(), strict=True) if _is_factor(ratio, factor)]
+    distinct = len({pair[1:] for pair in same}), len({pair[1:] for pair in pairs})
+    step = -(-len(pairs) // MAX_COMPARED)
+    table = predicted[::step, None] / gold[None, ::step]
+    agree = np.abs(table / factor - 1.0) <= SAME_FACTOR
+    others = max(1, agree.size - len(agree))
+    chance = max(TYPO, float(agree.sum() - np.diagonal(agree).sum()) / others)
+    return factor, same, min(1.0, excess_p(distinct[0], [distinct[1] * chance]) * ranked.size)
+
+
+def _is_factor(ratio: float, factor: float) -> bool:
+    return abs(ratio / factor - 1.0) <= SAME_FACTOR
+
+
+def _rounded(factor: float) -> float:
+    """Return a factor, or its reciprocal if it is below 1, with four digits."""
+    return float(f"{factor:.4g}") if abs(factor) >= 1.0 else 1.0 / float(f"{1.0 / factor:.4g}")
+
+
+def _factor_advice(factor: float) -> str:
+    if factor == -1.0:
+        return "Ask for the sign of gold; predictions have the opposite sign."
+    larger, smaller = ("predictions", "gold values") if abs(factor) > 1.0 else ("gold values", "predictions")
+    return f"Ask for the unit of gold; {larger} are {max(factor, 1.0 / factor, key=abs):g} times {smaller}."
+
+
+def _with_numbers(changes: Mapping[int, Mapping[str, float]], at: int, predicted: Json) -> Json:
+    """Return a prediction with other numbers at some JSON Pointers."""
+    changed: Any = copy.deepcopy(predicted)
+    for pointer, number in changes.get(at, {}).items():
+        *above, last = parse(pointer) or ("",)
+        place = changed
+        for token in above:
+            place = place[int(str(token)) if isinstance(place, list) else str(token)]
+        if not pointer:
+            return number
+        place[int(str(last)) if isinstance(place, list) else str(last)] = number
+    return cast("Json", changed)
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (notations, factors)
 """The detectors of this module."""

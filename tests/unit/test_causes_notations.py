@@ -1,0 +1,212 @@
+"""Causes in the notation of values: each kind is found with its change, and confusions of labels are not."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+import arbitre
+from arbitre.causes.search import find_causes
+from arbitre.inputs.records import Pair
+
+NAMES = ["Élise Barthou", "Paul Lefèvre", "Anne-Marie Sérot", "Noé Fiffre", "Zoé Waltz", "Guy de Lémery", "René Coty"]
+TITLES = [
+    "Notes on l'élevage, 1789",
+    'Finances: a "study"',
+    "Flax and fishing",
+    "Grain trade in Nîmes",
+    "Sea-side towns",
+]
+DATES = ["1918-11-03", "1919-01-25", "1920-12-31", "1921-02-04", "1922-07-14", "1923-10-30"]
+AMOUNTS = [1234.5, 88.25, 10500.75, 3200.5, 512.1, 7.5]
+YEARS = [1914, 1789, 1848, 1871, 1905, 1931]
+TEXT, NUMBER, INTEGER = {"type": "string"}, {"type": "number"}, {"type": "integer"}
+DAY = {"type": "string", "format": "date"}
+
+
+def comparator(schema):
+    items = {"type": "object", "properties": {"id": INTEGER, "value": schema}}
+    rows = {"type": "array", "items": items, "x-arbitre": {"entries": True}}
+    return arbitre.Comparator({"type": "object", "properties": {"rows": rows}})
+
+
+def causes(schema, pairs, documents=12):
+    """The systematic causes in documents of five rows, with gold and predicted values in this order."""
+    pairs = iter(pairs)
+    rows = [[(number, *next(pairs)) for number in range(5)] for _ in range(documents)]
+
+    def document(side):
+        return [{"rows": [{"id": row[0], "value": row[side]} for row in one]} for one in rows]
+
+    made = [Pair(str(at), None, *both) for at, both in enumerate(zip(document(1), document(2), strict=True))]
+    analysis = find_causes(comparator(schema).plan, made)
+    assert sum(cause.cost for cause in analysis.causes) == pytest.approx(1 - analysis.f1q)
+    return [cause for cause in analysis.causes if cause.systematic]
+
+
+def changed(values, change, seed=0):
+    """Random gold values; 80 % of the predictions are changed, and 5 % are other values."""
+    draw = random.Random(seed)  # noqa: S311
+    while True:
+        gold = draw.choice(values)
+        roll = draw.random()
+        yield gold, change(gold) if roll < 0.8 else draw.choice(values) if roll < 0.85 else gold
+
+
+def iso_as(form):
+    return lambda day: form.format(*day.split("-"))
+
+
+def roman(number):
+    letters = {
+        1000: "M",
+        900: "CM",
+        500: "D",
+        400: "CD",
+        100: "C",
+        90: "XC",
+        50: "L",
+        40: "XL",
+        10: "X",
+        9: "IX",
+        5: "V",
+    }
+    text = ""
+    for size, letter in ({**letters, 4: "IV", 1: "I"}).items():
+        text, number = text + letter * (number // size), number % size
+    return text
+
+
+def grouped(number, marks="., "):
+    return f"{number:,.2f}".translate(str.maketrans({",": marks[2], ".": marks[1]}))
+
+
+KINDS = [
+    ("case", TEXT, NAMES, str.upper, ["casefold"]),
+    ("accents", TEXT, NAMES, lambda text: re.sub("[éè]", "e", text), ["unaccent"]),
+    ("unicode", TEXT, TITLES, lambda text: text.replace("fi", "ﬁ").replace("s", "ſ"), ["nfkc"]),
+    ("spaces", TEXT, TITLES, lambda text: f" {text}".replace(" ", " \n"), ["squash-space"]),
+    ("punctuation", TEXT, TITLES, lambda text: f"[{text}].", ["strip-punctuation"]),
+    ("punctuation", TEXT, ["Aix-les-Bains", "Le Mont-Dore", "Bourg-la-Reine"], lambda text: text.replace("-", " "),
+     [{"strip-punctuation": {"by": " "}}]),
+    ("quotes", TEXT, TITLES, lambda text: text.replace("'", "’").replace('"', "”"), ["strip-punctuation"]),
+    ("hyphenation", TEXT, TITLES, lambda text: text.replace("in", "i-\nn").replace("es", "e-\ns"), ["dehyphenate"]),
+    ("amount", NUMBER, AMOUNTS, lambda number: f"{grouped(number, ' ,.')} €", ["amount"]),
+    ("amount", NUMBER, AMOUNTS, lambda number: f"{grouped(number)} francs", [{"amount": {"units": ["francs"]}}]),
+    ("number-format", NUMBER, AMOUNTS, str, ["number"]),
+    ("number-format", INTEGER, [1234, 9820, 10200, 4001], lambda number: f"{number:,}",
+     [{"number": {"decimal": ".", "group": ", '"}}]),
+    ("number-format", TEXT, ["1,234.50", "9,820.75", "3,200.25"], lambda text: text.replace(",", " "),
+     [{"number": {"decimal": ".", "group": ", '"}}]),
+    ("units", NUMBER, AMOUNTS, lambda number: f"{number} kg".replace(".", ","), [{"amount": {"units": ["kg"]}}]),
+    ("roman-numerals", INTEGER, YEARS, lambda year: roman(year).lower(), ["roman"]),
+    ("date-format", DAY, DATES, iso_as("{2}/{1}/{0}"), [{"date": {"formats": ["%d/%m/%Y"]}}]),
+    ("date-format", TEXT, DATES, iso_as("{1}/{2}/{0}"), [{"date": {"formats": ["%m/%d/%Y"]}}]),
+    ("date-format", TEXT, DATES, iso_as("{0}{1}{2}"), [{"date": {"formats": ["%Y%m%d"]}}]),
+    ("date-format", DAY, DATES, iso_as("{0}-{1}-{2}T00:00:00"), None),
+    ("name-order", TEXT, NAMES, lambda name: ", ".join(reversed(name.split(" ", 1))), ["strip-punctuation"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "schema", "values", "change", "normalizers"), KINDS)
+def test_a_notation_is_one_cause_with_its_change(kind, schema, values, change, normalizers):
+    found = causes(schema, changed(values, change))
+    if normalizers is None:  # the distance of dates reads times
+        assert found == []
+        return
+    assert [(cause.kind, cause.paths) for cause in found] == [(kind, ("/rows/*/value",))]
+    assert set(map(str, found[0].change["/rows/*/value"]["normalize"])) == set(map(str, normalizers))
+    assert found[0].change["/rows/*/value"].get("distance") == ("token-sort" if kind == "name-order" else None)
+    assert found[0].gain > 0
+    side = "schema" if schema == TEXT and kind in {"date-format", "number-format"} else "prediction"
+    assert found[0].side == side
+
+
+def test_advice_names_the_notations_found():
+    spoken = [cause.advice for cause in causes(DAY, changed(DATES, iso_as("{2}.{1}.{0}")))]
+    assert spoken == ["Ask for dates as YYYY-MM-DD; predictions have DD.MM.YYYY."]
+    (case,) = causes(TEXT, changed(["Nantes", "Lyon", "Paris"], str.upper))
+    assert re.fullmatch(r'Ignore case with `casefold`, .*: predictions have "([A-Z]+)" for "(?i:\1)"\.', case.advice)
+
+
+def test_dates_in_words_are_read_in_their_language():
+    pytest.importorskip("dateparser")
+    months = ["janvier", "février", "", "", "", "", "juillet", "", "", "octobre", "novembre", "décembre"]
+    spelled = changed(DATES, lambda day: f"{int(day[8:])} {months[int(day[5:7]) - 1]} {day[:4]}")
+    (cause,) = causes(DAY, spelled)
+    assert cause.change == {"/rows/*/value": {"normalize": [{"date": {"languages": ["fr"]}}]}}
+    assert cause.kind == "date-format"
+
+
+@pytest.mark.parametrize(
+    ("factor", "shown"), [(1000, "predictions are 1000 times"), (1 / 12, "gold values are 12 times")]
+)
+def test_numbers_with_a_constant_factor_have_another_unit(factor, shown):
+    (cause,) = causes(NUMBER, changed(AMOUNTS * 3 + [1.5 * one for one in AMOUNTS], lambda number: number * factor))
+    assert (cause.kind, cause.change) == ("units", None)
+    assert shown in cause.advice
+
+
+def test_the_items_of_lists_are_compared_with_all_items_of_their_list():
+    draw = random.Random(3)  # noqa: S311
+    words = ["finance", "navy", "posts", "health", "press", "justice", "fisheries"]
+    rows = [draw.sample(words, 3) for _ in range(60)]
+    found = causes({"type": "array", "items": TEXT}, [(row, [word.upper() for word in reversed(row)]) for row in rows])
+    assert [(cause.kind, cause.paths) for cause in found] == [("case", ("/rows/*/value/*",))]
+    assert found[0].gain == pytest.approx(1 / 3)
+
+
+def test_other_normalizers_of_the_schema_are_kept():
+    schema = TEXT | {"x-arbitre": {"normalize": ["squash-space"]}}
+    (cause,) = causes(schema, changed(NAMES, str.upper))
+    assert cause.change == {"/rows/*/value": {"normalize": ["squash-space", "casefold"]}}
+    pages = {
+        "type": "array",
+        "items": INTEGER,
+        "x-arbitre": {"normalize": ["concat", "digits"], "distance": "levenshtein"},
+    }
+    (cause,) = causes(pages, changed([[12, 140], [7], [1789, 2]], lambda value: list(map(roman, value))))
+    assert cause.change == {"/rows/*/value": {"normalize": ["roman", {"concat": {"separator": ""}}, "digits"]}}
+
+
+def test_gold_with_two_forms_of_a_value_is_the_side_of_the_cause():
+    draw = random.Random(5)  # noqa: S311
+    places = ["Saint-Denis", "Besançon", "Orléans", "Nîmes"]
+    gold = [draw.choice([str.upper, str])(draw.choice(places)) for _ in range(60)]
+    (cause,) = causes(
+        TEXT, [(value, next(place for place in places if place.upper() == value.upper())) for value in gold]
+    )
+    assert (cause.kind, cause.side) == ("case", "gold")
+    declared = TEXT | {"enum": [*places, *map(str.upper, places)]}
+    assert causes(declared, [(value, value.title()) for value in gold]) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "labels"),
+    [
+        (TEXT, ["male", "Male", "female", "Female"]),
+        (TEXT, ["résumé", "resume", "letter"]),
+        (TEXT, ["1", "2", "I", "II"]),
+        (TEXT, ["NE", "N-E", "S", "W"]),
+        (NUMBER, [1, 2, 4, 8, 10, 20, 40]),
+    ],
+)
+def test_confusions_of_labels_are_not_another_notation(schema, labels):
+    draw = random.Random(7)  # noqa: S311
+    favourite = dict(zip(labels, [*labels[1:], labels[0]], strict=True))
+    for rate in (0.1, 0.3, 0.5):
+        gold = [draw.choice(labels) for _ in range(60)]
+        wrong = [draw.choice([favourite[one], draw.choice(labels)]) if draw.random() < rate else one for one in gold]
+        assert causes(schema, zip(gold, wrong, strict=True)) == []
+
+
+def test_typing_errors_are_not_another_notation():
+    draw = random.Random(11)  # noqa: S311
+
+    def typed(text):
+        at = draw.randrange(len(text))
+        return text[:at] + draw.choice("abcdefghijklmnop ,.-ABCDE") + text[at + 1 :]
+
+    assert causes(TEXT, changed(TITLES + NAMES, typed)) == []
