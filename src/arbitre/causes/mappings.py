@@ -14,6 +14,7 @@ import numpy as np
 from arbitre.causes.absent import nothing_in
 from arbitre.causes.changes import Correction, OverlayChange, with_normalizers
 from arbitre.causes.proposal import Proposal, enumerated
+from arbitre.causes.sample import excess_p
 from arbitre.distances import catalogue as distances
 from arbitre.errors import ArbitreError, shown
 from arbitre.gold.entry_faults import put
@@ -81,9 +82,7 @@ def at_least(observed: int, chances: Sequence[float]) -> float:
     if observed <= 0:
         return 1.0
     if len(chances) > 500:  # noqa: PLR2004  (stated in the docstring)
-        from scipy.stats import poisson  # noqa: PLC0415  (loads slowly)
-
-        return float(poisson.sf(observed - 1, sum(chances)))
+        return excess_p(observed, chances)
     exactly = np.ones(1)
     for chance in chances:
         exactly = np.convolve(exactly, (1.0 - chance, chance))

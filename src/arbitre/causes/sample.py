@@ -319,6 +319,6 @@ def excess_p(observed: int, chances: Sequence[float]) -> float:
         observed: Number of agreements.
         chances: Probability of each possible agreement by chance, including those that did not occur.
     """
-    from scipy.stats import poisson  # noqa: PLC0415  (loads slowly)
+    from scipy.special import gammainc  # noqa: PLC0415  (loads slowly; `scipy.stats.poisson` three times as slowly)
 
-    return float(poisson.sf(observed - 1, math.fsum(chances)))
+    return float(gammainc(observed, math.fsum(chances))) if observed > 0 else 1.0
