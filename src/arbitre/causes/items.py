@@ -2,10 +2,611 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import copy
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from arbitre.causes.changes import Correction
+from arbitre.causes.proposal import Proposal
+from arbitre.causes.sample import excess_p
+from arbitre.diagnosis.moved_chance import base_chance
+from arbitre.diagnosis.moved_objects import MAX_WEIGHT, value_form
+from arbitre.paths import STAR, escape, parse, value_at
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from arbitre.causes.proposal import Detector
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-DETECTORS: Final[tuple[Detector, ...]] = ()
+    from arbitre.arrays import Floats
+    from arbitre.causes.proposal import Detector
+    from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.values import Json
+
+    _Leaves = Counter[tuple[str, Hashable]]
+    """The values of an item, with their paths in the item."""
+
+CHANCE_MOVES: Final = 0.02
+"""Share of documents in which chance makes an object appear as moved; see the simulations in `tests.bench.moves`."""
+
+SAME_SHARE: Final = 0.8
+"""Minimum share of the content that two items share of which one repeats the other."""
+
+LIKELY_SHARE: Final = 0.4
+"""The same for a missing and a spurious item, if similar items at these paths are known to have moved."""
+
+MAX_CHANCE: Final = 0.05
+"""Maximum p-value of repeated items for which their exact copies are looked for."""
+
+MAX_COMPARED: Final = 1 << 13
+"""Maximum number of pairs of items of a list that are compared, to find items that are nearly equal."""
+
+FEW_DOCUMENTS: Final = 3
+"""In corpora with fewer documents, faults are counted instead of documents."""
+
+
+# Items on another level.
+
+
+def on_another_level(sample: Sample) -> Iterator[Proposal]:
+    """Propose that objects and lists belong to a list or an object further in (promoted) or further out (demoted)."""
+    groups: defaultdict[tuple[str, str], list[SampleFault]] = defaultdict(list)
+    for fault in sample.faults:
+        if fault.fault == "moved" and isinstance(fault.gold, dict | list):
+            path = sample.predicted_path(fault)
+            if path is not None and path != fault.path:
+                groups[fault.path, path].append(fault)
+    for (path, other), faults in groups.items():
+        documents = {fault.document for fault in faults}
+        number = len(faults) if len(sample) < FEW_DOCUMENTS else len(documents)
+        depths = _depth(other), _depth(path)
+        kind = "promoted" if depths[0] < depths[1] else "demoted" if depths[0] > depths[1] else "other-field"
+        pairs = [(fault, fault) for fault in faults] + _likely(sample, path, other)
+        yield Proposal(
+            kind,
+            "prediction",
+            (path,),
+            tuple(dict.fromkeys(fault.number for pair in pairs for fault in pair)),
+            Correction(_Relocation.of(sample, pairs).correct, frozenset(gold.document for gold, _ in pairs)),
+            min(1.0, len(groups) * excess_p(number, [CHANCE_MOVES] * len(sample))),
+            advice=f"State in the prompt that {path} is the place of these items; predictions have them at {other}.",
+        )
+
+
+def _likely(sample: Sample, path: str, other: str) -> list[tuple[SampleFault, SampleFault]]:
+    """Return missing and spurious items that probably moved as well, although their content alone does not show it.
+
+    Args:
+        sample: The documents.
+        path: Wildcard path in gold of items that moved.
+        other: Their wildcard path in the predictions.
+    """
+    sides: tuple[defaultdict[int, list[tuple[SampleFault, _Leaves]]], ...] = defaultdict(list), defaultdict(list)
+    for name, place, side in (("missing", path, sides[0]), ("spurious", other, sides[1])):
+        for fault in sample.faults_by_path.get(place, ()):
+            if fault.fault == name:
+                side[fault.document].append((fault, _leaves(fault.gold if name == "missing" else fault.predicted)))
+    ranked = [
+        (-share, missing.number, spurious.number)
+        for document, several in sides[0].items()
+        if len(several) * len(sides[1][document]) <= MAX_COMPARED
+        for missing, leaves in several
+        for spurious, content in sides[1][document]
+        if (share := _common(leaves, content)) >= LIKELY_SHARE
+    ]
+    taken: set[int] = set()
+    pairs = []
+    for _, missing, spurious in sorted(ranked):
+        if not {missing, spurious} & taken:
+            taken |= {missing, spurious}
+            pairs.append((sample.faults[missing], sample.faults[spurious]))
+    return pairs
+
+
+def _depth(path: str) -> tuple[int, int]:
+    """Return the number of lists and of steps above the values of a wildcard path."""
+    return path.count("*"), path.count("/")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Relocation:
+    """Puts values where gold has them. The values themselves are those of the prediction.
+
+    Attributes:
+        moves: For each document, the predicted value, its tokens, and the place where gold has it: tokens of the gold
+            value from the root, each with the tokens of its partner in the prediction, if there is one.
+    """
+
+    moves: Mapping[int, Sequence[tuple[Json, Sequence[str], Sequence[tuple[int | str, Sequence[str] | None]]]]]
+
+    @classmethod
+    def of(cls, sample: Sample, pairs: Iterable[tuple[SampleFault, SampleFault]]) -> _Relocation:
+        """Return the relocation of moved values, each given as the fault in gold and the fault in the prediction."""
+        moves: defaultdict[int, list[Any]] = defaultdict(list)
+        for gold, other in pairs:
+            place = [(token, None if at is None else _tokens(at)) for token, at in sample.place(gold)]
+            moves[gold.document].append((other.predicted, _tokens(other.predicted_pointer or ""), place))
+        return cls(moves)
+
+    def correct(self, at: int, predicted: Json) -> Json:
+        """Return the corrected prediction of a document."""
+        moves = [
+            (value, holder, key, place)
+            for value, tokens, place in self.moves.get(at, ())
+            if (found := _holder(predicted, tokens, value)) is not None
+            for holder, key in [found]
+        ]
+        if not moves:
+            return predicted
+        root = copy.deepcopy(predicted)
+        made: dict[tuple[int | str, ...], Any] = {}
+        targets = [_target(root, place, made) for *_, place in moves]
+        holders = [_inside(root, holder) for _, holder, _, _ in moves]
+        removals: defaultdict[int, list[tuple[Any, Any]]] = defaultdict(list)
+        for (_, _, key, _), holder, target in zip(moves, holders, targets, strict=True):
+            if target is not None:
+                removals[id(holder)].append((holder, key))
+        for places in removals.values():
+            for holder, key in sorted(places, key=lambda one: (str(type(one[1])), one[1]), reverse=True):
+                del holder[key]
+        for (value, *_), target in zip(moves, targets, strict=True):
+            if target is not None:
+                container, key = target
+                if isinstance(container, list):
+                    container.append(copy.deepcopy(value))
+                else:
+                    container[key] = copy.deepcopy(value)
+        return root
+
+
+def _holder(predicted: Json, tokens: Sequence[str], value: Json) -> tuple[Sequence[str], int | str] | None:
+    """Return the tokens of the object or the list around a value, and its key there; None if it is not there."""
+    holder = _inside(predicted, tokens[:-1])
+    if isinstance(holder, dict) and tokens and holder.get(tokens[-1], ABSENT) == value:
+        return tokens[:-1], tokens[-1]
+    if isinstance(holder, list) and tokens:
+        at = int(tokens[-1])
+        if at < len(holder) and holder[at] == value:
+            return tokens[:-1], at
+    return None
+
+
+def _inside(value: Any, tokens: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
+    """Return the part of a JSON value at some tokens; ABSENT if there is none."""
+    for token in tokens:
+        if isinstance(value, list) and token.isdecimal() and int(token) < len(value):
+            value = value[int(token)]
+        elif isinstance(value, dict) and token in value:
+            value = value[token]
+        else:
+            return ABSENT
+    return value
+
+
+def _target(
+    root: Any,  # noqa: ANN401  (JSON)
+    place: Sequence[tuple[int | str, Sequence[str] | None]],
+    made: dict[tuple[int | str, ...], Any],
+) -> tuple[Any, int | str] | None:
+    """Return the object or list of the prediction that should hold a value, and its key; None if there is none.
+
+    Objects and lists between the value and the nearest predicted one are made, once for each place in gold.
+    """
+    depth = max((at for at, (_, tokens) in enumerate(place[:-1]) if tokens is not None), default=-1)
+    if depth < 0:
+        return None
+    container = _inside(root, place[depth][1] or ())
+    for at in range(depth + 1, len(place)):
+        token = place[at][0]
+        if not isinstance(container, list if isinstance(token, int) else dict):
+            return None
+        if at == len(place) - 1:
+            return container, token
+        where = tuple(step for step, _ in place[: at + 1])
+        if where not in made:
+            made[where] = [] if isinstance(place[at + 1][0], int) else {}
+            if isinstance(container, list):
+                container.append(made[where])
+            elif container.get(token) is None:
+                container[token] = made[where]
+            else:
+                made[where] = container[token]
+        container = made[where]
+    return None
+
+
+def _tokens(pointer: str) -> tuple[str, ...]:
+    return tuple("*" if token is STAR else token for token in parse(pointer))
+
+
+# Repeated items.
+
+
+def repeated(sample: Sample) -> Iterator[Proposal]:
+    """Propose that items without a partner, or with a weak one, repeat another item of their list."""
+    found: dict[str, list[tuple[int, str, Json]]] = {}
+    chances: dict[str, float] = {}
+    paths = dict.fromkeys(path for path, faults in sample.faults_by_path.items() for path in _lists_around(path))
+    for path in paths:
+        lists = _unmatched(sample, path)
+        repeats, usual = _Repeats.of(sample, path) if lists else None, list[float]()
+        for (document, pointer), positions in lists.items():
+            items = _inside(sample.pairs[document].predicted, _tokens(pointer))
+            if repeats is not None and isinstance(items, list):
+                own, chance = repeats.among(items, positions, document)
+                usual += [chance] * len(positions)
+                if own:
+                    found.setdefault(path, []).extend((document, f"{pointer}/{at}", items[at]) for at in own)
+        if path in found:
+            chances[path] = excess_p(len(found[path]), usual)
+    for path, some in found.items():
+        places = _with_copies(sample, path, some) if chances[path] <= MAX_CHANCE else some
+        drops: defaultdict[int, list[tuple[Sequence[str], Json]]] = defaultdict(list)
+        for document, pointer, item in places:
+            drops[document].append((_tokens(pointer), item))
+        yield Proposal(
+            "duplicated",
+            "prediction",
+            (path,),
+            _below(sample, [(document, pointer) for document, pointer, _ in places]),
+            Correction(_Without(drops).correct, frozenset(drops)),
+            min(1.0, len(found) * chances[path]),
+            advice=f"Ask for each item of {path.removesuffix('/*') or 'the list'} once, or remove duplicates.",
+        )
+
+
+def _with_copies(sample: Sample, path: str, some: Sequence[tuple[int, str, Json]]) -> Sequence[tuple[int, str, Json]]:
+    """Return repeated items, and all other exact copies, unless gold has copies as well."""
+    tokens = parse(path)[:-1]
+    if any(len({*forms}) < len(forms) for pair in sample.pairs for _, forms in _forms(pair.gold, tokens)):
+        return some
+    known = {(document, pointer): item for document, pointer, item in some}
+    for document, pair in enumerate(sample.pairs):
+        for pointer, forms in _forms(pair.predicted, tokens):
+            if len({*forms}) < len(forms):
+                items = _inside(pair.predicted, _tokens(pointer))
+                places = [(document, f"{pointer}/{at}") for at in range(len(items))]
+                kept = {form for place, form in zip(places, forms, strict=True) if place not in known}
+                first: set[Hashable] = set()
+                for place, form, item in zip(places, forms, items, strict=True):
+                    if form in first or (form in kept and place in known):
+                        known[place] = item
+                    else:
+                        first.add(form)
+    return [(*place, item) for place, item in known.items()]
+
+
+def _forms(value: Json, path: Sequence[Any], pointer: str = "") -> Iterator[tuple[str, list[Hashable]]]:
+    """Yield the lists at a wildcard path: their JSON Pointers, and the content of their items."""
+    if path:
+        inner = (
+            (str(at), item)
+            for at, item in (
+                enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+            )
+            if path[0] is STAR or at == path[0]
+        )
+        for token, item in inner:
+            yield from _forms(item, path[1:], f"{pointer}/{escape(token)}")
+    elif isinstance(value, list):
+        yield pointer, [_whole(_leaves(item)) for item in value]
+
+
+def _lists_around(path: str) -> Iterator[str]:
+    """Yield the paths of the items around a value, from the inside out."""
+    while path:
+        if path.endswith("/*"):
+            yield path
+        path = path.rpartition("/")[0]
+
+
+def _unmatched(sample: Sample, path: str) -> Mapping[tuple[int, str], list[int]]:
+    """Return the positions of predicted items without a partner, or with a weak one, by document and list."""
+    places = [
+        (fault.document, fault.predicted_pointer)
+        for fault in sample.faults_by_path.get(path, ())
+        if fault.fault == "spurious" and fault.predicted_pointer is not None
+    ]
+    places += [(document, pointer) for document, _, pointer in sample.weak_pairs(path)]
+    lists: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for document, pointer in places:
+        around, _, token = pointer.rpartition("/")
+        if token.isdecimal():
+            lists[document, around].append(int(token))
+    return lists
+
+
+def _below(sample: Sample, places: Iterable[tuple[int, str]]) -> tuple[int, ...]:
+    """Return the numbers of the faults of predicted values at some places, or inside them; one fault for each first."""
+    wanted, first, others = {*places}, dict[tuple[int, str], int](), list[int]()
+    for fault in sample.faults:
+        pointer = fault.predicted_pointer
+        while pointer:
+            if (fault.document, pointer) in wanted:
+                known = first.setdefault((fault.document, pointer), fault.number)
+                others += [fault.number] if known != fault.number else []
+                break
+            pointer = pointer.rpartition("/")[0]
+    return (*first.values(), *others)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Repeats:
+    """Finds the items of a list that repeat another one.
+
+    Attributes:
+        items: How often gold has each item of the path, by document.
+        values: How often gold has each value at each path of the items.
+    """
+
+    items: Mapping[int, Counter[Hashable]]
+    values: Mapping[str, Counter[Hashable]]
+    total: Counter[Hashable] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, sample: Sample, path: str) -> _Repeats:
+        """Count the gold items of a path."""
+        items: dict[int, Counter[Hashable]] = {}
+        values: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
+        total: Counter[Hashable] = Counter()
+        for document, pair in enumerate(sample.pairs):
+            own = [_leaves(item) for item in _at(pair.gold, parse(path))]
+            items[document] = Counter(_whole(leaves) for leaves in own)
+            total += items[document]
+            for leaves in own:
+                for (place, form), number in leaves.items():
+                    values[place][form] += number
+        return cls(items, values, total)
+
+    def among(self, items: Sequence[Json], positions: Sequence[int], document: int) -> tuple[list[int], float]:
+        """Return which of some items repeat another one of the list, and the probability of one by chance."""
+        tried = sorted({at for at in positions if at < len(items)})
+        others = [_leaves(item) for at, item in enumerate(items) if at not in tried]
+        distinct = {_whole(leaves): leaves for leaves in others if leaves}
+        near = len(tried) * len(distinct) <= MAX_COMPARED
+        found = []
+        for at in tried:
+            leaves = _leaves(items[at])
+            if leaves and (
+                _whole(leaves) in distinct or (near and any(_nearly(leaves, one) for one in distinct.values()))
+            ):
+                found.append(at)
+        chance = math.fsum(self._chance(whole, leaves, document) for whole, leaves in distinct.items())
+        return found, min(1.0, chance)
+
+    def _chance(self, whole: Hashable, leaves: _Leaves, document: int) -> float:
+        """Return the probability that an unrelated item equals an item: from other documents, and from its values."""
+        own = self.items[document]
+        rest = self.total.total() - own.total()
+        share = (self.total[whole] - own[whole]) / rest if rest else 0.0
+        product = math.prod(
+            max(self.values[place][form] / max(1, self.values[place].total()), 1e-6) if len(leaves) > 1 else 0.0
+            for place, form in leaves
+        )
+        base = math.prod(base_chance(form if isinstance(form, str) else None) for _, form in leaves)
+        return max(share, product, base)
+
+
+def _leaves(item: Json, path: str = "") -> _Leaves:
+    """Return the values of an item. Null is no value."""
+    found: _Leaves = Counter()
+    if isinstance(item, dict):
+        for key, value in item.items():
+            found += _leaves(value, f"{path}/{key}")
+    elif isinstance(item, list):
+        for value in item:
+            found += _leaves(value, f"{path}/*")
+    elif item is not None:
+        found[path, value_form(item)] += 1
+    return found
+
+
+def _whole(leaves: _Leaves) -> Hashable:
+    return frozenset(leaves.items())
+
+
+def _nearly(leaves: _Leaves, other: _Leaves) -> bool:
+    """Return whether two items share most of their content, but not only one value."""
+    return len(leaves) > 1 and _common(leaves, other) >= SAME_SHARE
+
+
+def _common(leaves: _Leaves, other: _Leaves) -> float:
+    """Return the share of the content of two items that is the same."""
+    largest = max(_weight(leaves), _weight(other))
+    return _weight(leaves & other) / largest if largest else 0.0
+
+
+def _weight(leaves: _Leaves) -> float:
+    return sum(number * _information(str(form)) for (_, form), number in leaves.items())
+
+
+@cache
+def _information(form: str) -> float:
+    return min(MAX_WEIGHT, -math.log(base_chance(form)))
+
+
+def _at(value: Json, path: Sequence[Any]) -> Iterator[Json]:
+    """Yield the values at a wildcard path."""
+    if not path:
+        yield value
+    elif path[0] is STAR:
+        for item in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
+            yield from _at(item, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _at(value[path[0]], path[1:])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Without:
+    """Drops items of lists.
+
+    Attributes:
+        drops: For each document, the tokens of the items, and the items.
+    """
+
+    drops: Mapping[int, Sequence[tuple[Sequence[str], Json]]]
+
+    def correct(self, at: int, predicted: Json) -> Json:
+        """Return the corrected prediction of a document."""
+        places = [
+            found
+            for tokens, value in self.drops.get(at, ())
+            if (found := _holder(predicted, tokens, value)) is not None
+        ]
+        if not places:
+            return predicted
+        root = copy.deepcopy(predicted)
+        holders = [(_inside(root, holder), key) for holder, key in places]
+        for holder, key in sorted(holders, key=lambda one: one[1], reverse=True):
+            del holder[key]
+        return root
+
+
+# Truncated lists.
+
+
+def truncated(sample: Sample) -> Iterator[Proposal]:
+    """Propose that lists lack their last items.
+
+    For each list of n items of which k are missing, the number of missing items among the last k has a hypergeometric
+    distribution if items are missing at random; the sum over all lists is tested. Lists with weak pairs are left out of
+    the test, because any of their items could be missing.
+    """
+    found = {path: lists for path in sample.faults_by_path if (lists := _tails(sample, path)) is not None}
+    for path, (tails, p) in found.items():
+        added: defaultdict[int, list[tuple[Sequence[str], Json]]] = defaultdict(list)
+        for document, holder, items in _as_good(sample, path, tails):
+            added[document] += [(holder, item) for item in items]
+        yield Proposal(
+            "truncated",
+            "prediction",
+            (path,),
+            tuple(fault.number for tail in tails for fault in tail.faults),
+            Correction(_With(added).correct, frozenset(added)),
+            min(1.0, len(found) * p),
+            advice="Raise the limit of the answer's length, or split the input: the last items of "
+            f"{path.removesuffix('/*') or 'the list'} are missing.",
+        )
+
+
+class _Tail(NamedTuple):
+    """The last items of a gold list, which are missing.
+
+    Attributes:
+        document: The document.
+        holder: Tokens of the predicted list.
+        items: The items.
+        faults: The faults of those that have no partner.
+    """
+
+    document: int
+    holder: Sequence[str]
+    items: Sequence[Json]
+    faults: Sequence[SampleFault]
+
+
+def _tails(sample: Sample, path: str) -> tuple[list[_Tail], float] | None:
+    """Return the missing last items of the lists of a path, and the probability of as many by chance."""
+    missing = [fault for fault in sample.faults_by_path[path] if fault.fault == "missing" and fault.gold_pointer]
+    if not path.endswith("/*") or not missing:
+        return None
+    weak: defaultdict[tuple[int, str], set[int]] = defaultdict(set)
+    for document, gold, _ in sample.weak_pairs(path):
+        around, _, token = gold.rpartition("/")
+        weak[document, around].add(int(token) if token.isdecimal() else -1)
+    spurious = _spurious(sample, path)
+    tails, observed, expected = [], 0, np.ones(1)
+    for (document, pointer), members in _by_list(missing).items():
+        items = value_at(sample.pairs[document].gold, pointer)
+        positions = {int((fault.gold_pointer or "").rpartition("/")[2]): fault for fault in members}
+        if not isinstance(items, list) or len(positions) >= len(items):
+            continue
+        size, number = len(items), len(positions)
+        others = spurious[document] if number * len(spurious[document]) <= MAX_COMPARED else ()
+        if any(_nearly(_leaves(items[at]), other) for at in positions for other in others):
+            continue
+        if (document, pointer) not in weak:
+            observed += sum(at >= size - number for at in positions)
+            expected = np.convolve(expected, _among_last(size, number))
+        start = size
+        while start - 1 in positions or start - 1 in weak[document, pointer]:
+            start -= 1
+        faults = [positions[at] for at in range(start, size) if at in positions]
+        holder = sample.place(members[0])[-2][1]
+        if faults and start > 0 and holder is not None:
+            tails.append(_Tail(document, _tokens(holder), items[start:], faults))
+    return (tails, float(expected[observed:].sum())) if tails else None
+
+
+def _by_list(faults: Sequence[SampleFault]) -> Mapping[tuple[int, str], list[SampleFault]]:
+    """Return gold items by the document and the pointer of their list."""
+    lists: defaultdict[tuple[int, str], list[SampleFault]] = defaultdict(list)
+    for fault in faults:
+        around, _, token = (fault.gold_pointer or "").rpartition("/")
+        if token.isdecimal():
+            lists[fault.document, around].append(fault)
+    return lists
+
+
+def _spurious(sample: Sample, path: str) -> Mapping[int, Sequence[_Leaves]]:
+    """Return the spurious items of a path, by document."""
+    items: defaultdict[int, list[_Leaves]] = defaultdict(list)
+    for fault in sample.faults_by_path.get(path, ()):
+        if fault.fault == "spurious":
+            items[fault.document].append(_leaves(fault.predicted))
+    return items
+
+
+def _as_good(sample: Sample, path: str, tails: Sequence[_Tail]) -> Iterator[tuple[int, Sequence[str], list[Json]]]:
+    """Yield so many of the last items that the lists are as good with them as without them in gold.
+
+    Each is a document, the tokens of the predicted list, and the items to add.
+    """
+    gold, predicted, quality = sample.item_masses(path)
+    size = sum(len(tail.items) for tail in tails)
+    f1q = 2.0 * quality / max(1.0, gold - size + predicted)
+    number = round((f1q * (gold + predicted) - 2.0 * quality) / (2.0 - f1q))
+    first = 0
+    for tail in tails:
+        chosen = [
+            at for at in range(len(tail.items)) if (first + at + 1) * number // size > (first + at) * number // size
+        ]
+        yield tail.document, tail.holder, [tail.items[at] for at in chosen]
+        first += len(tail.items)
+
+
+@cache
+def _among_last(size: int, number: int) -> Floats:
+    """Return the probabilities of 0, 1, ... of the last `number` items among `number` random ones of `size`."""
+    from scipy.stats import hypergeom  # noqa: PLC0415  (loads slowly)
+
+    probabilities: Floats = hypergeom.pmf(np.arange(number + 1), size, number, number)
+    return probabilities
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _With:
+    """Adds missing items of gold to the ends of lists: what the score would be if they were there.
+
+    Attributes:
+        added: For each document, the tokens of the predicted lists, and the items.
+    """
+
+    added: Mapping[int, Sequence[tuple[Sequence[str], Json]]]
+
+    def correct(self, at: int, predicted: Json) -> Json:
+        """Return the corrected prediction of a document."""
+        root = copy.deepcopy(predicted)
+        for tokens, item in self.added.get(at, ()):
+            items = _inside(root, tokens)
+            if isinstance(items, list):
+                items.append(copy.deepcopy(item))
+        return root
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (on_another_level, repeated, truncated)
 """The detectors of this module."""

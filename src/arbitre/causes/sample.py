@@ -12,10 +12,12 @@ import numpy as np
 
 from arbitre.causes.changes import Correction, OverlayChange
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
-from arbitre.comparison.levels import of_nodes
+from arbitre.comparison.levels import NONE, at_path, of_nodes
+from arbitre.comparison.node_tree import NodeTree
 from arbitre.corpus.chance import chance_comparisons, sample_pairs
 from arbitre.corpus.worker import compare_pairs
 from arbitre.diagnosis.faults import find_faults
+from arbitre.diagnosis.joins import WEAK
 from arbitre.diagnosis.moved_chance import ValueFrequencies, base_chance
 from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
 from arbitre.errors import ArbitreError
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.causes.changes import Change
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.faults import FaultResults
+    from arbitre.diagnosis.taxonomy import Taxonomy
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -181,6 +184,60 @@ class Sample:
         for fault in self.faults:
             groups[fault.path].append(fault)
         return dict(groups)
+
+    def predicted_path(self, fault: SampleFault) -> str | None:
+        """Return the wildcard path of the predicted value of a fault; None if there is none."""
+        taxonomy, (_, node) = self._nodes(fault)
+        return None if node == NONE else taxonomy.paths[taxonomy.path[node]]
+
+    def place(self, fault: SampleFault) -> list[tuple[int | str, str | None]]:
+        """Return the path from the root to the gold value of a fault.
+
+        Each token comes with the JSON Pointer, in the prediction, of the partner of the gold value up to this token;
+        None if it has no partner. The token of the root is "".
+        """
+        taxonomy, (node, _) = self._nodes(fault)
+        tree, steps = NodeTree.of(taxonomy.levels), []
+        while node != NONE:
+            level, at = tree.place(node)
+            if not level.inner:
+                steps.append((level.source.tokens_of(level.left[at : at + 1])[0], tree.pointer(node, gold=False)))
+            node = int(level.parent[at])
+        return steps[::-1]
+
+    def weak_pairs(self, path: str) -> Iterator[tuple[int, str, str]]:
+        """Yield the matched items of a path that are not close; of objects and lists, those with little in common.
+
+        Each is the document, and the JSON Pointers of the items in gold and in the prediction.
+        """
+        for first, _, levels in self._parts:
+            tree = NodeTree.of(levels)
+            for level in at_path(levels, path):
+                weak = level.paired & (level.quality < (self.plan.close if level.leaf else WEAK)) & (not level.inner)
+                for at in weak.nonzero()[0].tolist():
+                    gold, predicted = (tree.pointer(level.first + at, gold=side) or "" for side in (True, False))
+                    yield first + int(level.document[at]), gold, predicted
+
+    def item_masses(self, path: str) -> tuple[float, float, float]:
+        """Return the numbers of gold and predicted items of a path, and the sum of the qualities of their pairs."""
+        gold = predicted = quality = 0.0
+        for _, _, levels in self._parts:
+            for level in at_path(levels, path):
+                if not level.inner:
+                    masks = level.node_masks()
+                    gold, predicted = gold + float(masks[0].sum()), predicted + float(masks[1].sum())
+                    quality += float(level.quality[masks[2]].sum())
+        return gold, predicted, quality
+
+    def _nodes(self, fault: SampleFault) -> tuple[Taxonomy, tuple[int, int]]:
+        """Return the compared nodes around a fault, and its gold node and predicted node, or NONE."""
+        number = fault.number
+        for _, results in self._results:
+            if number < len(results.rows):
+                gold, predicted = results.rows.nodes[number].tolist()
+                return results.taxonomy, (gold, predicted)
+            number -= len(results.rows)
+        raise IndexError(fault.number)
 
     @cached_property
     def leaves(self) -> Mapping[str, Sequence[LeafPair]]:

@@ -230,7 +230,7 @@ class _Search:
                 names = level.texts()
                 texts: dict[tuple[str, int], str] = {}
                 for place, value in zip(at.tolist(), level.source.values_of(rows[at]), strict=True):
-                    leaf, form = level.first + place, _form(value)
+                    leaf, form = level.first + place, value_form(value)
                     weight = self._weights[leaf] = min(MAX_WEIGHT, -math.log(base_chance(value)))
                     node, own = int(side[leaf]), contents[int(document[leaf])]
                     while node != NONE:
@@ -391,10 +391,10 @@ class _Search:
         return every[0], share
 
 
-def _form(value: Json) -> Hashable:
+def value_form(value: Json) -> Hashable:
     """Return the form in which values in different places are compared: case, spaces and text or number do not count.
 
-    >>> _form("Jean  PAUL"), _form(12.0), _form("12"), _form(True)
+    >>> value_form("Jean  PAUL"), value_form(12.0), value_form("12"), value_form(True)
     ('jean paul', '12', '12', 'true')
     """
     if isinstance(value, float) and value.is_integer():
