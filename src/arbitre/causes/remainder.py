@@ -1,52 +1,209 @@
-"""The kinds of the faults that no change repairs."""
+"""The kinds of the faults that no change repairs: faults that look alike, without one explanation for all."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from arbitre.causes.changes import declared_normalizers, site_at
+from arbitre.comparison.cause import KINDS, Cause
+from arbitre.diagnosis.evidence import SourceText, searchable_values
 from arbitre.distances import catalogue
+from arbitre.distances.edit import changed_characters
+from arbitre.normalizers import normalize
 from arbitre.paths import parse
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, Json, canonical, kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from arbitre.causes.sample import Sample, SampleFault
-    from arbitre.values import Json
+    from arbitre.inputs.source_texts import SourceTexts
+    from arbitre.normalizers import Normalizer
 
 NEAR: Final = 0.7
 """Minimum similarity of two texts that are nearly equal: 1 - edits / length of the longer text."""
 
-_LEVENSHTEIN: Final = catalogue.build("levenshtein")
+MIN_DIGITS: Final = 4
+"""Minimum number of characters of numbers that resemble each other."""
 
 MIN_PART: Final = 3
-"""Minimum number of characters of a text that is part of another."""
+"""Minimum number of characters of texts that resemble each other."""
+
+MAX_CONFUSIONS: Final = 20
+"""Maximum number of pairs of confused characters."""
+
+IN_SOURCE: Final = 0.5
+"""Minimum share of the texts and numbers of a fault that the source text contains, if it counts as in the source."""
+
+_LEVENSHTEIN: Final = catalogue.build("levenshtein")
 
 
-def remaining_kind(_sample: Sample, fault: SampleFault) -> str:
-    """Return the kind of a fault."""
-    if fault.fault in {"split", "merged"}:
-        return fault.fault
-    if fault.fault == "moved":
-        return _moved(fault)
-    if fault.gold is ABSENT:
-        return "hallucination"
-    if fault.predicted is ABSENT:
-        return "omission"
-    return _wrong(fault.gold, fault.predicted)
+def remaining_causes(sample: Sample, texts: SourceTexts | None = None) -> Iterator[Cause]:
+    """Yield the remaining faults by kind, with the gain of correcting them; kinds with few faults are taken together.
+
+    Args:
+        sample: The documents after all changes.
+        texts: The texts that were given to the model; None if there are none.
+    """
+    similarity = Similarity(sample)
+    groups: defaultdict[str, list[SampleFault]] = defaultdict(list)
+    for fault in sample.faults:
+        groups[similarity.kind_of(fault)].append(fault)
+    few = {kind: len(faults) for kind, faults in groups.items() if not sample.suffices(faults)}
+    for kind in few:
+        groups["other"] += groups.pop(kind)
+    names = sorted(filter(groups.get, groups), key=list(KINDS).index)
+    gains = sample.group_gains(
+        {fault.number: at for at, kind in enumerate(names) for fault in groups[kind]}, len(names)
+    )
+    in_source = SourceSearch(sample, texts)
+    for kind, gain in zip(names, gains, strict=True):
+        faults = sorted(groups[kind], key=lambda fault: (-fault.lost, fault.number))
+        detail: Mapping[str, Json] = {}
+        advice = KINDS[kind].advice
+        if kind == "near":
+            detail = {"confusions": similarity.confusions(faults)}
+        elif kind == "other":
+            detail = {"kinds": dict(sorted(few.items(), key=lambda item: (-item[1], item[0])))}
+        elif kind in ("omission", "hallucination") and (found := in_source.counts(faults)):
+            detail, advice = found, _source_advice(kind, **found)
+        yield Cause(
+            kind,
+            "prediction",
+            tuple(dict.fromkeys(fault.path for fault in faults)),
+            len(faults),
+            sum(fault.lost for fault in faults) / sample.mass if sample.mass else 0.0,
+            gain,
+            None,
+            sample.examples(faults),
+            sample.ids_of(faults),
+            advice,
+            detail=detail,
+        )
+
+
+class Similarity:
+    """How wrong values resemble gold, after the normalisers of their paths.
+
+    Attributes:
+        sample: The documents.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        self._normalizers: dict[str, tuple[Normalizer, ...]] = {}
+
+    def kind_of(self, fault: SampleFault) -> str:
+        """Return the kind of a fault."""
+        if fault.fault in {"split", "merged"}:
+            return fault.fault
+        if fault.fault == "moved":
+            return _moved(fault)
+        if fault.gold is ABSENT:
+            return "hallucination"
+        if fault.predicted is ABSENT:
+            return "omission"
+        return resemblance(*self._normal(fault))
+
+    def confusions(self, faults: Sequence[SampleFault]) -> list[Json]:
+        """Return the characters that differ in nearly equal values: in gold, in the prediction, and how often."""
+        counts = Counter(pair for fault in faults for pair in changed_characters(*map(str, self._normal(fault))))
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return [[*pair, number] for pair, number in ranked[:MAX_CONFUSIONS]]
+
+    def _normal(self, fault: SampleFault) -> tuple[Json, Json]:
+        """Return both values after the normalisers of the path."""
+        if fault.path not in self._normalizers:
+            site = site_at(self.sample.plan, fault.path)
+            self._normalizers[fault.path] = () if site is None else declared_normalizers(site)
+        used = self._normalizers[fault.path]
+        return normalize(used, fault.gold), normalize(used, fault.predicted)
 
 
 def _moved(fault: SampleFault) -> str:
     """Return what moved: an object, or a value to another entry or to another field."""
     if isinstance(fault.gold, dict):
         return "moved-object"
-    gold, predicted = parse(fault.gold_pointer or ""), parse(fault.predicted_pointer or "")
-    return "moved-value" if [*map(str, gold)][-1:] == [*map(str, predicted)][-1:] or not gold else "other-field"
+    gold, predicted = (
+        [token for token in map(str, parse(pointer or "")) if not token.isdecimal()][-1:]
+        for pointer in (fault.gold_pointer, fault.predicted_pointer)
+    )
+    return "moved-value" if gold == predicted else "other-field"
 
 
-def _wrong(gold: Json, predicted: Json) -> str:
-    """Return how a wrong value resembles gold."""
-    if isinstance(gold, str) and isinstance(predicted, str):
-        if min(len(gold), len(predicted)) >= MIN_PART and (gold in predicted or predicted in gold):
+def resemblance(gold: Json, predicted: Json) -> str:
+    """Return how a wrong value resembles gold: "part-of", "near" or "unrelated".
+
+    >>> resemblance("Louis Barthou", "Barthou"), resemblance("Barthou", "Barthon"), resemblance(1918, 1978)
+    ('part-of', 'near', 'near')
+    >>> resemblance([1, 2], [2]), resemblance([1, 2], [2, 3]), resemblance([1], [2]), resemblance(1, 2)
+    ('part-of', 'near', 'unrelated', 'unrelated')
+    """
+    if not (kind_of(gold).scalar and kind_of(predicted).scalar):
+        sets = _members(gold), _members(predicted)
+        if sets[0] <= sets[1] or sets[0] >= sets[1]:
             return "part-of"
-        if 1.0 - _LEVENSHTEIN(gold, predicted) >= NEAR:
-            return "near"
+        return "near" if sets[0] & sets[1] else "unrelated"
+    if all(isinstance(value, (str, int, float)) and not isinstance(value, bool) for value in (gold, predicted)):
+        texts = isinstance(gold, str) and isinstance(predicted, str)
+        short, long = sorted((str(gold), str(predicted)), key=len)
+        return _resemblance_of_texts(short, long, MIN_PART if texts else MIN_DIGITS)
     return "unrelated"
+
+
+def _resemblance_of_texts(short: str, long: str, min_length: int) -> str:
+    """Return how two texts or numbers resemble each other; whole words are a part, also of a nearly equal text."""
+    if len(short) < min_length:
+        return "unrelated"
+    if short != long and re.search(rf"(?<!\w){re.escape(short)}(?!\w)", long):
+        return "part-of"
+    if 1.0 - _LEVENSHTEIN(short, long) >= NEAR:
+        return "near"
+    return "part-of" if short in long else "unrelated"
+
+
+def _members(value: Json) -> Counter[object]:
+    """Return what a list or an object contains; a single value is a list of one."""
+    if isinstance(value, dict):
+        return Counter((key, canonical(inner)) for key, inner in value.items())
+    return Counter(map(canonical, value if isinstance(value, list) else [value]))
+
+
+class SourceSearch:
+    """Whether the values of faults occur in the texts that were given to the model."""
+
+    def __init__(self, sample: Sample, texts: SourceTexts | None) -> None:
+        self._sample = sample
+        self._texts = texts
+        self._read: dict[int, SourceText | None] = {}
+
+    def counts(self, faults: Sequence[SampleFault]) -> dict[str, int]:
+        """Return the numbers of faults whose values are in the text, and are not; nothing if none was searched."""
+        counts = Counter(present for fault in faults for present in self._present(fault))
+        return {"in_source": counts[True], "not_in_source": counts[False]} if counts else {}
+
+    def _present(self, fault: SampleFault) -> Iterator[bool]:
+        text = self._text(fault.document)
+        value = fault.predicted if fault.gold is ABSENT else fault.gold
+        found = [] if text is None else [leaf in text for _, leaf in searchable_values(fault.path, value)]
+        if found:
+            yield sum(found) / len(found) >= IN_SOURCE
+
+    def _text(self, document: int) -> SourceText | None:
+        if document not in self._read:
+            pair = self._sample.pairs[document]
+            text = None if self._texts is None else self._texts.read(pair.id, pair.run)
+            self._read[document] = None if text is None else SourceText(text)
+        return self._read[document]
+
+
+def _source_advice(kind: str, in_source: int, not_in_source: int) -> str:
+    """Return what to do about missing or spurious values whose source text is known."""
+    share = f"{in_source} of {in_source + not_in_source} are in the source text"
+    if kind == "omission":
+        todo = "ask for all values" if in_source >= not_in_source else "check the OCR: the model cannot know the others"
+    else:
+        todo = "define what to extract" if in_source >= not_in_source else "ask for values of the source text only"
+    return f"{todo[0].upper()}{todo[1:]}; {share}." if ":" not in todo else f"{share}; {todo}."

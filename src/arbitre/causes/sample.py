@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from arbitre.causes.changes import Correction, OverlayChange
+from arbitre.comparison.cause import CauseExample
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.comparison.levels import NONE, at_path, of_nodes
 from arbitre.comparison.node_tree import NodeTree
@@ -41,6 +42,16 @@ CHANCE_COMPARISONS: Final = 24
 
 BATCH: Final = 32
 """Number of documents compared at once."""
+
+
+MIN_FAULTS: Final = 5
+"""Minimum number of faults of a cause."""
+
+MIN_DOCUMENTS: Final = 3
+"""Minimum number of documents of a cause; corpora with fewer documents need neither this nor `MIN_FAULTS`."""
+
+EXAMPLES: Final = 3
+"""Number of examples of a cause."""
 
 
 class SampleFault(NamedTuple):
@@ -282,6 +293,29 @@ class Sample:
             start += len(results.rows)
         gains: list[float] = f1q_gain(self.tallies.sum(axis=0), total).tolist()
         return gains
+
+    def suffices(self, faults: Sequence[SampleFault]) -> bool:
+        """Return whether there are enough faults in enough documents for a cause."""
+        if self.size < MIN_DOCUMENTS:
+            return bool(faults)
+        return len(faults) >= MIN_FAULTS and self.ids_of(faults) >= MIN_DOCUMENTS
+
+    def examples(self, faults: Sequence[SampleFault]) -> tuple[CauseExample, ...]:
+        """Return examples of a cause, from different documents if possible."""
+        first = {fault.document: fault.number for fault in reversed(faults)}  # the first of each document
+        chosen = sorted(faults, key=lambda fault: first[fault.document] != fault.number)[:EXAMPLES]
+        return tuple(
+            CauseExample(
+                self.pairs[fault.document].id,
+                self.pairs[fault.document].run,
+                fault.path,
+                fault.gold_pointer,
+                fault.predicted_pointer,
+                fault.gold,
+                fault.predicted,
+            )
+            for fault in chosen
+        )
 
     def trial(self, change: Change) -> Trial | None:
         """Make a change, and compare the documents that it concerns; None if it cannot be made.

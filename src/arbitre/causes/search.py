@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes import absent, fields, items, keys, mappings, notations, root
 from arbitre.causes.changes import OverlayChange
-from arbitre.causes.remainder import remaining_kind
-from arbitre.causes.sample import Sample
-from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis, CauseExample
+from arbitre.causes.remainder import remaining_causes
+from arbitre.causes.sample import MIN_DOCUMENTS, Sample
+from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
 from arbitre.engine import count_calls
 
 if TYPE_CHECKING:
@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 
     from arbitre.causes.proposal import Detector, Proposal
     from arbitre.causes.sample import SampleFault, Trial
-    from arbitre.comparison.cause import Side
     from arbitre.inputs.records import Pair
+    from arbitre.inputs.source_texts import SourceTexts
     from arbitre.schema.plan import Plan
-
-MIN_FAULTS: Final = 5
-"""Minimum number of faults of a cause."""
-
-MIN_DOCUMENTS: Final = 3
-"""Minimum number of documents of a cause; corpora with fewer documents need neither this nor `MIN_FAULTS`."""
 
 SIGNIFICANCE: Final = 0.01
 """Maximum p-value of a cause, divided by the number of explanations that are tried."""
@@ -41,9 +35,6 @@ MIN_GAIN: Final = 1e-6
 
 ROUNDS: Final = 3
 """Maximum number of times that the detectors of a phase run, as changes can uncover further causes."""
-
-EXAMPLES: Final = 3
-"""Number of examples of a cause."""
 
 
 def phases() -> tuple[tuple[Detector, ...], ...]:
@@ -128,7 +119,7 @@ class Search:
         trials: dict[int, Trial] = {}
         alone: dict[int, float] = {}
         for number, proposal in enumerate(proposals):
-            if proposal.p <= limit and self._sufficient([sample.faults[fault] for fault in proposal.faults]):
+            if proposal.p <= limit and sample.suffices([sample.faults[fault] for fault in proposal.faults]):
                 trial = self._trial(proposal)
                 if trial is not None and (gain := trial.f1q - sample.f1q) > MIN_GAIN:
                     alone[number], trials[number] = gain, trial
@@ -145,7 +136,7 @@ class Search:
                     heapq.heappush(waiting, (before - again.f1q, number, accepted))
                 continue
             faults = tuple(sample.faults[fault] for fault in proposal.faults if fault not in explained)
-            if self._sufficient(faults):
+            if sample.suffices(faults):
                 trial = trials[number]
                 self.found.append(Found(proposal, alone[number], trial.f1q - before, faults, sample))
                 self.sample = self.sample.after(trial)
@@ -162,17 +153,12 @@ class Search:
             self.trials_left -= 1
         return self.sample.trial(proposal.change)
 
-    def _sufficient(self, faults: Sequence[SampleFault]) -> bool:
-        """Return whether there are enough faults in enough documents."""
-        if self.sample.size < MIN_DOCUMENTS:
-            return bool(faults)
-        return len(faults) >= MIN_FAULTS and self.sample.ids_of(faults) >= MIN_DOCUMENTS
-
 
 def find_causes(
     plan: Plan,
     pairs: Sequence[Pair],
     total: int | None = None,
+    texts: SourceTexts | None = None,
 ) -> CauseAnalysis:
     """Find the causes of the faults of documents.
 
@@ -180,11 +166,12 @@ def find_causes(
         plan: The compiled schema.
         pairs: The documents to examine.
         total: Number of documents of the corpus; by default, that of `pairs`.
+        texts: The texts that were given to the model; None if there are none.
     """
     search = Search.of(plan, pairs)
     start = search.start
     causes = [cause_of(found) for found in search.found]
-    causes += _remaining(search.sample)
+    causes += remaining_causes(search.sample, texts)
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
     f1q = start.f1q if start.mass else None
@@ -217,7 +204,7 @@ def cause_of(found: Found) -> Cause:
         found.cost,
         found.gain,
         None if change is None else dict(change),
-        _examples(sample, found.faults),
+        sample.examples(found.faults),
         sample.ids_of(found.faults),
         proposal.advice or KINDS[proposal.kind].advice,
         chance_gain,
@@ -240,51 +227,3 @@ def _by_chance(found: Found) -> tuple[float | None, bool]:
         for score, chance in ((sample.f1q, before), (sample.f1q + found.gain, after))
     ]
     return after - before, corrected[1] <= corrected[0]
-
-
-def _examples(sample: Sample, faults: Sequence[SampleFault]) -> tuple[CauseExample, ...]:
-    """Return examples from different documents, if possible."""
-    first = {fault.document: fault.number for fault in reversed(faults)}  # the first of each document
-    chosen = sorted(faults, key=lambda fault: first[fault.document] != fault.number)[:EXAMPLES]
-    return tuple(
-        CauseExample(
-            sample.pairs[fault.document].id,
-            sample.pairs[fault.document].run,
-            fault.path,
-            fault.gold_pointer,
-            fault.predicted_pointer,
-            fault.gold,
-            fault.predicted,
-        )
-        for fault in chosen
-    )
-
-
-# The faults that no change repairs.
-
-
-def _remaining(sample: Sample) -> Iterator[Cause]:
-    """Yield the faults that look alike, with the gain of correcting them."""
-    kinds = [remaining_kind(sample, fault) for fault in sample.faults]
-    large = {kind for kind in dict.fromkeys(kinds) if _large(sample, kind, kinds)}
-    names = sorted({kind if kind in large else "other" for kind in kinds}, key=list(KINDS).index)
-    groups = {number: names.index(kind if kind in large else "other") for number, kind in enumerate(kinds)}
-    gains = sample.group_gains(groups, len(names))
-    size = sample.mass
-    for at, kind in enumerate(names):
-        faults = sorted(
-            (fault for fault in sample.faults if groups[fault.number] == at), key=lambda one: (-one.lost, one.number)
-        )
-        cost = sum(fault.lost for fault in faults) / size if size else 0.0
-        paths = tuple(dict.fromkeys(fault.path for fault in faults))
-        documents = sample.ids_of(faults)
-        side: Side = "prediction"
-        todo = KINDS[kind].advice
-        examples = _examples(sample, faults)
-        yield Cause(kind, side, paths, len(faults), cost, gains[at], None, examples, documents, todo)
-
-
-def _large(sample: Sample, kind: str, kinds: Sequence[str]) -> bool:
-    documents = sample.ids_of(sample.faults[number] for number, other in enumerate(kinds) if other == kind)
-    few = sample.size < MIN_DOCUMENTS
-    return few or (kinds.count(kind) >= MIN_FAULTS and documents >= MIN_DOCUMENTS)

@@ -308,6 +308,26 @@ def contains_nearly(part: str, text: str, similarity: float) -> bool:
     return fuzz.partial_ratio(part, text, score_cutoff=100.0 * similarity) > 0.0
 
 
+def changed_characters(gold: str, predicted: str) -> list[tuple[str, str]]:
+    """Return the characters that differ in an alignment of two texts with the fewest edits; "" for none.
+
+    >>> changed_characters("modern", "rnodem"), changed_characters("Élie", "Elies")
+    ([('m', 'rn'), ('rn', 'm')], [('É', 'E'), ('', 's')])
+    """
+    changes: list[tuple[str, str]] = []
+    equal = True
+    for edit in Levenshtein.opcodes(gold, predicted):
+        sides = gold[edit.src_start : edit.src_end], predicted[edit.dest_start : edit.dest_end]
+        if edit.tag == "equal":
+            equal = True
+        elif equal:
+            changes.append(sides)
+            equal = False
+        else:  # edits without an equal character between them
+            changes[-1] = changes[-1][0] + sides[0], changes[-1][1] + sides[1]
+    return changes
+
+
 # Matching blocks, computed by cydifflib.
 
 

@@ -311,9 +311,13 @@ class EvaluationJob:
 
     def fault_table(self, dialect: CsvDialect = STANDARD) -> FaultTableObserver:
         """Return the observer of the faults. Raises DataError if the source texts cannot be listed."""
-        source = self.options.source
-        texts = None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
+        texts = self.source_texts()
         return FaultTableObserver(self.plan, dialect, self.options.out is not None, texts, self._usual_values())
+
+    def source_texts(self) -> SourceTexts | None:
+        """Return the texts that were given to the model, if any. Raises DataError if they cannot be listed."""
+        source = self.options.source
+        return None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
 
     def _flat_comparison(self, totals: FlatTotals) -> FlatComparison:
         """Return the flat comparison, with the solidarity by chance from a sample of the documents."""
@@ -491,7 +495,7 @@ class DocumentDetails(SavedDetails):
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
         documents, most = self.job.documents, MAX_DIAGNOSED if self.job.options.diagnose else QUICKLY_DIAGNOSED
-        return find_causes(self.job.plan, diagnosed(documents, most), len(documents))
+        return find_causes(self.job.plan, diagnosed(documents, most), len(documents), self.job.source_texts())
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by.
