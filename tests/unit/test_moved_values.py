@@ -290,3 +290,13 @@ def test_doubtful_alignments_of_a_corpus_are_listed_with_their_documents(tmp_pat
     assert evaluation.notes[0].startswith("6 alignments are doubtful. In page_1, gold item /0 is matched with /2")
     assert arbitre.load(tmp_path / "out").diagnosis == diagnosis
     assert "Doubtful alignments (6)" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_very_long_texts_can_move():
+    long = "".join(chr(97 + (at * 7) % 26) for at in range(2000))
+    schema = {"type": "array", "items": {"type": "object", "properties": {"text": {"type": "string"}}}}
+    gold = [{"text": long}, {"text": long[::-1]}]
+    comparison = Comparator(schema).compare(
+        gold=gold, predicted=[{"text": "a"}, {"text": "b", "other": [{"text": long}]}]
+    )
+    assert comparison.diagnosis.faults

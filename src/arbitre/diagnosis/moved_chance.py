@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -31,6 +32,8 @@ DIGIT: Final = 0.1
 """Probability that a digit of a number agrees."""
 OTHER: Final = 0.5
 """Probability that a Boolean or another short value agrees."""
+LEAST: Final = sys.float_info.min
+"""Probability that a text of any length agrees, at least, so that its logarithm is finite."""
 NEAR: Final = 0.5
 """Share of the characters of a text that carry evidence if two texts are only nearly equal."""
 
@@ -46,7 +49,8 @@ def base_chance(value: Json, *, near: bool = False) -> float:
     if isinstance(value, (int, float)):
         digits = "".join(map(str, Decimal(str(value)).as_tuple().digits)).strip("0")
         return float(DIGIT ** len(digits))
-    return float(LETTER ** (len(value if isinstance(value, str) else str(value)) * (NEAR if near else 1.0)))
+    characters = len(value if isinstance(value, str) else str(value)) * (NEAR if near else 1.0)
+    return max(LEAST, float(LETTER**characters))
 
 
 class ValueCounts:
