@@ -14,7 +14,7 @@ from arbitre.catalogue import Catalogue
 from arbitre.comparison import html_repr as html
 from arbitre.distances import DistanceCatalogue
 from arbitre.distances import catalogue as builtin
-from arbitre.engine import compare_batch, count_calls, item_costs
+from arbitre.engine import compare_batch, count_calls, item_costs, item_margins
 from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError, SchemaError
 from arbitre.inputs.records import Pair, readable
@@ -324,6 +324,7 @@ class Comparator:
             close=self.plan.close,
             schema=self.plan.root,
             item_costs=item_costs,
+            item_margins=item_margins,
             rematched=rematched,
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),

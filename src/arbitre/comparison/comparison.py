@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from arbitre.paths import Path
     from arbitre.schema.loading.load_schema import Subschema
 
+    _Margins = Callable[[Level, int, Sequence[tuple[int, int]]], Sequence[float | None]]
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Comparison:
@@ -58,6 +60,8 @@ class Comparison:
     schema: Subschema | None = None
     item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
     """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
+    item_margins: _Margins | None = None
+    """Computes the margins of the matched items of a pair of lists; None if the comparison was read from JSON."""
     format_assertion: bool = False
     diagnose: Callable[[], Diagnosis] | None = None
     """Function that computes `diagnosis` once and returns it; None if there is none."""
@@ -197,6 +201,12 @@ class Comparison:
         missing, spurious = (tuple(sorted(unmatched.keys() - own)) for unmatched, own in zip(lone, met, strict=True))
         sizes = gold_size, predicted_size
         level, at = node_tree.place(next(iter(lists)))
+        if self.item_margins is not None:
+            margins = cache(
+                partial(_margins, self.item_margins, level, at, [(pair.gold, pair.predicted) for pair in pairs])
+            )
+            for pair in pairs:
+                pair._margins = margins  # noqa: SLF001  (computed for all pairs together)
         costs = None if self.item_costs is None else partial(self.item_costs, level, at, sizes)
         return Alignment(tuple(pairs), missing, spurious, sizes, lone, costs)
 
@@ -370,6 +380,13 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
+
+
+def _margins(
+    compute: _Margins, level: Level, at: int, pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], float | None]:
+    """Return the margin of each pair of positions."""
+    return dict(zip(pairs, compute(level, at, pairs), strict=True))
 
 
 def _call(again: Callable[[], Comparison]) -> Comparison:

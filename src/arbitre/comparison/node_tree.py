@@ -6,7 +6,7 @@ import enum
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -199,16 +199,47 @@ def kind_name(kind: int) -> str | None:
 # Results for single nodes.
 
 
-class Match(NamedTuple):
-    """A matched pair of items: their positions in the two lists, and the mass and quality (in [0, 1]) of the pair.
-
-    The mass is 1 in an assignment. In a transport plan, an item may have several partners.
-    """
+class _MatchedItems(NamedTuple):
+    """The fields of `Match`."""
 
     gold: int
     predicted: int
     mass: float
     quality: float
+
+
+class Match(_MatchedItems):
+    """A matched pair of items: their positions in the two lists, and the mass and quality (in [0, 1]) of the pair.
+
+    The mass is 1 in an assignment. In a transport plan, an item may have several partners.
+    """
+
+    _margins: Callable[[], Mapping[tuple[int, int], float | None]] | None = None
+    """Computes the margins of all pairs of the lists once; None if the comparison was read from JSON."""
+
+    @property
+    def margin(self) -> float | None:
+        """How much the sum of the qualities of all pairs decreases if this pair is forbidden, at least 0.
+
+        0 means that another matching is as good. Exchanging equal items does not change the result, so it does not
+        count as another matching. None if the matching is not optimal by quality: for all matchings except `hungarian`,
+        and for items at positions of `prefixItems`.
+
+        On first access, the qualities of all pairs of the two lists are computed.
+
+        Raises:
+            DataError: The comparison was read from JSON.
+        """
+        if self._margins is None:
+            raise DataError.of(
+                "The margins of pairs are not available",
+                hint="A comparison that was read from JSON cannot compute margins. Compare the documents again.",
+            )
+        return self._margins()[self.gold, self.predicted]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields; the margin is not available afterwards."""
+        return Match, tuple(self)
 
 
 @dataclass(frozen=True)

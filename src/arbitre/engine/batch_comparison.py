@@ -11,10 +11,12 @@ from arbitre.distances.base import base_pool
 from arbitre.distances.custom import CHEAPER, MemoPool
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descendants, leaf_columns
+from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
 from arbitre.errors import FunctionError, SolverError
+from arbitre.matching.assignment import margins
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT, Json
 
@@ -184,6 +186,36 @@ def item_costs(level: Level, at: int, shape: tuple[int, int]) -> Floats:
                 cells = np.ix_(*(np.array(items.tokens_of(rows), dtype=np.intp) for rows in (gold, predicted)))
                 costs[cells] = 1.0 - pairwise_qualities(items, gold, predicted)
     return costs
+
+
+def item_margins(level: Level, at: int, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+    """Return how much quality the matching of a pair of lists loses if each pair of items is forbidden.
+
+    Args:
+        level: A level that `BatchResult.levels` built.
+        at: Position of the pair of lists in the level.
+        pairs: Positions of the matched items in the gold list and in the predicted list.
+
+    Returns:
+        The margins, see `arbitre.matching.assignment.margins`; None for items at positions of `prefixItems`, and for
+        all pairs if the matching is not optimal.
+    """
+    column = level.source
+    if not isinstance(column, ListColumn) or column.items is None or not column.matched_optimally:
+        return [None] * len(pairs)
+    left, right = (column.slices[0].below(rows[at : at + 1])[1] for rows in (level.left, level.right))
+    places = [{int(token): place for place, token in enumerate(column.items.tokens_of(rows))} for rows in (left, right)]
+    found = [(places[0].get(gold), places[1].get(predicted)) for gold, predicted in pairs]
+    matched = [number for number, pair in enumerate(found) if None not in pair]
+    codes, chosen = row_codes(column.items), np.array([found[number] for number in matched], dtype=np.intp)
+    lost = margins(
+        pairwise_qualities(column.items, left, right),
+        *chosen.reshape(-1, 2).T,
+        classes=(codes[left], codes[right]),
+        gate=column.matcher.gate,
+    )
+    by_number = dict(zip(matched, lost.tolist(), strict=True))
+    return [by_number.get(number) for number in range(len(pairs))]
 
 
 def _at_document(documents: Indices, compute: Callable[[], T]) -> T:
