@@ -13,6 +13,7 @@ Identifiers are never partly right: one wrong digit identifies another book or a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from arbitre.distances.edit import YUJIAN_BO
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from arbitre.distances.base import Pool
 
@@ -165,3 +166,93 @@ GRADED_URI: Final = Distance(
     "uri", _TEXT, Facts(separating=False, witness=_URI_WITNESS), _graded_uris, options={"graded": True}
 )
 """`yujian-bo` of the URIs in their normal form (see `normal_uri`): a pseudo-metric."""
+
+
+# The kind of the identifiers of a field.
+
+
+MIN_IDENTIFIERS: Final = 5
+"""Minimum number of different identifiers."""
+
+MIN_SHARE: Final = 0.9
+"""Minimum share of the texts that are identifiers, and of those that occur once."""
+
+_CODE: Final = re.compile(r"(?=.*[0-9])[A-Za-z0-9](?:[A-Za-z0-9._:/#-]{2,}[A-Za-z0-9])")
+_QUANTITY: Final = re.compile(r"[0-9]+(?:[.,:/-][0-9]+)*[a-z°%]{0,3}", re.IGNORECASE)
+_LONG_NUMBER: Final = re.compile("[0-9]{6,}")
+_RUNS: Final = re.compile("([A-Za-z]+)|([0-9]+)")
+
+
+def _is_isbn(text: str) -> bool:
+    digits = canonical_isbn(text)
+    if not re.fullmatch("97[89][0-9]{10}", digits):
+        return False
+    return sum(weight * int(digit) for weight, digit in zip((1, 3) * 7, digits, strict=False)) % 10 == 0
+
+
+def _is_iban(text: str) -> bool:
+    code = canonical_iban(text)
+    if not re.fullmatch("[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", code):
+        return False
+    return int("".join(str(int(sign, 36)) for sign in code[4:] + code[:4])) % 97 == 1
+
+
+def _is_uuid(text: str) -> bool:
+    return _UUID.fullmatch(text.strip().lower()) is not None
+
+
+def _is_doi(text: str) -> bool:
+    return re.fullmatch(r"10\.[0-9]{4,9}/\S+", canonical_doi(text)) is not None
+
+
+def _is_email(text: str) -> bool:
+    return re.fullmatch(r"[^\s@]+@[^\s@]+\.[^\s@.]+", text.strip()) is not None
+
+
+def _is_uri(text: str) -> bool:
+    return re.fullmatch(r"(?:https?|ftp)://\S+", text.strip(), re.IGNORECASE) is not None
+
+
+_RECOGNISED: Final[Mapping[str, Callable[[str], bool]]] = {
+    "uuid": _is_uuid,
+    "isbn": _is_isbn,
+    "iban": _is_iban,
+    "doi": _is_doi,
+    "email": _is_email,
+    "uri": _is_uri,
+}
+"""How the identifiers of a distance are recognised; before `exact`, for all other codes."""
+
+
+def find_identifiers(texts: Mapping[str, int]) -> tuple[str, tuple[str, ...]] | None:
+    """Return the name of the distance of texts of which nearly all are identifiers, and these; or None.
+
+    The distance is `exact` for codes that nearly all occur once: without spaces, with digits, and of the same shape,
+    such as AB-1234. Quantities such as 12.5kg, 1:03.28 and 12-15 are not codes; a whole number is one from six digits.
+
+    Args:
+        texts: The texts with their number.
+
+    >>> find_identifiers(Counter(["AB-1203", "AB-1204", "CD-0077", "CD-1310", "XY-0001"]))[0]
+    'exact'
+    >>> find_identifiers(Counter(["https://doi.org/10.1000/a", "10.1000/b", "10.1000/c", "10.1000/d", "10.1000/e"]))[0]
+    'doi'
+    """
+    for name, recognises in _RECOGNISED.items():
+        found = tuple(filter(recognises, texts))
+        if _enough(found, texts):
+            return name, found
+    found = tuple(text for text in texts if _is_code(text))
+    if not _enough(found, texts) or sum(texts[text] == 1 for text in found) < MIN_SHARE * len(found):
+        return None
+    shapes = Counter(_RUNS.sub(lambda run: "A" if run[1] else "9", text) for text in found)
+    return ("exact", found) if shapes.most_common(1)[0][1] >= MIN_SHARE * len(found) else None
+
+
+def _enough(found: Collection[str], texts: Mapping[str, int]) -> bool:
+    return len(found) >= MIN_IDENTIFIERS and len(found) >= MIN_SHARE * len(texts)
+
+
+def _is_code(text: str) -> bool:
+    """Return whether a text can be a code."""
+    return bool(_LONG_NUMBER.fullmatch(text) or (_CODE.fullmatch(text) and not _QUANTITY.fullmatch(text)))

@@ -2,22 +2,24 @@
 
 Dates in words are read with dateparser (extra `dates`) in declared languages, if they state their month and a year of
 four digits. No part is guessed: a day that the text does not state is omitted, and the result does not depend on the
-current date.
+current date. `find_date_notation` finds the notation of many texts.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from importlib import metadata
+from importlib import metadata, util
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import SchemaError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 
 _PARTIAL_DATE: Final = re.compile("[0-9]{4}(?:-[0-9]{2})?")
@@ -160,3 +162,161 @@ def _parser(languages: tuple[str, ...], stated: tuple[str, ...] = ("month", "yea
     return DateDataParser(
         languages=list(languages), settings=settings, try_previous_locales=False, use_given_order=True
     )
+
+
+# The notation of the dates of a field.
+
+
+LANGUAGES: Final = ("en", "fr", "de", "es", "it", "pt", "nl")
+"""Languages in which dates in words are looked for."""
+
+MIN_DATES: Final = 3
+"""Minimum number of different days or months."""
+
+MIN_SHARE: Final = 0.9
+"""Minimum share of the texts that are in a notation."""
+
+_MAX_WORDS: Final = 50
+"""Maximum number of dates in words that are parsed in each language; dateparser takes about a millisecond for one."""
+
+_NUMERIC: Final = re.compile(
+    r"(?P<first>[0-9]{1,2})(?P<mark>[/.-]|\. )(?P<second>[0-9]{1,2})(?P=mark)(?P<year>[0-9]{4}|[0-9]{2})"
+    r"|(?P<month>[0-9]{1,2})(?P<slash>[/.-])[0-9]{4}"
+    r"|(?P<whole>[0-9]{4})(?:(?P<sign>[/.])[0-9]{1,2}(?P=sign)[0-9]{1,2}|[0-9]{4})"
+)
+_LAST_MONTH: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class DateNotation:
+    """The notation of many texts that are dates.
+
+    Attributes:
+        name: Name of the notation, such as "DD/MM/YYYY"; "ISO 8601" if all dates are in it.
+        dates: The texts that are dates.
+        formats: Formats of `strptime` for the dates that are neither in ISO 8601 nor in words.
+        languages: Languages of the dates in words.
+        doubt: What the texts do not tell, so that the formats are not known; None if there is no doubt.
+    """
+
+    name: str
+    dates: tuple[str, ...]
+    formats: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    doubt: str | None = None
+
+
+def find_date_notation(texts: Collection[str]) -> DateNotation | None:
+    """Return the notation of texts of which nearly all are dates, or None.
+
+    The texts decide whether the day or the month comes first: 13 to 31 can only be a day.
+
+    Args:
+        texts: Different texts.
+
+    >>> find_date_notation(["3/11/1918", "16/3/1924", "1/1/1920"]).formats
+    ('%d/%m/%Y',)
+    >>> find_date_notation(["3/11/1918", "6/3/1924", "1/1/1920"]).doubt
+    'no value shows whether the day or the month comes first'
+    """
+    years = {text for text in texts if _YEAR.fullmatch(text.strip())}
+    iso = {text for text in texts if text not in years and _is_iso(text.strip())}
+    numeric = {text: form for text in texts if text not in iso and (form := _numeric(text.strip()))}
+    order, doubt = _order(list(numeric.values()))
+    forms = {text: _format(form, order) for text, form in numeric.items()}
+    read = {text for text, form in forms.items() if _reads(form, text) or (doubt and _reads(_swapped(form), text))}
+    words = [text for text in texts if text not in years | iso | numeric.keys() and _is_wordy(text.strip())]
+    enough = MIN_SHARE * len(texts)
+    languages = _languages(words) if len(years) + len(iso) + len(read) + len(words) >= enough else ()
+    spelled = {text for text in words if languages and spelled_date(languages, text.strip())}
+    exact = iso | read | spelled
+    if len(exact) < MIN_DATES or len(exact | years) < enough or len(exact) < len(years):
+        return None
+    formats = tuple(dict.fromkeys(forms[text] for text in forms if text in read))
+    named = [*(_named(form) for form in formats), *(["words"] if spelled else [])] or ["ISO 8601"]
+    dates = tuple(text for text in texts if text in exact | years)
+    return DateNotation(" or ".join(named), dates, () if doubt else formats, languages if spelled else (), doubt)
+
+
+def _is_iso(text: str) -> bool:
+    """Return whether a text is a day, with or without a time, or a month in ISO 8601."""
+    if _PARTIAL_DATE.fullmatch(text):
+        return len(text) > len("YYYY") and 1 <= int(text[-2:]) <= _LAST_MONTH
+    return is_date(text) or (bool(_DAY.fullmatch(text)) and iso_date((), (), text) != text)
+
+
+def _numeric(text: str) -> re.Match[str] | None:
+    """Return the parts of a numeric date. "1.2.10" can also be a version: a short year needs "/" or two-digit parts."""
+    form = _NUMERIC.fullmatch(text)
+    short = form is not None and form["year"] is not None and len(form["year"]) < len("YYYY")
+    return None if form is None or (short and form["mark"] != "/" and len(text) < len("DD.MM.YY")) else form
+
+
+def _order(found: Sequence[re.Match[str]]) -> tuple[str, str | None]:
+    """Return the order of day and month in numeric dates, and what is in doubt."""
+    pairs = [(int(form["first"]), int(form["second"])) for form in found if form["first"]]
+    firsts, seconds = (sum(pair[at] > _LAST_MONTH for pair in pairs) for at in (0, 1))
+    if any(form["year"] and len(form["year"]) < len("YYYY") for form in found):
+        return "dm", "the years have two digits"
+    if firsts and seconds:
+        return "dm", f"the day comes first in {firsts} and the month in {seconds}"
+    if pairs and not firsts and not seconds:
+        return "dm", "no value shows whether the day or the month comes first"
+    return "md" if seconds else "dm", None
+
+
+def _format(form: re.Match[str], order: str) -> str:
+    """Return the `strptime` format of a numeric date."""
+    if form["month"]:
+        return f"%m{form['slash']}%Y"
+    if form["whole"]:
+        return (form["sign"] or "").join(("%Y", "%m", "%d"))
+    year = "%Y" if len(form["year"]) == len("YYYY") else "%y"
+    return form["mark"].join([*(f"%{part}" for part in order), year])
+
+
+def _swapped(form: str) -> str:
+    return form.translate(str.maketrans("dm", "md"))
+
+
+def _reads(form: str, text: str) -> bool:
+    with suppress(ValueError):
+        return bool(datetime.strptime(text.strip(), form).replace(tzinfo=UTC))
+    return False
+
+
+def _named(form: str) -> str:
+    """Return the name of a format: "DD/MM/YYYY" for "%d/%m/%Y"."""
+    names = {"%d": "DD", "%m": "MM", "%Y": "YYYY", "%y": "YY"}
+    return re.sub("%.", lambda part: names[part[0]], form)
+
+
+def _is_wordy(text: str) -> bool:
+    """Return whether a text can be a date in words; see `spelled_date`."""
+    numerals = _NUMERAL.findall(text)
+    years = sum(map(bool, map(_YEAR.fullmatch, numerals)))
+    days = sum(map(bool, map(_DAY_WORDS.fullmatch, numerals)))
+    return (
+        len(text) <= LONGEST
+        and years == 1
+        and days <= 1
+        and bool(_PLAIN.fullmatch(text) and re.search("[^\\W\\d]", text))
+    )
+
+
+def _languages(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the languages that read most dates in words, as few as possible; none if dateparser is not installed."""
+    sample = texts[:: -(-len(texts) // _MAX_WORDS) or 1]
+    if not sample or util.find_spec("dateparser") is None:
+        return ()
+    unread, chosen = set(sample), list[str]()
+    while unread and len(chosen) < len(LANGUAGES):
+        counts = Counter(
+            {name: sum(bool(spelled_date((name,), text.strip())) for text in unread) for name in LANGUAGES}
+        )
+        language, number = counts.most_common(1)[0]
+        if not number:
+            break
+        chosen.append(language)
+        unread = {text for text in unread if not spelled_date((language,), text.strip())}
+    return tuple(chosen)

@@ -1,4 +1,4 @@
-"""Parses a text that is one number, in a declared notation.
+"""Parses a text that is one number, in a declared notation, and finds the notation of many texts.
 
 >>> NumberFormat(decimal=",", group=". ", currency=True).parse("1.234,50 €")
 1234.5
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
 from arbitre.values import MAX_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 SEPARATORS: Final = " '.,"
 """Characters that may separate groups of three digits."""
@@ -193,3 +194,95 @@ def read_number(digits: str) -> float | None:
         return int(Decimal(digits))  # whatever limit Python is set to
     number = float(digits)
     return number if math.isfinite(number) else None
+
+
+# The notation of the numbers of a field.
+
+
+MIN_NUMBERS: Final = 3
+"""Minimum number of different numbers."""
+
+MIN_SHARE: Final = 0.9
+"""Minimum share of the texts that are numbers."""
+
+_MAX_AMBIGUOUS: Final = 3
+"""Number of digits of a whole number up to which texts of one length are numbers; longer ones can be years or codes."""
+
+_NOTATIONS: Final = tuple(
+    NumberFormat(decimal=mark, group=SEPARATORS.replace(mark, ""), currency=True, percent=True, accounting=True)
+    for mark in ".,"
+)
+_ZERO_FIRST: Final = re.compile(r"[+-]?0[0-9]+")
+_CURRENCY: Final = regex.compile(r"\p{Sc}|[A-Z]{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberNotation:
+    """The notation of many texts that are numbers.
+
+    Attributes:
+        numbers: The texts that are numbers.
+        currency: Whether most of them state a currency.
+        whole: Whether all are integers.
+        options: Options of the normaliser `number`, or of `amount` if there are currencies.
+        doubt: What the texts do not tell, so that the options are not known; None if there is no doubt.
+    """
+
+    numbers: tuple[str, ...]
+    currency: bool
+    whole: bool
+    options: dict[str, Any]
+    doubt: str | None = None
+
+
+def find_number_notation(texts: Collection[str]) -> NumberNotation | None:
+    """Return the notation of texts of which nearly all are numbers, or None.
+
+    Codes are not numbers: neither texts with leading zeros, nor whole numbers of more than three digits that nearly all
+    have the same length, such as years, postcodes and telephone numbers.
+
+    Args:
+        texts: Different texts.
+
+    >>> find_number_notation(["1.234,50", "12,00", "3,5"]).options
+    {'decimal': ',', 'group': '.'}
+    >>> find_number_notation(["1,234", "5,678", "9,012"]).doubt
+    'a comma before three digits can be a decimal mark or separate thousands'
+    >>> find_number_notation(["1931", "1932", "1933"])
+    """
+    read = [{text: number for text in texts if (number := form.parse(text)) is not None} for form in _NOTATIONS]
+    notation, numbers = max(zip(_NOTATIONS, read, strict=True), key=lambda one: len(one[1]))
+    if len(numbers) < MIN_NUMBERS or len(numbers) < MIN_SHARE * len(texts):
+        return None
+    marks = {sign for text in numbers for sign in text.translate(_VARIANTS).strip() if sign in SEPARATORS}
+    whole = all(isinstance(number, int) for number in numbers.values())
+    money = sum(bool(_CURRENCY.search(text)) for text in numbers)
+    lengths = Counter(sum(sign.isdigit() for sign in text) for text in numbers)
+    length, same = lengths.most_common(1)[0]
+    if any(_ZERO_FIRST.fullmatch(text.strip()) for text in numbers):
+        return None
+    codes = length > _MAX_AMBIGUOUS and same >= MIN_SHARE * len(numbers)
+    if codes and whole and not money and not marks & set(".,"):
+        return None
+    doubt = None
+    if len(read[0]) == len(read[1]) and read[0] != read[1]:
+        sign = "comma" if "," in marks else "point"
+        doubt = f"a {sign} before three digits can be a decimal mark or separate thousands"
+    currency = 2 * money >= len(numbers)
+    if len({sign for text in numbers for sign in _CURRENCY.findall(text)}) > 1:
+        doubt = "the currencies differ, and numbers do not state them"
+    return NumberNotation(tuple(numbers), currency, whole, _options(notation, numbers, marks, currency=currency), doubt)
+
+
+def _options(notation: NumberFormat, numbers: Collection[str], marks: set[str], *, currency: bool) -> dict[str, Any]:
+    """Return the options of the normaliser that reads these numbers, as few as possible."""
+    if currency:
+        return {"decimal": notation.decimal} if marks & set(".,") else {}
+    signs = "".join(numbers)
+    options: dict[str, Any] = {"decimal": notation.decimal}
+    if group := marks & set(".,") - {notation.decimal}:
+        options["group"] = "".join(sorted(group | (marks & set(" '"))))
+    options |= {name: True for name, sign in (("percent", "%"), ("accounting", "(")) if sign in signs}
+    if _CURRENCY.search(signs):
+        options["currency"] = True
+    return {} if options == {"decimal": "."} else options
