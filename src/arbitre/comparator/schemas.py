@@ -1,29 +1,34 @@
-"""Infers and checks schemas, as the commands `arbitre schema infer` and `arbitre schema check` do."""
+"""Infers and checks schemas, and advises on them, as `arbitre schema infer` and `arbitre schema check` do."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
-from arbitre.errors import Problem
+from arbitre.comparator.comparator import Comparator, ComparatorKeywords, take_comparator
+from arbitre.errors import DataError, OptionError, Problem, SchemaError
+from arbitre.gold.census import Census
+from arbitre.gold.checks import check_gold_records
+from arbitre.gold.schema_advice import find_schema_advice, merged_overlay
 from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
 from arbitre.inputs.options import column_types, gold_records, source_records
 from arbitre.inputs.reader import DOCUMENT
 from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.fast_json import json_text
-from arbitre.schema.loading.infer import infer
+from arbitre.schema import compile_plan, load
+from arbitre.schema.loading.infer import annotate, infer
 from arbitre.schema.loading.load_schema import is_schema_like
+from arbitre.schema.loading.schema_store import read_file
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from arbitre.comparator.comparator import Comparator
     from arbitre.gold.checks import GoldCheck
+    from arbitre.gold.schema_advice import SchemaAdvice
     from arbitre.inputs.options import Gold
     from arbitre.schema import SchemaSource
     from arbitre.schema.validate import Violation
@@ -38,17 +43,22 @@ class InferredSchema:
         schema: The schema.
         documents: Number of documents.
         skipped: Files of a folder that are not documents, each with the reason.
-        notes: Columns of CSV files that were read as integers or dates, because all their cells are.
+        notes: Columns of CSV files that were read as integers or dates, because all their cells are. If the schema is
+            too large for advice, a note says so.
+        advice: What else the schema could say, with the evidence in gold.
+        overlay: The settings of the advice, by path. With `apply`, the schema contains them.
     """
 
     schema: dict[str, Any]
     documents: int
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    advice: tuple[SchemaAdvice, ...] = ()
+    overlay: Mapping[str, Json] = field(default_factory=dict)
 
 
 def infer_schema(
-    gold: Gold, *, out: str | Path | None = None, id_key: str = "id", force: bool = False
+    gold: Gold, *, out: str | Path | None = None, id_key: str = "id", apply: bool = False, force: bool = False
 ) -> InferredSchema:
     """Infer a schema that all given documents satisfy, as `arbitre schema infer` does.
 
@@ -57,10 +67,11 @@ def infer_schema(
             `Comparator.check_gold`. Files of a folder that are not documents are skipped.
         out: File for the schema; None writes none.
         id_key: Key of the id of a record in a file.
+        apply: Write the settings of the advice into the schema.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
 
     Returns:
-        The schema, the number of documents and the skipped files.
+        The schema, the advice on it, the number of documents and the skipped files.
 
     Raises:
         DataError: There are no documents, a document cannot be read, or the file cannot be written or is not one that
@@ -75,17 +86,36 @@ def infer_schema(
     typed = list(column_types(items, id_key))
     documents = [record.value for item in items for record in _inferable(item, id_key, skipped)]
     schema = infer(documents, [name for _, types in typed for name in types.dates])
-    notes = tuple(
+    advice, unadvised = _advice_on(schema, documents)
+    overlay = _settings_of(advice)
+    notes = unadvised + tuple(
         f"{file}: read as {kind}: {', '.join(names)}"
         for file, types in typed
         for kind, names in (("integers", types.integers), ("dates", types.dates))
         if names
     )
-    inferred = InferredSchema(schema, len(documents), tuple(skipped), notes)
+    schema = annotate(schema, overlay) if apply else schema
+    inferred = InferredSchema(schema, len(documents), tuple(skipped), notes, advice, overlay)
     if target is not None:
         with output_text_file(target) as file:
             file.write(json_text(inferred.schema))
     return inferred
+
+
+def _advice_on(schema: dict[str, Any], documents: Sequence[Json]) -> tuple[tuple[SchemaAdvice, ...], tuple[str, ...]]:
+    """Return the advice on an inferred schema, and why there is none if it is too large to be compiled."""
+    try:
+        census = Census(compile_plan(load(schema)))
+    except SchemaError as error:  # documents with very many different keys
+        return (), (f"No advice on the schema: {error.message}",)
+    for document in documents:
+        census.add(document)
+    return find_schema_advice(census, Census(census.plan, predicted=True)), ()
+
+
+def _settings_of(advice: Sequence[SchemaAdvice]) -> dict[str, Json]:
+    """Return the settings of all advice as one overlay."""
+    return merged_overlay(*(one.change for one in advice if one.change is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +146,30 @@ class DocumentViolation:
 
 @dataclass(frozen=True, slots=True)
 class SchemaCheck:
-    """Result of checking a schema without problems, and documents against it.
+    """Result of checking a schema without errors, and documents against it.
 
     Attributes:
-        comparator: The comparator of the schema, with its `certificate`, `authorities` and `explain()`.
+        comparator: The comparator of the schema, with its `certificate`, `authorities` and `explain()`. With `apply`,
+            it has the settings of the advice.
         documents: Number of documents.
         violations: Violations of the schema in the documents.
         gold: Result of checking gold documents; None if there are none.
+        advice: What else the schema could say, with the evidence in gold and predictions.
+        overlay: The settings of the advice, added to those of the overlay that was given.
+        unreadable: Predictions that cannot be read, each with the reason. They are left out.
     """
 
     comparator: Comparator
     documents: int
     violations: tuple[DocumentViolation, ...]
     gold: GoldCheck | None
+    advice: tuple[SchemaAdvice, ...] = ()
+    overlay: Mapping[str, Json] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether no document violates the schema and no check of gold fails."""
+        """Whether no document violates the schema and no check of gold fails. Advice does not matter."""
         return not self.violations and (self.gold is None or self.gold.ok)
 
     def to_dict(self, *, certificate: bool = False) -> dict[str, Any]:
@@ -144,7 +181,10 @@ class SchemaCheck:
         if certificate:
             plain["certificate"] = comparator.certificate.to_dict()
         plain |= {"documents": self.documents, "violations": [violation.to_dict() for violation in self.violations]}
-        return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
+        if self.gold is None:
+            return plain
+        advice = {"advice": [one.to_dict() for one in self.advice], "overlay": dict(self.overlay)}
+        return plain | {"gold": self.gold.to_dict()} | advice | {"unreadable": list(self.unreadable)}
 
 
 @spelled_out(*COMPARATOR)
@@ -153,7 +193,11 @@ def check_schema(
     documents: Gold = (),
     *,
     gold: Gold | None = None,
+    predicted: Gold | None = None,
+    apply: bool = False,
+    out: str | Path | None = None,
     id_key: str = "id",
+    force: bool = False,
     **options: Unpack[ComparatorKeywords],
 ) -> SchemaCheck:
     """Check a schema, and optionally documents against it, as `arbitre schema check` does.
@@ -162,33 +206,96 @@ def check_schema(
         schema: The schema, or a comparator.
         documents: Documents that may violate the schema: a path, or an iterable of paths, of documents, or of
             (id, document) pairs.
-        gold: Gold documents to check (see `Comparator.check_gold`), in the same forms.
+        gold: Gold documents to check (see `Comparator.check_gold`), and to advise on the schema, in the same forms.
+        predicted: Predictions, for advice on keys and placeholders that only they have, in the same forms.
+        apply: Apply the settings of the advice. Requires `gold` and a schema that is not a comparator.
+        out: File for the overlay of `apply`, with the settings of `overlay` and of the advice; None writes none.
         id_key: Key of the id of a record in a file.
+        force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: The options of `Comparator`, such as `overlay` and `format_assertion`.
 
     Returns:
-        The violations of the schema, and the problems in gold.
+        The violations of the schema, the problems in gold, and the advice.
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
-        DataError: A document cannot be read.
-        OptionError: A comparator is given together with one of its options.
+        DataError: A document cannot be read, or the file cannot be written or is not one that arbitre wrote.
+        OptionError: An option requires another one, or a comparator is given together with one of its options.
 
     >>> check = check_schema({"type": "array", "items": {"type": "string"}}, [("a", ["Ada"]), ("b", ["Bo", 1])])
     >>> [(one.id, one.violation.pointer) for one in check.violations], check.documents
     ([('b', '/1')], 2)
+    >>> dates = [[f"{day}/11/1918" for day in range(1, 20)]]
+    >>> check_schema({"type": "array", "items": {"type": "string"}}, gold=dates).overlay
+    {'/*': {'normalize': [{'date': {'formats': ['%d/%m/%Y']}}], 'distance': 'date'}}
     """
+    for name, value, needed, present in (
+        ("predicted", predicted is not None, "gold", gold is not None),
+        ("apply", apply, "gold", gold is not None),
+        ("out", out is not None, "apply", apply),
+    ):
+        if value and not present:
+            raise OptionError.of(f"`{name}` requires `{needed}`")
+    if apply and isinstance(schema, Comparator):
+        raise OptionError.of("`apply` requires a schema. Pass it instead of a Comparator.")
     given: dict[str, Any] = {**options}
-    comparator = take_comparator(schema, given)
+    comparator = take_comparator(schema, dict(given))
     plan = comparator.plan
+    sources = [path for side in (documents, gold, predicted) for path in expand_globs(paths_among(side))]
+    target = destination(out, inputs=[*plan.inputs, *sources], force=force)
     records = [readable(item) for item in gold_records(documents, id_key, plan)]
     violations = tuple(
         DocumentViolation(record.id, record.file, record.line, violation)
         for record in records
         for violation in find_violations(plan.root, record.value, format_assertion=plan.format_assertion)
     )
-    checked = None if gold is None else comparator.check_gold(gold, id_key=id_key)
-    return SchemaCheck(comparator, len(records), violations, checked)
+    if gold is None:
+        return SchemaCheck(comparator, len(records), violations, None)
+    in_gold, in_predictions = Census(plan), Census(plan, predicted=True)
+    checked = check_gold_records(plan, gold_records(gold, id_key, plan), in_gold.add)
+    unreadable = tuple(_count(() if predicted is None else predicted, id_key, in_predictions))
+    known = _settings_in(given.get("overlay"))
+    advice = find_schema_advice(in_gold, in_predictions, overlay=known)
+    overlay = merged_overlay(known, _settings_of(advice))
+    if apply and not isinstance(schema, Comparator):
+        comparator = Comparator(schema, **given | {"overlay": overlay})
+    if target is not None:
+        with output_text_file(target) as file:
+            file.write(json_text(overlay))
+    return SchemaCheck(comparator, len(records), violations, checked, advice, overlay, unreadable)
+
+
+def _count(predicted: Gold, id_key: str, census: Census) -> Iterator[str]:
+    """Count the values of predictions, and yield the reason for each one that cannot be read."""
+    for record in gold_records(predicted, id_key, census.plan, "predicted"):
+        if isinstance(record, Record):
+            try:
+                census.plan.check_predicted(record.value)
+            except DataError as error:
+                yield str(error.located(file=record.file or record.id, line=record.line))
+            else:
+                census.add(record.value)
+        else:
+            yield str(Problem(record.reason, record.file, record.line, record.pointer))
+
+
+def _settings_in(overlay: Mapping[str, Json] | str | Path | None) -> Mapping[str, Json]:
+    """Return the settings of an overlay. Authority files are named by absolute paths, for an overlay elsewhere."""
+    if not isinstance(overlay, (str, Path)):
+        return overlay or {}
+    settings: dict[str, Any] = read_file(Path(overlay), "overlay")
+    return {path: _with_absolute_files(here, Path(overlay).parent.absolute()) for path, here in settings.items()}
+
+
+def _with_absolute_files(settings: Mapping[str, Json], folder: Path) -> dict[str, Json]:
+    steps = settings.get("normalize", [])
+    several = [
+        {"authority": {**step["authority"], "file": str(folder / step["authority"]["file"])}}
+        if isinstance(step, dict) and "file" in step.get("authority", {})
+        else step
+        for step in (steps if isinstance(steps, list) else [steps])
+    ]
+    return {**settings, "normalize": several} if "normalize" in settings else {**settings}
 
 
 def _inferable(item: Any, id_key: str, skipped: list[str]) -> Iterator[Record]:  # noqa: ANN401  (a path or a document)

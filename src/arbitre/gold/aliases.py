@@ -124,7 +124,7 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
             for key, inner in (apply_aliases(value, node.aliases) if predicted else value).items():
                 if key in known:
                     pending.append(place.field(key, inner, known[key]))
-                elif (child := _map_site(node, key)) is not None:
+                elif (child := map_site(node, key)) is not None:
                     pending.append(place.owned(key, inner, child))
                 elif key not in node.ignored:
                     pending.append(place.field(key, inner, None))
@@ -141,7 +141,7 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
                 ]
 
 
-def _map_site(node: ObjectNode, key: str) -> int | None:
+def map_site(node: ObjectNode, key: str) -> int | None:
     """Return the site of the value of a map under this key; None if the schema declares no such key."""
     site = first_of_pattern(node.patterns, key)
     return node.additional if site is None and node.declared_map else site

@@ -113,8 +113,15 @@ class GoldCheck:
 
 def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
     """Check gold documents; see `arbitre.Comparator.check_gold`."""
+    return check_gold_records(plan, gold_records(gold, id_key, plan))
+
+
+def check_gold_records(
+    plan: Plan, records: Iterable[Record | Failure], observe: Callable[[Json], None] | None = None
+) -> GoldCheck:
+    """Check gold documents that have been read; `observe` is called with each of them that is JSON."""
     count, findings, warnings, coverage = 0, list[GoldFinding](), list[GoldFinding](), CoverageCounter(plan)
-    for record in gold_records(gold, id_key, plan):
+    for record in records:
         count += 1
         if isinstance(record, Failure):
             own: tuple[GoldFinding, ...] = (GoldFinding(UNREADABLE, record.pointer, record.reason),)
@@ -124,6 +131,8 @@ def check_gold(plan: Plan, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         if isinstance(record, Record) and all(finding.check != UNREADABLE for finding in own):
             warnings += _located(warnings_of(plan, record.value), record)
             coverage.add(record.value)
+            if observe is not None:
+                observe(record.value)
     return GoldCheck(count, tuple(findings), (*warnings, *(coverage.findings() if coverage.documents else ())))
 
 
@@ -431,14 +440,10 @@ class CoverageCounter:
         sites = self.plan.sites
         self._whole = frozenset(step.path for step in walk(sites) if sites[step.site].atomic)
 
-    @property
-    def _root(self) -> Subschemas:
-        return ((self.plan.root,),)
-
     def add(self, document: Json) -> None:
         """Count the values of a gold document."""
         self.documents += 1
-        pending: list[tuple[Json, Path, Subschemas]] = [(document, (), self._root)]
+        pending: list[tuple[Json, Path, Subschemas]] = [(document, (), ((self.plan.root,),))]
         while pending:
             value, path, subschemas = pending.pop()
             kind = kind_of(value)
@@ -482,7 +487,7 @@ class CoverageCounter:
         counts = Counter[str]()
         for path, number in self._values.items():
             counts[wildcard(path)] += number
-        declared = {wildcard(path) for path, _ in self._positions()}
+        declared = {wildcard(path) for path, _ in declared_positions(self.plan, self._expander)}
         leaves = [row.path for row in self.plan.rows if row.distance and not row.notes and row.path in declared]
         unused = [
             GoldFinding("unused", leaf, "Not evaluated: no gold document has a value")
@@ -499,7 +504,7 @@ class CoverageCounter:
         """Yield the branches and the enum values that no gold value takes, of paths that have gold values."""
         compared = {row.path for row in self.plan.rows if row.notes != "ignored"}
         listed: dict[Path, dict[Hashable, Json]] = defaultdict(dict)
-        for path, subschemas in self._positions():
+        for path, subschemas in declared_positions(self.plan, self._expander):
             used = self._used.get((path, subschemas))
             if used is None or wildcard(path) not in compared:
                 continue
@@ -521,22 +526,23 @@ class CoverageCounter:
                 shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in absent)
                 yield GoldFinding("unused", wildcard(path), f"Not evaluated: no gold value is {clipped(shown)}")
 
-    def _positions(self) -> Iterator[Position]:
-        """Yield the positions of the schema; recursive parts are visited once."""
-        pending: list[tuple[Path, Subschemas, frozenset[Subschemas]]] = [((), self._root, frozenset())]
-        seen: set[Position] = set()
-        while pending and len(seen) < MAX_POSITIONS:
-            path, subschemas, above = pending.pop(0)
-            if (path, subschemas) in seen:
-                continue
-            seen.add((path, subschemas))
-            yield path, subschemas
-            if subschemas not in above:
-                pending += (
-                    ((*path, token), below, above | {subschemas})
-                    for branch in self._expander.branches(subschemas)
-                    for token, below in declared_children(branch)
-                )
+
+def declared_positions(plan: Plan, expander: Expander) -> Iterator[Position]:
+    """Yield the positions that a schema declares; recursive parts are visited once."""
+    pending: list[tuple[Path, Subschemas, frozenset[Subschemas]]] = [((), ((plan.root,),), frozenset())]
+    seen: set[Position] = set()
+    while pending and len(seen) < MAX_POSITIONS:
+        path, subschemas, above = pending.pop(0)
+        if (path, subschemas) in seen:
+            continue
+        seen.add((path, subschemas))
+        yield path, subschemas
+        if subschemas not in above:
+            pending += (
+                ((*path, token), below, above | {subschemas})
+                for branch in expander.branches(subschemas)
+                for token, below in declared_children(branch)
+            )
 
 
 def _branch_children(branch: Branch, value: Json) -> Iterator[tuple[Json, Token, Subschemas]]:

@@ -259,14 +259,14 @@ Gold = str | Path | Iterable[Any]
 """A source, or an iterable of sources, documents or (id, document) pairs."""
 
 
-def gold_records(gold: Gold, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
+def gold_records(gold: Gold, id_key: str, plan: Plan | None = None, side: Side = "gold") -> Iterator[Record | Failure]:
     """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if there are none."""
     if isinstance(gold, Mapping):
         raise DataError.of("Expected an iterable of documents, got one object", hint="Put it in a list.")
     for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
         if isinstance(item, (str, Path)):
             for source in expand_globs(item):
-                yield from source_records(source, id_key, plan)
+                yield from source_records(source, id_key, plan, side)
         else:
             if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
                 raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")
@@ -282,7 +282,9 @@ def readable_records(source: str, id_key: str) -> Iterator[Record]:
         yield record
 
 
-def source_records(source: str | Path, id_key: str, plan: Plan | None = None) -> Iterator[Record | Failure]:
+def source_records(
+    source: str | Path, id_key: str, plan: Plan | None = None, side: Side = "gold"
+) -> Iterator[Record | Failure]:
     """Read the documents of a source. A `.json` file is one document, unless it is an array of records with ids.
 
     Args:
@@ -290,6 +292,7 @@ def source_records(source: str | Path, id_key: str, plan: Plan | None = None) ->
         id_key: Key of the id of a record.
         plan: Schema of the documents, to read the cells of CSV files; without it, columns of integers are numbers and
             all other cells are texts.
+        side: Side of the documents, "gold" or "predicted".
 
     Raises:
         DataError: The whole source cannot be read.
@@ -305,7 +308,7 @@ def source_records(source: str | Path, id_key: str, plan: Plan | None = None) ->
     if plan is None:
         for _, types in column_types([source], id_key):
             reading = replace(reading, fields={name: frozenset({Kind.NUMBER}) for name in types.integers})
-    yield from (reading if plan is None else reading.for_plan(plan)).records(source, "gold")
+    yield from (reading if plan is None else reading.for_plan(plan)).records(source, side)
 
 
 def column_types(gold: Iterable[Any], id_key: str) -> Iterator[tuple[str, ColumnTypes]]:

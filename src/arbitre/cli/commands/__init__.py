@@ -347,10 +347,14 @@ class Diff(Bounds, Terminal):
 
 
 class SchemaInfer(Terminal):
-    """Infer a schema that all documents satisfy. Files of a folder that are not documents are skipped and listed."""
+    """Infer a schema that all documents satisfy, and say what else the values suggest.
+
+    Files of a folder that are not documents are skipped and listed. Advice goes to standard error.
+    """
 
     gold: list[str] = argument("GOLD...", "Folders, .json or .jsonl files, or - for standard input.")
     out: Path | None = option(None, "File for the schema. Default: standard output.", "FILE")
+    apply: bool = switch("Write the settings of the advice into the schema.")
     id_key: str = ID_KEY
     force: bool = FORCE
 
@@ -358,7 +362,8 @@ class SchemaInfer(Terminal):
 class SchemaCheck(Annotations, Formats, Output):
     """Check a schema, and optionally documents against it.
 
-    Exit code 1 if a document violates the schema, 2 if the schema or a gold document has a problem.
+    With --gold, says what else the values suggest. Exit code 1 if a document violates the schema, 2 if the schema or a
+    gold document has a problem. Advice does not change it.
     """
 
     schema: str = SCHEMA_ARGUMENT
@@ -370,7 +375,18 @@ class SchemaCheck(Annotations, Formats, Output):
         "Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, a "
         "glob, or -. May be repeated.",
         "PATH",
+        more="Also gives [advice on the schema](#advice-on-a-schema).",
     )
+    predicted: list[str] | None = option(
+        None,
+        "Predictions, for advice on keys and placeholders that only they have. May be repeated. Requires --gold.",
+        "PATH",
+    )
+    apply: bool = switch("Write the settings of the advice as an overlay, with those of --overlay. Requires --gold.")
+    out: Path | None = option(
+        None, "File for the overlay of --apply. Default: standard output; the text then goes to standard error.", "FILE"
+    )
+    force: bool = FORCE
     certificate: bool = switch(
         "Show whether the distance between documents is a metric, and if not, why.",
         more="See [the certificate](metricity.md#the-certificate).",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from arbitre.comparator.schemas import SchemaCheck
     from arbitre.gold.aliases import AliasSuggestion, AliasSuggestions
     from arbitre.gold.checks import GoldFinding
+    from arbitre.gold.schema_advice import SchemaAdvice
     from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.schema import Plan
@@ -44,15 +47,23 @@ MAX_AMBIGUOUS: Final = 20
 """Maximum number of ambiguous variants in the output, for each authority file."""
 
 
-def infer(*, gold: list[str], out: Path | None, id_key: str, force: bool, output: OutputOptions) -> None:
+def infer(*, gold: list[str], out: Path | None, id_key: str, apply: bool, force: bool, output: OutputOptions) -> None:
     """Infer a schema that all the given documents satisfy. Files of a folder that are not documents are listed."""
     screen = output.terminal()
     out = screen.destination(out, force=force)
-    inferred = infer_schema(gold, out=out, id_key=id_key)
+    inferred = infer_schema(gold, out=out, id_key=id_key, apply=apply)
     if inferred.skipped:
         screen.note("\n".join([f"Skipped {counted(len(inferred.skipped), 'file')}:", *inferred.skipped]))
     if inferred.notes:
-        screen.note("\n".join([*inferred.notes, "Declare another type for columns of codes, such as postcodes."]))
+        typed = any(": read as " in note for note in inferred.notes)
+        hint = "Declare another type for columns of codes, such as postcodes."
+        screen.note("\n".join([*inferred.notes, *([hint] if typed else [])]))
+    if inferred.advice:
+        screen.note(
+            "\n".join(
+                [*_advice_lines(inferred.advice), _applied(inferred.advice, apply=apply, where="into the schema")]
+            )
+        )
     if out is None:
         screen.json(inferred.schema)
 
@@ -62,36 +73,80 @@ def check(
     schema: str,
     documents: list[str],
     gold: list[str] | None,
+    predicted: list[str] | None,
     options: ComparatorKeywords,
     certificate: bool,
     id_key: str,
+    apply: bool,
+    out: Path | None,
+    force: bool,
     output: OutputOptions,
 ) -> None:
     """Check a schema, and optionally documents against it."""
     screen = output.terminal()
-    comparator = Comparator(schema, **options)
-    checked = check_schema(comparator, documents, gold=gold, id_key=id_key)
+    target = screen.destination(out, force=force)
+    checked = check_schema(
+        schema, documents, gold=gold, predicted=predicted, apply=apply, out=target, id_key=id_key, **options
+    )
     if screen.as_json:
         screen.json({"schema": schema} | checked.to_dict(certificate=certificate))
     else:
-        entries = comparator.entries or "(the whole)"
-        paths = counted(len(comparator.explain()), "path")
-        screen.verbatim(f"{schema}: no problems; {paths}, entries {entries}", *_authority_lines(comparator))
-        if certificate:
-            screen.verbatim("")
-            screen.show(_certificate_blocks(comparator.certificate, screen.width))
-        screen.verbatim(*map(str, checked.violations))
-        if checked.documents:
-            counts = counted(checked.documents, "document"), counted(len(checked.violations), "violation")
-            screen.verbatim(", ".join(counts))
-        if checked.gold is not None:
-            findings, warnings = checked.gold.findings, checked.gold.warnings
-            screen.verbatim(*map(str, findings), *_warning_lines(warnings))
-            screen.verbatim(
-                f"{counted(checked.gold.documents, 'gold document')}, {counted(len(findings), 'problem')}, "
-                f"{counted(len(warnings), 'warning')}"
-            )
+        printing = apply and out is None
+        _show(replace(screen, out=screen.err) if printing else screen, schema, checked, certificate=certificate)
+        if checked.advice:
+            screen.note(_applied(checked.advice, apply=apply, where="as an overlay"))
+        if printing:
+            screen.json(dict(checked.overlay))
     raise typer.Exit(2 if checked.gold is not None and not checked.gold.ok else int(bool(checked.violations)))
+
+
+def _show(screen: Terminal, schema: str, checked: SchemaCheck, *, certificate: bool) -> None:
+    """Print the result of a check: the schema, the documents, gold and the advice."""
+    comparator = checked.comparator
+    found = f"no errors; {_pieces(checked.advice)}" if checked.advice else "no problems"
+    paths, entries = counted(len(comparator.explain()), "path"), comparator.entries or "(the whole)"
+    screen.verbatim(f"{schema}: {found}; {paths}, entries {entries}", *_authority_lines(comparator))
+    if certificate:
+        screen.verbatim("")
+        screen.show(_certificate_blocks(comparator.certificate, screen.width))
+    screen.verbatim(*map(str, checked.violations))
+    if checked.documents:
+        counts = counted(checked.documents, "document"), counted(len(checked.violations), "violation")
+        screen.verbatim(", ".join(counts))
+    if checked.gold is not None:
+        unused = [one.path for one in checked.advice if one.kind == "unused"]
+        warnings = [one for one in checked.gold.warnings if not _is_advised(one, unused)]
+        findings = checked.gold.findings
+        screen.verbatim(*map(str, findings), *_warning_lines(warnings), *_advice_lines(checked.advice))
+        screen.verbatim(*(f"not read: {reason}" for reason in checked.unreadable))
+        screen.verbatim(
+            f"{counted(checked.gold.documents, 'gold document')}, {counted(len(findings), 'problem')}, "
+            f"{counted(len(warnings), 'warning')}" + f", {_pieces(checked.advice)}" * bool(checked.advice)
+        )
+
+
+def _is_advised(warning: GoldFinding, unused: Sequence[str]) -> bool:
+    """Return whether the advice already says that gold has no value at a path."""
+    place = warning.pointer or ""
+    return warning.check == "unused" and any(place == path or place.startswith(f"{path}/") for path in unused)
+
+
+def _pieces(advice: Sequence[SchemaAdvice]) -> str:
+    return f"{counted(len(advice), 'piece')} of advice"
+
+
+def _advice_lines(advice: Sequence[SchemaAdvice]) -> Iterator[str]:
+    """Yield the advice, each piece with its settings below it."""
+    yield from (escape_hidden(line) for one in advice for line in f"advice: {one}".split("\n"))
+
+
+def _applied(advice: Sequence[SchemaAdvice], *, apply: bool, where: str) -> str:
+    """Return a note on how much of the advice has settings, and whether they were applied."""
+    number = sum(one.change is not None for one in advice)
+    if not number:
+        return "No settings follow from this advice."
+    which = "the advice" if number == len(advice) else f"{number} of {_pieces(advice)}"
+    return f"Applied the settings of {which}." if apply else f"--apply writes the settings of {which} {where}."
 
 
 def _warning_lines(warnings: Sequence[GoldFinding]) -> Iterator[str]:

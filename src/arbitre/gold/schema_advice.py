@@ -1,0 +1,582 @@
+"""Advises on a schema before the first comparison, from gold documents and predictions.
+
+The advice concerns what a schema does not say: texts that are dates, amounts, numbers or identifiers, values that stand
+for no value, keys that are ids or spellings of each other, which list holds the entries, and fields that say little.
+Nothing is advised that the schema already declares. Where an overlay can follow the advice, it is part of it.
+
+To add a kind of advice, write a function that yields it, and add it to `RULES`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from arbitre.distances.identifiers import find_identifiers
+from arbitre.errors import shown
+from arbitre.gold.census import (
+    DOUBTFUL_PLACEHOLDERS,
+    Census,
+    Declaration,
+    PathCounts,
+    declarations,
+    fold,
+    is_placeholder,
+    plain_words,
+)
+from arbitre.parsing.dates import find_date_notation
+from arbitre.parsing.numerals import find_number_notation
+from arbitre.paths import STAR, escape, order, wildcard
+from arbitre.values import Kind, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.paths import Path
+    from arbitre.schema.nodes import Site
+    from arbitre.values import Json
+
+
+EXAMPLES: Final = 3
+"""Maximum number of values that are shown as examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaAdvice:
+    """One piece of advice on a schema.
+
+    Attributes:
+        kind: "entries", "id-keys", "key-spelling", "unused", "constant", "absent-value", "date-format", "amount",
+            "number-format" or "identifier".
+        path: Wildcard path that it concerns; if there are several, the path of what they have in common.
+        message: What was found, and what to do.
+        evidence: The figures that it is based on, by name, and up to three `examples`.
+        change: The settings that follow the advice, as an overlay; None if no overlay can, or if the values do not
+            tell which settings are right.
+    """
+
+    kind: str
+    path: str
+    message: str
+    evidence: Mapping[str, Json]
+    change: Mapping[str, Json] | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __str__(self) -> str:
+        settings = "" if self.change is None else f"\n  {json.dumps(self.change, ensure_ascii=False)}"
+        return f"{self.path or '(the whole)'}: {self.message}{settings}"
+
+
+def find_schema_advice(
+    gold: Census, predicted: Census, *, overlay: Mapping[str, Json] | None = None
+) -> tuple[SchemaAdvice, ...]:
+    """Return the advice on a schema, by path.
+
+    Args:
+        gold: What gold documents contain.
+        predicted: What predictions contain, for keys and placeholders that only they have.
+        overlay: The overlay of the schema, to know what it sets.
+    """
+    evidence = _Evidence(gold, predicted, declarations(gold.plan, overlay or {}))
+    found = [advice for rule in RULES for advice in rule(evidence)]
+    maps = [advice.path for advice in found if advice.kind == "id-keys"]
+    kept = [advice for advice in found if not any(advice.path.startswith(f"{path}/") for path in maps)]
+    return tuple(sorted(kept, key=lambda advice: order(advice.path)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a rule looks at: the values of both sides, and what is declared by wildcard path."""
+
+    gold: Census
+    predicted: Census
+    declared: Mapping[str, Declaration]
+
+    def at(self, path: Path) -> Declaration:
+        """Return what is declared at a path."""
+        return self.declared.get(wildcard(path)) or Declaration()
+
+
+def merged_overlay(*overlays: Mapping[str, Json]) -> dict[str, Json]:
+    """Return one overlay with the settings of several; later settings replace earlier ones."""
+    whole: dict[str, dict[str, Json]] = {}
+    for path, settings in (item for overlay in overlays for item in overlay.items()):
+        whole[path] = whole.get(path, {}) | settings
+    return dict(sorted(whole.items(), key=lambda item: order(item[0])))
+
+
+# Which list holds the entries.
+
+
+MIN_SHARE_OF_ENTRIES: Final = 0.85
+"""Minimum share of the gold values that are in a list of entries."""
+
+MIN_ENTRIES: Final = 3
+"""Minimum mean number of entries of a document."""
+
+
+def _entries(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the list that holds most values, if the schema names no entries and the root would be the only entry."""
+    gold, root = evidence.gold, evidence.gold.sites[()]
+    marked = any("entries" in declared.settings for declared in evidence.declared.values())
+    if marked or gold.plan.entries or Kind.ARRAY in root.declared:
+        return
+    total = gold.below(())
+    for path, site in gold.sites.items():
+        items = gold.at(path).items
+        if items < MIN_ENTRIES * max(gold.documents, 2) or not _is_list_of_objects(gold, path, site):
+            continue
+        if (held := gold.below(path)) >= MIN_SHARE_OF_ENTRIES * total:
+            yield SchemaAdvice(
+                "entries",
+                wildcard(path),
+                f"Each document is scored as one entry, but {held / total:.0%} of the gold values are in this list. "
+                "Mark it if its items are your entries.",
+                {"documents": gold.documents, "items": items, "values": held, "of": total, "examples": []},
+                {wildcard(path): {"entries": True}},
+            )
+            return
+
+
+def _is_list_of_objects(gold: Census, path: Path, site: Site) -> bool:
+    below = gold.sites.get((*path, STAR))
+    listed = STAR not in path and Kind.ARRAY in site.declared and not site.atomic
+    return listed and below is not None and Kind.OBJECT in below.declared and not below.atomic
+
+
+# Keys.
+
+
+MIN_ID_KEYS: Final = 5
+"""Minimum number of different keys that are ids."""
+
+MIN_PLAIN_ID_KEYS: Final = 10
+"""Minimum number of different keys that are ids, if they do not look like codes or if there is only one object."""
+
+MAX_RECURRENCE: Final = 0.5
+"""Maximum share of the objects that have a key, on average, if the keys are ids that look like codes."""
+
+MAX_PLAIN_RECURRENCE: Final = 0.3
+"""The same for ids that do not look like codes."""
+
+MIN_KEYS: Final = 3
+"""Minimum number of objects that have a spelling of a key; of gold documents that have it, 2."""
+
+MAX_TOGETHER: Final = 0.05
+"""Maximum share of the objects with either of two spellings that have both."""
+
+_RUNS: Final = re.compile("([^\\W\\d_]+)|([0-9]+)")
+
+
+def _id_keys(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the objects whose keys are ids, so that each key has a path of its own."""
+    for path, site in evidence.gold.sites.items():
+        counts = evidence.gold.at(path)
+        if site.atomic or site.object.declared_map or site.object.patterns or site.object.closed:
+            continue
+        if _are_ids(counts):
+            examples = list(counts.keys)[:EXAMPLES]
+            yield SchemaAdvice(
+                "id-keys",
+                wildcard(path),
+                f"The keys look like ids: {len(counts.keys)} different ones in {_number(counts.objects, 'object')}, "
+                f"such as {_listed(examples)}. Each of them has a path of its own. Declare their values once, as "
+                "`additionalProperties`, or write a list of objects that have the id in a field.",
+                {"keys": len(counts.keys), "objects": counts.objects, "examples": examples},
+            )
+
+
+def _are_ids(counts: PathCounts) -> bool:
+    """Return whether the keys of objects are ids: alike or rarely the same, with values of the same structure."""
+    number, members = len(counts.keys), list(counts.members.values())
+    if number < MIN_ID_KEYS or not _have_same_structure(members):
+        return False
+    if all(key.isdecimal() for key in counts.keys):
+        return True
+    recurrence = counts.keys.total() / number / counts.objects
+    shapes = Counter(_RUNS.sub(lambda run: "a" if run[1] else "9", key) for key in counts.keys if _has_digit(key))
+    coded = bool(shapes) and 10 * shapes.most_common(1)[0][1] >= 9 * number
+    if coded and recurrence <= MAX_RECURRENCE:
+        return True
+    if number < MIN_PLAIN_ID_KEYS:
+        return False
+    return (coded and counts.objects == 1) or (recurrence <= MAX_PLAIN_RECURRENCE and not isinstance(members[0], Kind))
+
+
+def _have_same_structure(members: Sequence[frozenset[str] | Kind]) -> bool:
+    """Return whether all are values of one kind, or objects that have at least half of their keys in common."""
+    keys = [member for member in members if isinstance(member, frozenset)]
+    if not keys:
+        return len(set(members)) == 1
+    every, common = keys[0].union(*keys), keys[0].intersection(*keys)
+    return len(keys) == len(members) and bool(common) and 2 * len(common) >= len(every)
+
+
+def _has_digit(key: str) -> bool:
+    return any(sign.isdecimal() for sign in key)
+
+
+def _key_spelling(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the keys that are spellings of each other, in gold or in gold and predictions."""
+    for path, site in evidence.gold.sites.items():
+        if site.atomic or site.object.declared_map or site.object.patterns:
+            continue
+        gold, predicted = evidence.gold.at(path), evidence.predicted.at(path)
+        declared = {member.name for member in site.object.fields}
+        spellings: defaultdict[str, set[str]] = defaultdict(set)
+        for key in (*declared, *gold.keys, *predicted.keys):
+            spellings[fold(key)].add(key)
+        for folded, keys in spellings.items():
+            in_gold = sorted(key for key in keys if gold.keys[key])
+            together = gold.together[folded] + predicted.together[folded]
+            if len(keys) == 1 or together > MAX_TOGETHER * sum(gold.keys[key] + predicted.keys[key] for key in keys):
+                continue
+            known = sorted(keys & declared)
+            if len(in_gold) > 1:
+                yield from _both_in_gold(path, in_gold, gold)
+            elif len(known) == 1 and in_gold and in_gold != known:
+                yield from _otherwise_in_gold(path, known[0], in_gold[0], gold)
+            elif known and (in_gold == known or not in_gold):
+                others = sorted(keys - declared)
+                yield from _otherwise_in_predictions(evidence, path, known, others)
+
+
+def _both_in_gold(path: Path, keys: Sequence[str], gold: PathCounts) -> Iterator[SchemaAdvice]:
+    if gold.objects >= MIN_KEYS and sorted(gold.keys[key] for key in keys)[-2] >= MIN_KEYS - 1:
+        yield SchemaAdvice(
+            "key-spelling",
+            wildcard(path),
+            f"Gold spells a key in {len(keys)} ways: {_named(gold.keys, keys)}. Write it in one way in gold; until "
+            "then, a prediction with the other spelling is wrong.",
+            {"gold": {key: gold.keys[key] for key in keys}, "examples": list(keys)[:EXAMPLES]},
+        )
+
+
+def _otherwise_in_gold(path: Path, known: str, key: str, gold: PathCounts) -> Iterator[SchemaAdvice]:
+    if gold.keys[key] >= MIN_KEYS:
+        yield SchemaAdvice(
+            "key-spelling",
+            wildcard((*path, known)),
+            f"Gold never has the key {shown(known)}, but has {_named(gold.keys, [key])}, which the schema does not "
+            "declare. Write it in one way in the schema and in gold.",
+            {"gold": {key: gold.keys[key]}, "examples": [key]},
+        )
+
+
+def _otherwise_in_predictions(
+    evidence: _Evidence, path: Path, known: Sequence[str], keys: Sequence[str]
+) -> Iterator[SchemaAdvice]:
+    predicted = evidence.predicted.at(path)
+    found = [key for key in keys if predicted.keys[key] >= MIN_KEYS]
+    if not found or len(known) > 1 or evidence.gold.sites[path].object.closed:
+        return
+    place = (*path, known[0])
+    aliases = [*evidence.at(place).settings.get("aliases", ()), *map(escape, found)]
+    yield SchemaAdvice(
+        "key-spelling",
+        wildcard(place),
+        f"Predictions spell this key in another way: {_named(predicted.keys, found)}. Accept it as an alias, or name "
+        "the key in the prompt.",
+        {"predicted": {key: predicted.keys[key] for key in found}, "examples": found[:EXAMPLES]},
+        {wildcard(place): {"aliases": aliases}},
+    )
+
+
+# Fields that say little.
+
+
+MIN_CONSTANT: Final = 10
+"""Minimum number of values of a constant field."""
+
+MIN_OBJECTS: Final = 10
+"""Minimum number of objects of which none has a field that never occurs."""
+
+
+def _unused(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the fields that the schema declares, but no gold document has; not those inside of them."""
+    for path in evidence.gold.sites:
+        objects = evidence.gold.at(path[:-1]).objects if path and isinstance(path[-1], str) else 0
+        if objects < MIN_OBJECTS or evidence.gold.at(path).values:
+            continue
+        above = evidence.gold.at(path[:-1])
+        if any(fold(key) == fold(str(path[-1])) and key != path[-1] for key in above.keys):  # another spelling
+            continue
+        only = evidence.predicted.at(path).values
+        extra = f"; predictions have it {_number(only, 'time')}, which is always wrong" if only else ""
+        yield SchemaAdvice(
+            "unused",
+            wildcard(path),
+            f"The schema declares this field, but it never occurs in gold ({_number(objects, 'object')}){extra}. Add "
+            "gold that has it, or remove it from the schema and the prompt.",
+            {"objects": objects, "predicted": only, "examples": []},
+        )
+
+
+def _constant(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the fields that have the same value in all of gold."""
+    for path, site in evidence.gold.sites.items():
+        counts = evidence.gold.at(path)
+        if not path or not isinstance(path[-1], str) or counts.values < MIN_CONSTANT or len(counts.distinct) != 1:
+            continue
+        declared = evidence.at(path)
+        weighed = "weight" in declared.settings or len(declared.listed) == 1
+        single = counts.scalars == counts.values and not site.atomic
+        if weighed or not single or evidence.gold.missing(path) or counts.empty.total():
+            continue
+        (value,) = counts.distinct.values()
+        if is_placeholder(value):
+            continue
+        yield SchemaAdvice(
+            "constant",
+            wildcard(path),
+            f"All {counts.values} gold values are {shown(value, 60)}. A model that always writes this is right, which "
+            "raises the scores. Give the field a low `weight`, or `ignore` it.",
+            {"values": counts.values, "examples": [value]},
+        )
+
+
+# Values that stand for no value.
+
+
+MIN_PLACEHOLDERS: Final = 3
+"""Minimum number of values that stand for no value."""
+
+MIN_OTHERS: Final = 10
+"""Minimum number of different other texts, or of numbers, at a path where "none" or "-" is not one category of many."""
+
+_CODE: Final = re.compile("[A-Z]{2,3}|[^\\w\\s]{1,3}")
+"""Texts among which "NA" is a code, and "-" is a sign."""
+
+
+class _Placeholders(NamedTuple):
+    """The values at a path that stand for no value, as JSON with their number in gold and in predictions."""
+
+    path: Path
+    gold: Counter[str]
+    predicted: Counter[str]
+
+
+def _absent_values(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the values that stand for no value, at all paths that have the same ones together."""
+    sides = [evidence.gold.at(path).texts + evidence.predicted.at(path).texts for path in evidence.gold.sites]
+    totals = Counter[str]()
+    for texts in sides:
+        totals.update({text: number for text, number in texts.items() if is_placeholder(text)})
+    groups: defaultdict[tuple[str, ...], list[_Placeholders]] = defaultdict(list)
+    for path, site in evidence.gold.sites.items():
+        if site.alternatives is not None:
+            continue
+        found = _placeholders(evidence, path, totals)
+        if named := {*found.gold, *found.predicted}:
+            groups[tuple(sorted(named))].append(found)
+    for values, places in groups.items():
+        paths = [place.path for place in places]
+        gold = sum((place.gold for place in places), Counter[str]())
+        predicted = sum((place.predicted for place in places), Counter[str]())
+        where = f" at {', '.join(map(wildcard, paths[:EXAMPLES]))}" if len(paths) > 1 else ""
+        more = f" and {_number(len(paths) - EXAMPLES, 'more path')}" if len(paths) > EXAMPLES else ""
+        told = " and ".join(f"{value} ({_on_sides(gold[value], predicted[value])})" for value in values)
+        verb, these, equal = ("stands", "it", "it is") if len(values) == 1 else ("stand", "them", "they are")
+        yield SchemaAdvice(
+            "absent-value",
+            wildcard(_common(paths)),
+            f"{told} probably {verb} for no value{where}{more}. Declare {these} as `absent`, so that {equal} equal to "
+            "null and to a missing key.",
+            {
+                "gold": gold.total(),
+                "predicted": predicted.total(),
+                "examples": [json.loads(one) for one in values[:EXAMPLES]],
+            },
+            merged_overlay(*(_with_absent(evidence.gold.sites[path], path, values) for path in paths)),
+        )
+
+
+def _placeholders(evidence: _Evidence, path: Path, totals: Mapping[str, int]) -> _Placeholders:
+    """Return the values at a path that stand for no value; `totals` are the numbers of each text at all paths."""
+    gold, predicted = evidence.gold.at(path), evidence.predicted.at(path)
+    found = _Placeholders(path, Counter(), Counter())
+    others = [text for text in gold.texts if not is_placeholder(text)]
+    codes = sum(map(bool, map(_CODE.fullmatch, others)))
+    numbers = gold.values - gold.texts.total() - gold.empty.total()
+    are_codes = 2 * codes > len(others)
+    told_apart = not are_codes and max(len(others), numbers) >= MIN_OTHERS
+    for text in dict.fromkeys((*gold.texts, *predicted.texts)):
+        if not is_placeholder(text) or canonical(text) in evidence.at(path).listed:
+            continue
+        in_gold, in_predictions = gold.texts[text], predicted.texts[text]
+        if plain_words(text) not in DOUBTFUL_PLACEHOLDERS:
+            certain = totals[text] >= MIN_PLACEHOLDERS
+        elif in_gold:
+            certain = told_apart and in_gold >= MIN_PLACEHOLDERS
+        else:
+            certain = not are_codes and in_predictions >= MIN_PLACEHOLDERS and gold.values >= MIN_OTHERS
+        if certain:
+            found.gold.update({json.dumps(text, ensure_ascii=False): in_gold})
+            found.predicted.update({json.dumps(text, ensure_ascii=False): in_predictions})
+    for value in dict.fromkeys((*gold.empty, *predicted.empty)):
+        if _is_another_notation(evidence, path, value):
+            found.gold.update({value: gold.empty[value]})
+            found.predicted.update({value: predicted.empty[value]})
+    return found
+
+
+def _on_sides(gold: int, predicted: int) -> str:
+    sides = ((gold, "in gold"), (predicted, "in predictions"))
+    return ", ".join(f"{_number(number, 'time')} {side}" for number, side in sides if number)
+
+
+def _is_another_notation(evidence: _Evidence, path: Path, value: str) -> bool:
+    """Return whether an empty list or object, or a list of placeholders, is one of several notations of no value.
+
+    Gold that always writes [] does not need advice: only where gold or the predictions also omit the field, or where
+    predictions write [] and gold omits it.
+    """
+    gold, predicted = evidence.gold.at(path).empty[value], evidence.predicted.at(path).empty[value]
+    if value not in ("[]", "{}"):
+        return gold + predicted >= MIN_PLACEHOLDERS
+    without = evidence.gold.missing(path), evidence.predicted.missing(path)
+    mixed = gold >= MIN_PLACEHOLDERS and without[0] >= MIN_PLACEHOLDERS
+    only_predicted = not gold and without[0] >= MIN_PLACEHOLDERS and predicted >= MIN_PLACEHOLDERS
+    only_gold = gold >= MIN_PLACEHOLDERS and not without[0] and not predicted and without[1] >= MIN_PLACEHOLDERS
+    return mixed or only_predicted or only_gold
+
+
+def _with_absent(site: Site, path: Path, values: Sequence[str]) -> dict[str, Json]:
+    """Return the setting that counts further values as absent; a list of placeholders by its items."""
+    read = [json.loads(value) for value in values]
+    flat = [part for value in read for part in ([*value, []] if isinstance(value, list) else [value])]
+    added = {canonical(value): value for value in [*site.absent.values, *flat]}
+    return {wildcard(path): {"absent": list(added.values())}}
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    """Return the longest path that all paths start with."""
+    shared = takewhile(lambda tokens: len(set(tokens)) == 1, zip(*paths, strict=False))
+    return paths[0] if len(paths) == 1 else tuple(tokens[0] for tokens in shared)
+
+
+# Texts that are dates, amounts, numbers or identifiers.
+
+
+MIN_TEXTS: Final = 5
+"""Minimum number of texts of a notation."""
+
+_OF_TEXTS: Final = frozenset(
+    {"strip", "casefold", "lower", "upper", "nfc", "as-written", "nfkc", "unaccent", "squash-space"}
+)
+"""Normalisers after which dates, numbers and identifiers are still the same."""
+
+_IDENTIFIERS: Final = {
+    "uuid": "UUIDs",
+    "isbn": "ISBNs",
+    "iban": "IBANs",
+    "doi": "DOIs",
+    "email": "e-mail addresses",
+    "uri": "URIs",
+    "exact": "identifiers",
+}
+
+
+class _Notation(NamedTuple):
+    """What the texts of a path are, and the settings that compare them accordingly, unless there is a doubt."""
+
+    kind: str
+    name: str
+    texts: Sequence[str]
+    remedy: str
+    settings: Mapping[str, Json]
+    doubt: str | None = None
+
+
+def _notations(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the paths whose texts are dates, amounts, numbers or identifiers, but compared by their characters."""
+    for path, site in evidence.gold.sites.items():
+        texts = Counter({text: n for text, n in evidence.gold.at(path).texts.items() if not is_placeholder(text)})
+        normalizers, declared = _text_normalizers(site), evidence.at(path)
+        if texts.total() < MIN_TEXTS or normalizers is None or declared.listed or "distance" in declared.settings:
+            continue
+        if (found := _notation_of(texts, site.declared - {Kind.NULL}, normalizers)) is None:
+            continue
+        matching, examples = sum(texts[text] for text in found.texts), list(found.texts[:EXAMPLES])
+        share = "All" if matching == texts.total() else f"{matching} of"
+        told = f", but {found.doubt}. Declare the notation yourself." if found.doubt else f". {found.remedy}"
+        yield SchemaAdvice(
+            found.kind,
+            wildcard(path),
+            f"{share} {texts.total()} texts are {found.name}, such as {_listed(examples)}{told}",
+            {"values": texts.total(), "matching": matching, "distinct": len(texts), "examples": examples},
+            None if found.doubt else {wildcard(path): dict(found.settings)},
+        )
+
+
+def _text_normalizers(site: Site) -> list[str] | None:
+    """Return the names of the declared normalisers; None if texts are not compared by their characters after them."""
+    if site.atomic or Kind.STRING not in site.declared or len(site.scalars[Kind.STRING]) != 1:
+        return None
+    leaf = site.scalars[Kind.STRING][0].leaf
+    names = [one.name for one in (*site.normalizers, *leaf.normalizers) if not one.implied]
+    return names if leaf.distance.name == "yujian-bo" and _OF_TEXTS.issuperset(names) else None
+
+
+def _notation_of(texts: Counter[str], kinds: frozenset[Kind], normalizers: Sequence[str]) -> _Notation | None:
+    """Return the notation of texts that are declared with these kinds and normalisers; None if they are just texts."""
+    only_texts = kinds == {Kind.STRING}
+    code = find_identifiers(texts) if only_texts else None
+    identifiers = None if code is None else _identifiers(*code)
+    if code is not None and code[0] != "exact":
+        return identifiers
+    if only_texts and (dates := find_date_notation(texts)) is not None:
+        named = {"formats": list(dates.formats), "languages": list(dates.languages)}
+        options = {option: value for option, value in named.items() if value}
+        settings: dict[str, Json] = {"normalize": [*normalizers, {"date": options}]} if options else {}
+        settings, name = settings | {"distance": "date"}, f"dates in {dates.name}"
+        return _Notation("date-format", name, dates.dates, "Compare them as dates, in days.", settings, dates.doubt)
+    if kinds <= {Kind.STRING, Kind.NUMBER} and (numbers := find_number_notation(texts)) is not None:
+        kind, normalizer = ("amount", "amount") if numbers.currency else ("number-format", "number")
+        settings = {"normalize": [*normalizers, {normalizer: numbers.options} if numbers.options else normalizer]}
+        if numbers.whole and not numbers.currency:  # as for integers in JSON
+            settings["distance"] = "exact"
+        name, remedy = ("amounts" if numbers.currency else "numbers"), "Compare them as numbers."
+        return _Notation(kind, name, numbers.numbers, remedy, settings, numbers.doubt)
+    return identifiers
+
+
+def _identifiers(distance: str, texts: Sequence[str]) -> _Notation:
+    remedy = "One wrong character makes another identifier: do not count it as nearly right."
+    return _Notation("identifier", _IDENTIFIERS[distance], texts, remedy, {"distance": distance})
+
+
+# Sentences.
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _listed(values: Sequence[Json]) -> str:
+    *first, last = [shown(value, 60) for value in values]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _named(counts: Mapping[str, int], keys: Sequence[str]) -> str:
+    """Return keys with their number: `"title" (3 times)`."""
+    return " and ".join(f"{shown(key)} ({_number(counts[key], 'time')})" for key in keys)
+
+
+RULES: Final[Sequence[Callable[[_Evidence], Iterable[SchemaAdvice]]]] = (
+    _entries,
+    _id_keys,
+    _key_spelling,
+    _unused,
+    _constant,
+    _absent_values,
+    _notations,
+)
+"""The rules. For one path, advice is in this order."""
