@@ -127,14 +127,14 @@ def measure(planted):
     return outcome
 
 
-def outcomes(kinds=KINDS, seeds=SEEDS, only=None, several=MIXTURES):
+def outcomes(kinds=KINDS, seeds=range(SEEDS), only=None, several=MIXTURES):
     """The outcomes of all corpora with one cause, by kind, and of the mixtures, under "mixture"."""
     for kind in kinds:
-        for seed in range(seeds):
+        for seed in seeds:
             for corpus in corpora(seed):
                 if only in {None, corpus.name} and (planted := plant(kind, corpus, seed)) is not None:
                     yield kind, measure(planted)
-    for planted in mixtures(several):
+    for planted in mixtures(several, seeds[0]):
         yield "mixture", measure(planted)
 
 
@@ -170,9 +170,9 @@ def summary(results):
     return rows
 
 
-def noise(number=NOISE_CORPORA):
+def noise(number=NOISE_CORPORA, first=0):
     """The settings of every corpus of noise, and the systematic causes that are reported."""
-    for seed in range(number):
+    for seed in range(first, first + number):
         schema, gold, predicted, settings = noise_corpus(seeded("noise corpus", seed))
         causes = evaluated(schema, gold, predicted, diagnose=True).causes
         yield {**settings, "seed": seed}, [cause for cause in causes if cause.systematic]
@@ -235,6 +235,7 @@ def main(arguments=None):
     )
     parser.add_argument("--corpus", help="only the corpus of this name")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="number of corpora of each schema and kind")
+    parser.add_argument("--first", type=int, default=0, help="first seed; other seeds make other corpora")
     parser.add_argument("--mixtures", type=int, help="number of corpora with several causes")
     parser.add_argument("--noise", type=int, help="number of corpora of noise")
     parser.add_argument("--show", action="store_true", help="print what differs from what was planted")
@@ -243,8 +244,8 @@ def main(arguments=None):
     kinds = KINDS if options.kind is None else [kind for kind in options.kind if kind != "none"]
     several = (0 if options.kind else MIXTURES) if options.mixtures is None else options.mixtures
     number = (0 if options.kind else NOISE_CORPORA) if options.noise is None else options.noise
-    results = []
-    for kind, outcome in outcomes(kinds, options.seeds, options.corpus, several):
+    results, seeds = [], range(options.first, options.first + options.seeds)
+    for kind, outcome in outcomes(kinds, seeds, options.corpus, several):
         results.append((kind, outcome))
         if options.show:
             print("\n".join(differences(kind, outcome)) or f"- {kind}, {outcome.corpus}: as planted", flush=True)
@@ -252,7 +253,7 @@ def main(arguments=None):
     if rows:
         printed(rows)
     false = []
-    for settings, causes in noise(number):
+    for settings, causes in noise(number, options.first):
         false += [(settings, [cause.kind for cause in causes])] if causes else []
         if options.show and causes:
             print(f"## noise {settings}", *(f"- FALSE: {shown(cause)}" for cause in causes), sep="\n", flush=True)

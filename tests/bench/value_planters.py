@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 
-from tests.bench.cause_corpora import misread, places, values_at, words
+from tests.bench.cause_corpora import STARTS, SUBJECTS, misread, places, values_at, words
 
 FEWEST = 12
 """Minimum number of changed places; a corpus with fewer is not used for the kind."""
@@ -352,5 +352,5 @@ values(
 )
 values("part-of", ("text", "journal"), {
     "first words": of_text(lambda text: " ".join(text.split()[: len(text.split()) // 2]) if len(text.split()) > 3 else None),
-    "more words": lambda rng, text: f"{text} {rng.choice(('printed for the author', 'as found in the annex', 'with an appendix'))}",
+    "more words": lambda rng, text: f"{text} {rng.choice(STARTS).lower()} {rng.choice(SUBJECTS)}",
 })  # fmt: skip
