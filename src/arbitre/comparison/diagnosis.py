@@ -89,7 +89,7 @@ class Fault:
         gold_pointer: JSON Pointer in the gold document; None if gold has no such value.
         predicted_pointer: JSON Pointer in the predicted document; None if the prediction has no such value.
         path: Wildcard path.
-        fault: Class of the fault: close, wrong, wrong type, missing, spurious, moved, split or merged.
+        fault: Class of the fault: close, wrong, wrong type, missing, spurious, moved, renamed, split or merged.
         gold: Value in gold; ABSENT if there is none.
         predicted: Predicted value; ABSENT if there is none.
         cost: Share of the fault in the f1q that the entries lost; the costs of a document add up to 1 - f1q. 0 outside

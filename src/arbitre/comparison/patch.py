@@ -27,7 +27,8 @@ class PatchOperation:
         value: The value to write; ABSENT for "remove".
         gain: Change of the f1q of the entries if only this operation, and those that it needs, are applied to the
             prediction and the result is compared again; negative if it does harm. None if it was not computed.
-        fault: Class of the fault that it repairs: close, wrong, wrong type, missing, spurious, moved, split or merged.
+        fault: Class of the fault that it repairs: close, wrong, wrong type, missing, spurious, moved, renamed, split or
+            merged.
         quality_gain: The same change of the quality of the document, which also counts values outside the entries.
         needs: Positions in the patch of the operations that must be applied before this one; most need none.
     """

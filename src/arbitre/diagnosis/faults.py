@@ -13,9 +13,21 @@ from arbitre.comparison.levels import NONE
 from arbitre.diagnosis.joins import JoinResults
 from arbitre.diagnosis.list_pairs import orders
 from arbitre.diagnosis.moved import MovedResults
+from arbitre.diagnosis.renamed import renamed_fields
 from arbitre.diagnosis.repair import find_patch, rematched_gains
 from arbitre.diagnosis.repair_gain import RepairChanges, f1q_gain, repair_changes
-from arbitre.diagnosis.taxonomy import FAULTS, MERGED, MOVED, SPLIT, VERDICTS, Links, Taxonomy, classify, verdict_counts
+from arbitre.diagnosis.taxonomy import (
+    FAULTS,
+    MERGED,
+    MOVED,
+    RENAMED,
+    SPLIT,
+    VERDICTS,
+    Links,
+    Taxonomy,
+    classify,
+    verdict_counts,
+)
 from arbitre.paths import escape, order, wildcard
 from arbitre.values import ABSENT, Json
 
@@ -182,11 +194,14 @@ def _values(levels: Sequence[Level], nodes: Indices, *, gold: bool) -> list[Json
     return values
 
 
-# The nodes of moved values, splits and merges.
+# The nodes of moved values, renamed fields, splits and merges.
 
 
 def find_links(
-    levels: Sequence[Level], joins: Sequence[Sequence[JoinedItems]], moved: Sequence[Sequence[MovedNodes]]
+    levels: Sequence[Level],
+    joins: Sequence[Sequence[JoinedItems]],
+    moved: Sequence[Sequence[MovedNodes]],
+    renamed: Sequence[Sequence[MovedNodes]] = (),
 ) -> Links:
     """Return the links of documents that were compared together.
 
@@ -194,8 +209,11 @@ def find_links(
         levels: The compared nodes.
         joins: Splits and merges of each document.
         moved: Nodes of the moved values of each document.
+        renamed: Nodes of the renamed fields of each document; they did not move.
     """
-    links = [(MOVED, *nodes) for several in moved for nodes in several]
+    links = [(RENAMED, *nodes) for several in renamed for nodes in several]
+    taken = {gold for _, gold, _ in links}
+    links += [(MOVED, *nodes) for several in moved for nodes in several if nodes.gold not in taken]
     links += _of_joins(levels, joins)
     verdicts, gold, predicted = zip(*links, strict=True) if links else ((), (), ())
     return Links(np.array(verdicts, dtype=np.int8), np.array(gold, dtype=np.intp), np.array(predicted, dtype=np.intp))
@@ -267,6 +285,7 @@ class FaultResults:
         joins: Sequence[Sequence[JoinedItems]] = (),
         moved: Sequence[Sequence[MovedNodes]] = (),
         *,
+        renamed: Sequence[Sequence[MovedNodes]] = (),
         rematch: bool = False,
     ) -> FaultResults:
         """Return the faults of documents.
@@ -277,12 +296,13 @@ class FaultResults:
             levels: The levels of the documents, compared together.
             joins: Splits and merges of each document.
             moved: Nodes of the moved values of each document.
+            renamed: Nodes of the renamed fields of each document.
             rematch: Whether to compute the gains by comparing repaired documents again.
 
         Raises:
             DataError: `rematch` is set, and items are matched by transport.
         """
-        links = find_links(levels, joins, moved)
+        links = find_links(levels, joins, moved, renamed)
         taxonomy = classify(levels, len(gold), wildcard(plan.entries), plan.close, links)
         changes = repair_changes(taxonomy)
         if rematch:
@@ -346,7 +366,8 @@ def diagnose(
     sums = LeafSums.of(levels, len(gold), plan.close)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold), joined=joined_nodes(levels, joins.joins))
-    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, rematch=rematch)
+    renamed = renamed_fields(plan, levels, len(gold))
+    faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, renamed=renamed, rematch=rematch)
     parts = (sums, joins, moved, faults)
     order = orders(levels, plan.entries, len(gold))
     return [
@@ -363,7 +384,7 @@ def make_patch(plan: Plan, gold: Json, predicted: Json, levels: Sequence[Level],
     """Return the operations that turn one prediction into gold; see `find_patch` for the arguments."""
     joins = JoinResults.of(plan, [gold], [predicted], levels)
     moved = MovedResults.of(plan, levels, 1, joined=joined_nodes(levels, joins.joins))
-    links = find_links(levels, joins.joins, moved.nodes)
+    links = find_links(levels, joins.joins, moved.nodes, renamed_fields(plan, levels, 1))
     taxonomy = classify(levels, 1, wildcard(plan.entries), plan.close, links)
     return find_patch(plan, gold, predicted, taxonomy, gains=gains)
 
@@ -378,4 +399,6 @@ def find_faults(
     """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold), usual, joined_nodes(levels, joins.joins))
-    return replace(FaultResults.of(plan, gold, levels, joins.joins, moved.nodes), doubtful=moved.doubtful)
+    renamed = renamed_fields(plan, levels, len(gold), usual)
+    results = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, renamed=renamed)
+    return replace(results, doubtful=moved.doubtful)

@@ -118,7 +118,7 @@ def find_moved(
             and not (objects.inside[0][candidate.gold] or objects.inside[1][candidate.predicted])
             and _pointer(tree, candidate.gold, gold=True) != _pointer(tree, candidate.predicted, gold=False)
         ]
-        moved.append(sorted([*(MovedNodes(*nodes) for nodes in whole), *_significant(remaining, number)]))
+        moved.append(sorted([*(MovedNodes(*nodes) for nodes in whole), *significant(remaining, number)]))
     return moved, doubtful
 
 
@@ -188,7 +188,7 @@ def _sources(faults: Sequence[LeafFaults], documents: int) -> list[int]:
     return [counts[document] for document in range(documents)]
 
 
-def _significant(candidates: Sequence[MoveCandidate], sources: int) -> list[MovedNodes]:
+def significant(candidates: Sequence[MoveCandidate], sources: int) -> list[MovedNodes]:
     """Return the candidates that chance does not explain; each leaf at most once.
 
     Args:

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int8]
 
 MOVED: Final = 6
-SPLIT: Final = 7
-MERGED: Final = 8
-MATCHED: Final = 9
-VERDICTS: Final = (*(verdict.text for verdict in Verdict), "moved", "split", "merged", "matched")
+RENAMED: Final = 7
+SPLIT: Final = 8
+MERGED: Final = 9
+MATCHED: Final = 10
+VERDICTS: Final = (*(verdict.text for verdict in Verdict), "moved", "renamed", "split", "merged", "matched")
 """Names of the verdicts by code. An object or a list in a list is "matched" if it has a partner."""
 FAULTS: Final = VERDICTS[Verdict.CLOSE : MATCHED]
-"""Names of the classes of faults, in the order of the codes 1 to 8."""
+"""Names of the classes of faults, in the order of the codes 1 to 9."""
 SIDES: Final = ("gold", "predicted")
 
 
@@ -37,10 +38,11 @@ class Links:
     """Faults that involve a gold node and another predicted node. All arrays have shape (links,).
 
     Attributes:
-        verdict: MOVED, SPLIT or MERGED.
-        gold: Node of the value that belongs elsewhere, of the gold item that was split, or of a gold item that was
-            merged into the partner of another.
-        predicted: Node of the value in the wrong place, of one part of the split item, or of the merged item.
+        verdict: MOVED, RENAMED, SPLIT or MERGED.
+        gold: Node of the value that belongs elsewhere, of the missing field, of the gold item that was split, or of a
+            gold item that was merged into the partner of another.
+        predicted: Node of the value in the wrong place, of the field under another key, of one part of the split item,
+            or of the merged item.
     """
 
     verdict: Codes
@@ -54,9 +56,9 @@ class Links:
         return cls(np.empty(0, dtype=np.int8), empty, empty)
 
     def by_node(self, nodes: int) -> Codes:
-        """Return the verdict of each node, 0 without links. Splits and merges have priority over moved values."""
+        """Return the verdict of each node, 0 without links. Splits and merges have priority."""
         verdicts = np.zeros(nodes, dtype=np.int8)
-        for code in (MOVED, SPLIT, MERGED):
+        for code in (MOVED, RENAMED, SPLIT, MERGED):
             for ends in (self.gold, self.predicted):
                 verdicts[ends[self.verdict == code]] = code
         return verdicts
@@ -71,7 +73,7 @@ class Taxonomy:
 
     Attributes:
         levels: The compared nodes.
-        links: Values that moved, and items that were split or merged.
+        links: Values that moved, renamed fields, and items that were split or merged.
         verdict: Code of each node's verdict, an index of `VERDICTS`; meaningful for the nodes that `counts` counts.
         path: Position of each node's path in `paths`.
         paths: Wildcard paths.
@@ -148,7 +150,7 @@ def classify(
         documents: Number of documents.
         entries: Wildcard path of the list of entries; "" is the root.
         close: Minimum quality of the verdict "close", in [0, 1].
-        links: Values that moved, and items that were split or merged.
+        links: Values that moved, renamed fields, and items that were split or merged.
     """
     nodes, links = sum(map(len, levels)), links or Links.none()
     state = _Walk(nodes, entries, close, links.by_node(nodes))
@@ -185,8 +187,8 @@ class _Walk:
         """Maximum contribution of each node to the loss of its document."""
         self._union = np.ones(nodes + 1)
         self._mismatched = np.zeros(nodes + 1, dtype=np.bool_)
-        self._moved = np.zeros(nodes + 1, dtype=np.bool_)
-        """The moved objects, and everything in them."""
+        self._around = np.zeros(nodes + 1, dtype=np.int8)
+        """MOVED or RENAMED for such objects and lists, and for everything in them; 0 for other nodes."""
         self._counting = np.zeros(nodes + 1, dtype=np.bool_)
         """The objects and lists at the path of the entries."""
 
@@ -201,10 +203,11 @@ class _Walk:
         verdict = np.where(mismatched, np.int8(Verdict.WRONG_TYPE), verdict)
         self._mismatched[here] = mismatched
         linked = self.linked[here]
-        moved = self._moved[level.parent]
-        verdict = np.where(moved & (verdict != Verdict.CORRECT) & (verdict != MATCHED), np.int8(MOVED), verdict)
+        around = self._around[level.parent]
+        verdict = np.where((around > 0) & (verdict != Verdict.CORRECT) & (verdict != MATCHED), around, verdict)
         whole = not level.leaf and not level.item
-        self._moved[here] = moved | ((linked == MOVED) & (not level.leaf))
+        own = ((linked == MOVED) | (linked == RENAMED)) & (not level.leaf)
+        self._around[here] = np.where((around == 0) & own, linked, around)
         verdict = np.where((linked > 0) & ((verdict != Verdict.CORRECT) | whole), linked, verdict)
         self.verdict[here] = verdict
         if level.leaf or level.item or level.kind_mismatch:

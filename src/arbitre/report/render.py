@@ -252,6 +252,7 @@ VERDICT_GLYPHS: Final = {
     "missing": "−",
     "spurious": "+",
     "moved": "↔",
+    "renamed": "⇄",
     "split": "⊢",
     "merged": "⊣",
 }
