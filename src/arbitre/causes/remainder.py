@@ -99,6 +99,8 @@ class Similarity:
         """Return the kind of a fault."""
         if fault.fault in {"split", "merged"}:
             return fault.fault
+        if fault.fault == "renamed":
+            return "renamed-field"
         if fault.fault == "moved":
             return _moved(fault)
         if fault.gold is ABSENT:

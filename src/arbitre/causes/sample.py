@@ -17,7 +17,7 @@ from arbitre.comparison.levels import NONE, at_path, of_nodes
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.corpus.chance import chance_comparisons, sample_pairs
 from arbitre.corpus.worker import compare_pairs
-from arbitre.diagnosis.faults import find_faults
+from arbitre.diagnosis.faults import Pointers, find_faults
 from arbitre.diagnosis.joins import WEAK
 from arbitre.diagnosis.moved_chance import ValueFrequencies, base_chance
 from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
@@ -274,6 +274,27 @@ class Sample:
         drawn = chance_comparisons(sample_pairs(ordered), 0)[:CHANCE_COMPARISONS]
         pairs = [Pair(str(number), None, one.gold, one.predicted) for number, one in enumerate(drawn)]
         return Sample.of(self.plan, pairs)
+
+    @cached_property
+    def matched(self) -> Mapping[tuple[int, str], tuple[int, str]]:
+        """The matched objects and lists: document and pointer in the prediction, and document and pointer in gold."""
+        matched: dict[tuple[int, str], tuple[int, str]] = {}
+        for first, _, levels in self._parts:
+            nodes = np.concatenate(
+                [
+                    np.empty(0, dtype=np.intp),
+                    *(
+                        level.first + level.paired.nonzero()[0]
+                        for level in levels
+                        if not level.leaf and not level.inner
+                    ),
+                ]
+            )
+            documents = np.concatenate([np.empty(0, dtype=np.intp), *(level.document for level in levels)])[nodes]
+            sides = [Pointers(levels, nodes, gold=gold).of(nodes) for gold in (False, True)]
+            for document, predicted, gold in zip((first + documents).tolist(), *sides, strict=True):
+                matched[document, predicted or ""] = document, gold or ""
+        return matched
 
     def group_gains(self, groups: Mapping[int, int], number: int) -> list[float]:
         """Return the increase in pooled f1q if all faults of a group are corrected, for each group.

@@ -80,6 +80,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     # Single faults that look alike.
     "moved-object": CauseKind("an object is in another entry", "check how entries are delimited", systematic=False),
     "moved-value": CauseKind("a value is in another entry", "check how entries are delimited", systematic=False),
+    "renamed-field": CauseKind("a field is under another key", "state the key in the prompt", systematic=False),
     "split": CauseKind("one item was predicted as several", "define in the prompt what one item is", systematic=False),
     "merged": CauseKind(
         "several items were predicted as one", "define in the prompt what one item is", systematic=False

@@ -339,7 +339,9 @@ class AliasSuggestions:
         }
 
 
-def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) -> AliasSuggestions:
+def suggest_aliases(
+    plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]], matched: Mapping[Scope, Scope] | None = None
+) -> AliasSuggestions:
     """Suggest aliases for fields whose values predictions store under keys that the schema does not declare.
 
     Values decide, not names. For each field that predictions lack and each unknown key of the same list item or
@@ -349,11 +351,13 @@ def suggest_aliases(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) ->
     Args:
         plan: The compiled schema.
         pairs: (id, gold, predicted) triples, with the same id for several predictions of a gold document.
+        matched: The matched objects and lists: the number of the pair and the pointer in the prediction, and the same
+            with the pointer in gold. By default, the documents are compared.
 
     Returns:
         The suggestions, and an overlay with all of them.
     """
-    values = _Values.of(plan, pairs)
+    values = _Values.of(plan, pairs, matched)
     declared = {step.path: step.site for step in walk(plan.sites)}
     chosen: dict[FieldLocation, list[AliasSuggestion]] = defaultdict(list)
     for unknown in values.unknown:
@@ -400,20 +404,20 @@ class _Values:
         self.unknown: list[FieldLocation] = []
 
     @classmethod
-    def of(cls, plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) -> _Values:
+    def of(
+        cls, plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]], matched: Mapping[Scope, Scope] | None = None
+    ) -> _Values:
         """Read the fields of all pairs, each within the objects that the comparison matches."""
         values, in_gold = cls(pairs), set[FieldLocation]()
-        for start in range(0, len(pairs), BATCH):
-            batch = pairs[start : start + BATCH]
-            scopes = _scopes(plan, batch, start)
-            same = {scope: scope for scope in scopes.values()}
-            for number, (_, gold, predicted) in enumerate(batch, start):
-                for of_field in field_values(plan, gold, predicted=False):
-                    _add(values.gold, of_field, number, same)
-                    if not of_field.declared:
-                        in_gold.add(of_field.field)
-                for of_field in field_values(plan, predicted, predicted=True):
-                    _add(values.present if of_field.declared else values.other, of_field, number, scopes)
+        scopes = _matched(plan, pairs) if matched is None else matched
+        same = {scope: scope for scope in scopes.values()}
+        for number, (_, gold, predicted) in enumerate(pairs):
+            for of_field in field_values(plan, gold, predicted=False):
+                _add(values.gold, of_field, number, same)
+                if not of_field.declared:
+                    in_gold.add(of_field.field)
+            for of_field in field_values(plan, predicted, predicted=True):
+                _add(values.present if of_field.declared else values.other, of_field, number, scopes)
         values.unknown = [field for field in values.other if field not in in_gold]
         for field, by_depth in values.gold.items():
             for depth, bags in by_depth.items():
@@ -439,7 +443,7 @@ def _add(
     bags: dict[FieldLocation, dict[int, Bags]],
     of_field: FieldValues,
     number: int,
-    scopes: Mapping[tuple[int, str], tuple[int, str]],
+    scopes: Mapping[Scope, Scope],
 ) -> None:
     """Add values to each matched scope that they are in."""
     for depth, owner in enumerate(of_field.owners):
@@ -456,19 +460,19 @@ def _subtract(bag: Bag, present: Bag) -> None:
             bag[value] = left
 
 
-def _scopes(
-    plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]], first: int
-) -> dict[tuple[int, str], tuple[int, str]]:
-    """Return the matched objects and lists of some pairs: the number of the pair and the pointers of both sides."""
-    levels = compare_batch(plan, [gold for _, gold, _ in pairs], [predicted for _, _, predicted in pairs]).levels()
-    tree = NodeTree.of(levels)
-    sides = zip(tree.pointers(gold=True), tree.pointers(gold=False), strict=True)
-    numbers = (number for level in levels for number in level.document.tolist())
-    return {
-        (first + number, predicted): (first + number, gold)
-        for number, (gold, predicted) in zip(numbers, sides, strict=True)
-        if gold is not None and predicted is not None
-    }
+def _matched(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) -> dict[Scope, Scope]:
+    """Compare the documents, and return the matched objects and lists; see `suggest_aliases`."""
+    matched: dict[Scope, Scope] = {}
+    for first in range(0, len(pairs), BATCH):
+        batch = pairs[first : first + BATCH]
+        levels = compare_batch(plan, [gold for _, gold, _ in batch], [predicted for _, _, predicted in batch]).levels()
+        tree = NodeTree.of(levels)
+        sides = zip(tree.pointers(gold=True), tree.pointers(gold=False), strict=True)
+        numbers = (number for level in levels for number in level.document.tolist())
+        for number, (gold, predicted) in zip(numbers, sides, strict=True):
+            if gold is not None and predicted is not None:
+                matched[first + number, predicted] = first + number, gold
+    return matched
 
 
 def _relative(field: FieldLocation, unknown: FieldLocation) -> tuple[str, ...]:
@@ -486,6 +490,13 @@ def _is_free(field: FieldLocation, unknown: FieldLocation, declared: Mapping[Pat
 def _likeness(field: FieldLocation, unknown: FieldLocation) -> float:
     """Return the similarity of two names, which decides only if two fields have the same values."""
     return SequenceMatcher(None, "/".join(field.keys), "/".join(unknown.keys), autojunk=False).ratio()
+
+
+def declared_aliases(plan: Plan, path: Path) -> list[str]:
+    """Return the aliases that the schema has for the field at a wildcard path."""
+    start = max((depth for depth, token in enumerate(path, 1) if not isinstance(token, str)), default=0)
+    declared = {step.path: step.site for step in walk(plan.sites)}
+    return list(_present(plan, FieldLocation(path[:start], tuple(map(str, path[start:]))), declared))
 
 
 def _present(plan: Plan, field: FieldLocation, declared: Mapping[Path, int]) -> Iterator[str]:
