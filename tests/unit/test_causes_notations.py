@@ -158,6 +158,27 @@ def test_the_items_of_lists_are_compared_with_all_items_of_their_list():
     assert found[0].gain == pytest.approx(1 / 3)
 
 
+def test_differences_that_occur_together_are_one_cause():
+    both = changed(NAMES, lambda name: f"  {name.upper()}")
+    (cause,) = causes(TEXT, both)
+    assert cause.change == {"/rows/*/value": {"normalize": ["casefold", "squash-space"]}}
+    either = changed(NAMES, lambda name: name.upper() if len(name) % 2 else name.replace(" ", "  "))
+    assert {cause.kind for cause in causes(TEXT, either)} == {"case", "spaces"}
+
+
+def test_entries_that_are_matched_wrongly_because_of_their_notation_are_compared_with_all_others():
+    draw = random.Random(9)  # noqa: S311
+    days = [f"{1880 + number // 28}-{1 + number % 12:02}-{1 + number % 28:02}" for number in range(1200)]
+    plan = arbitre.Comparator({"type": "array", "items": {"type": "object", "properties": {"day": DAY}}}).plan
+    pairs = []
+    for at in range(0, 1200, 100):
+        predicted = [{"day": iso_as("{2}/{1}/{0}")(day)} for day in draw.sample(days[at : at + 100], 100)]
+        pairs.append(Pair(str(at), None, [{"day": day} for day in days[at : at + 100]], predicted))
+    found = find_causes(plan, pairs)
+    assert (found.f1q, found.f1q_after) == (0.0, 1.0)
+    assert [(cause.kind, cause.count) for cause in found.causes] == [("date-format", 1200)]
+
+
 def test_other_normalizers_of_the_schema_are_kept():
     schema = TEXT | {"x-arbitre": {"normalize": ["squash-space"]}}
     (cause,) = causes(schema, changed(NAMES, str.upper))

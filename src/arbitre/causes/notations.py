@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -24,6 +24,7 @@ from arbitre.causes.proposal import Proposal
 from arbitre.causes.readings import DECIMALS, SPECIFIC, Notation, Observation, Reader, date_notation, of_units, units_of
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.normalizers import AS_WRITTEN, NFC
+from arbitre.parsing.dates import format_name
 from arbitre.paths import parse, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.nodes import leaves_of
@@ -94,27 +95,41 @@ class PathValues:
     gold: Counter[Hashable] = field(default_factory=Counter)
     predicted: Counter[Hashable] = field(default_factory=Counter)
 
+    def observed(self, reader: Reader, pools: Iterable[tuple[Pool, Pool]]) -> PathValues:
+        """Return the values with the observations of some pools; all values are shared."""
+        made = replace(self, observations=[], tested=[])
+        for gold, predicted in pools:
+            made.tested += [(key, len(gold)) for key in predicted.values() if gold]
+            made.observations += _observed(reader, gold, predicted)
+        return made
 
-def _paths(sample: Sample, reader: Reader) -> Iterator[PathValues]:
-    """Yield the values of the paths with wrong values that may differ from gold only in notation."""
+
+def _paths(sample: Sample, reader: Reader) -> Iterator[tuple[PathValues, PathValues]]:
+    """Yield the values of each path with faults, first as gold and prediction are matched, then by document.
+
+    Entries are matched wrongly if the notation of all their fields differs.
+    """
     sites = _sites(sample)
     for path, faults in sample.faults_by_path.items():
         if path not in sites:
             continue
-        site = sites[path]
-        declared = _before(site)
+        declared = _before(sites[path])
+        pools = _pools(faults, partial(reader.key, declared))
+        by_document: defaultdict[int, tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
+        for (document, *_), sides in pools.items():
+            for whole, side in zip(by_document[document], sides, strict=True):
+                whole.update(side)
         present = cast("list[Json]", with_normalizers(sample.plan, path, [])["normalize"])
-        distances = {leaf.distance.name for leaf in leaves_of(site, {Kind.STRING})}
+        distances = {leaf.distance.name for leaf in leaves_of(sites[path], {Kind.STRING})}
         values = PathValues(path, present, "date" in distances, "exact" in distances)
-        for gold, predicted in _pools(faults, partial(reader.key, declared)):
-            values.tested += [(key, len(gold)) for key in predicted.values() if gold]
-            values.observations += _observed(reader, gold, predicted)
-        if values.observations:
+        values = values.observed(reader, pools.values())
+        pooled = values.observed(reader, by_document.values())
+        if values.observations or pooled.observations:
             for leaf in sample.leaves.get(path, ()):
                 for count, value in ((values.gold, leaf.gold), (values.predicted, leaf.predicted)):
                     if value is not ABSENT:
                         count[reader.key(declared, value)] += 1
-            yield values
+            yield values, pooled
 
 
 def _before(site: Site) -> tuple[Normalizer, ...]:
@@ -123,20 +138,22 @@ def _before(site: Site) -> tuple[Normalizer, ...]:
     return declared if any(one.name == AS_WRITTEN for one in declared) else (NFC, *declared)
 
 
-def _pools(faults: Iterable[SampleFault], key: Callable[[Json], Hashable]) -> Iterable[tuple[Pool, Pool]]:
-    """Return the gold values and the predicted values that are compared with each other.
+def _pools(
+    faults: Iterable[SampleFault], key: Callable[[Json], Hashable]
+) -> Mapping[tuple[int, str | int | None], tuple[Pool, Pool]]:
+    """Return the gold values and the predicted values that are compared with each other, by document and place.
 
     The items of a list of single values are compared with all others of their entry, because the matching of a list
     can pair the wrong items if their notation differs.
     """
-    pools: defaultdict[Hashable, tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
+    pools: defaultdict[tuple[int, str | int | None], tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
     for fault in faults:
         if fault.fault in COMPARED and not isinstance(fault.gold, dict) and not isinstance(fault.predicted, dict):
-            place: Hashable = (fault.document, fault.entry) if _is_item(fault) else fault.number
-            for side, value in zip(pools[place], (fault.gold, fault.predicted), strict=True):
+            sides = pools[fault.document, fault.entry if _is_item(fault) else fault.number]
+            for side, value in zip(sides, (fault.gold, fault.predicted), strict=True):
                 if value is not ABSENT:
                     side[fault.number] = key(value)
-    return pools.values()
+    return pools
 
 
 def _sites(sample: Sample) -> dict[str, Site]:
@@ -235,8 +252,10 @@ class PathSearch:
         return sorted([*found, date] if date else found, key=lambda one: one.complexity)
 
     def _equal(self, specs: tuple[str, ...], notation: Notation, pair: Observation) -> bool:
-        form = self.reader.form
-        return form(specs, notation.distance, pair.gold) == form(specs, notation.distance, pair.predicted)
+        return self._form(specs, notation, pair.gold) == self._form(specs, notation, pair.predicted)
+
+    def _form(self, specs: tuple[str, ...], notation: Notation, key: Hashable) -> Hashable:
+        return self.reader.form(specs, notation.distance, key)
 
     def _together(self, notation: Notation, covered: Sequence[Observation]) -> bool:
         """Return whether the differences of a notation occur together, rather than each in other values."""
@@ -257,7 +276,7 @@ class PathSearch:
         counts: Counter[Hashable] = Counter()
         forms: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
         for key, count in values.gold.items():
-            form = self.reader.form(specs, notation.distance, key)
+            form = self._form(specs, notation, key)
             counts[form] += count
             forms[form].add(key)
         merged = sum(len(keys) for keys in forms.values() if len(keys) > 1)
@@ -271,9 +290,11 @@ class PathSearch:
         elif self._undeclared(values, notation, covered):
             side = "schema"
         expected = math.fsum(
-            min(1.0, compared * max(TYPO, value_chance(counts, form, self.reader.values[key])))
+            min(
+                1.0,
+                max(TYPO, compared * value_chance(counts, self._form(specs, notation, key), self.reader.values[key])),
+            )
             for key, compared in values.tested
-            if (form := self.reader.form(specs, notation.distance, key)) is not None
         )
         return Explained(notation, values, covered, len(clean), expected, tried, side)
 
@@ -283,7 +304,7 @@ class PathSearch:
         """Return whether predictions have only one form of each value of which gold has several forms."""
         forms: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
         for key, count in values.predicted.items():
-            form = self.reader.form(specs, notation.distance, key)
+            form = self._form(specs, notation, key)
             if form in several:
                 forms[form][key] += count
         total = sum(count.total() for count in forms.values())
@@ -306,8 +327,13 @@ def notations(sample: Sample) -> Iterator[Proposal]:
     reader = Reader()
     search = PathSearch(sample, reader)
     groups: defaultdict[tuple[tuple[str, ...], str | None], list[Explained]] = defaultdict(list)
-    for values in _paths(sample, reader):
-        if (found := search.best(values)) is not None:
+    for values, pooled in _paths(sample, reader):
+        found = search.best(values)
+        if found is None or 2 * len(found.covered) < len(values.tested):
+            whole = search.best(pooled)
+            if found is None or (whole is not None and len(whole.covered) > 2 * len(found.covered)):
+                found = whole
+        if found is not None:
             groups[found.notation.specs, found.notation.distance].append(found)
     for members in groups.values():
         yield _proposal(sample, reader, members)
@@ -404,9 +430,6 @@ def _quoted(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-SHOWN: Final = {"%d": "DD", "%m": "MM", "%Y": "YYYY", "%y": "YY", "%B": "month", "%b": "month", "%A": "weekday"}
-
-
 def _date_form(notation: Notation, text: Json, reader: Reader) -> str:
     """Return the form of a date for readers, such as DD/MM/YYYY."""
     options = json.loads(notation.specs[0])
@@ -416,7 +439,7 @@ def _date_form(notation: Notation, text: Json, reader: Reader) -> str:
         return f"words, such as {_quoted(text)}"
     if not known[0]:
         return "YYYY-MM-DD" if len(str(text).strip()) == len("1918-11-03") else f"in {_quoted(text)}"
-    return re.sub("%.", lambda part: SHOWN[part[0]], known[0])
+    return format_name(known[0])
 
 
 # Numbers with another unit.

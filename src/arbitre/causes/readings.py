@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.errors import ArbitreError
 from arbitre.normalizers import catalogue, normalize
-from arbitre.parsing.dates import iso_date, spelled_date
+from arbitre.parsing.dates import LANGUAGES, iso_date, spelled_date
 from arbitre.parsing.numerals import read_amount
 from arbitre.values import canonical
 
@@ -159,9 +159,6 @@ def of_units(units: Collection[str], decimal: str | None) -> Notation:
 
 DATE: Final = 1.9
 """Complexity of the notation of a date, without formats."""
-
-LANGUAGES: Final = ("en", "fr", "de", "es", "it", "nl", "pt", "pl")
-"""Languages in which dates in words are tried."""
 
 TRIED: Final = 6
 """Number of dates in words that are read in all languages, to find their language."""

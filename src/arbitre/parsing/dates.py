@@ -233,7 +233,7 @@ def find_date_notation(texts: Collection[str]) -> DateNotation | None:
     if len(exact) < MIN_DATES or len(exact | years) < enough or len(exact) < len(years):
         return None
     formats = tuple(dict.fromkeys(forms[text] for text in forms if text in read))
-    named = [*(_named(form) for form in formats), *(["words"] if spelled else [])] or ["ISO 8601"]
+    named = [*(format_name(form) for form in formats), *(["words"] if spelled else [])] or ["ISO 8601"]
     dates = tuple(text for text in texts if text in exact | years)
     return DateNotation(" or ".join(named), dates, () if doubt else formats, languages if spelled else (), doubt)
 
@@ -285,10 +285,20 @@ def _reads(form: str, text: str) -> bool:
     return False
 
 
-def _named(form: str) -> str:
-    """Return the name of a format: "DD/MM/YYYY" for "%d/%m/%Y"."""
-    names = {"%d": "DD", "%m": "MM", "%Y": "YYYY", "%y": "YY"}
-    return re.sub("%.", lambda part: names[part[0]], form)
+_PART_NAMES: Final = {
+    "%d": "DD",
+    "%m": "MM",
+    "%Y": "YYYY",
+    "%y": "YY",
+    "%B": "month",
+    "%b": "month",
+    "%A": "weekday",
+}
+
+
+def format_name(form: str) -> str:
+    """Return the name of a format, such as "DD/MM/YYYY" for "%d/%m/%Y"."""
+    return re.sub("%.", lambda part: _PART_NAMES.get(part[0], part[0]), form)
 
 
 def _is_wordy(text: str) -> bool:
