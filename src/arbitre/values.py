@@ -408,3 +408,30 @@ class Absence:
         if isinstance(value, list):
             return self.array and not value
         return isinstance(value, dict) and self.object and not value
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"|null|<null>|\(null\)|nil|nan|n/a|#n/a|n\.a\.|undefined|no (value|data)"
+    r"|not (available|applicable|specified|mentioned|stated|given|found|provided)"
+    r"|non (renseigné|précisé|disponible)e?|sans objet|non specificato|no especificado"
+    r"|nicht angegeben|keine angabe|k\. ?a\."
+)
+_DOUBTFUL_PLACEHOLDER: Final = re.compile(
+    r"none|na|n\.d\.|[-–—?.…/]+|unknown|missing|empty|tbd|inconnue?|néant|unbekannt|desconocido|sconosciuto"
+)
+
+
+def is_placeholder(text: str, *, certain: bool = False) -> bool:
+    """Return whether a text can stand for no value.
+
+    Args:
+        text: The text. Case, underscores and white space do not matter.
+        certain: Whether to return False for texts that can also be a category or a sign, such as "none" and "-".
+
+    >>> [is_placeholder(text) for text in (" ", "NOT_FOUND", "N/A", "-", "none", "Rome")]
+    [True, True, True, True, True, False]
+    >>> is_placeholder("none", certain=True)
+    False
+    """
+    words = " ".join(text.casefold().replace("_", " ").split())
+    return bool(_PLACEHOLDER.fullmatch(words) or (not certain and _DOUBTFUL_PLACEHOLDER.fullmatch(words)))

@@ -62,6 +62,11 @@ NOTATIONS = {
     ),
     "integers": (["1", "20", "31", "4", "500"], "number-format", {"normalize": ["number"], "distance": "exact"}),
     "decimals": (["1.5", "20", "3.1", "4", "500.25"], "number-format", {"normalize": ["number"]}),
+    "decimals of four digits": (
+        ["3.1416", "2.7183", "1.4142", "1.6180", "0.5772"],
+        "number-format",
+        {"normalize": ["number"]},
+    ),
     "decimal comma": (
         ["1,5", "20", "3,1", "1.234,5", "500,25"],
         "number-format",
@@ -128,6 +133,8 @@ def test_texts_in_a_notation_are_found_with_the_settings_that_read_it(name):
         ["1:03.28", "1:04.81", "59.63", "55.77", "46.80"],
         ["90-94", "85-89", "80-84", "75-79", "70-74"],
         ["50m", "100m", "200m", "400m", "800m"],
+        ["10x15", "13x18", "20x30", "9x13", "40x60cm"],
+        ["1914-1918", "1939-1945", "1870-1871", "1789-1799", "1618-1648"],
         ["1.2.10", "1.3.11", "2.1.12", "2.4.13", "3.1.14"],
         ["Ada", "Bo", "Cy", "Di", "Ed"],
         ["JPN", "FRA", "PER", "BRA", "MEX"],
@@ -178,7 +185,9 @@ def test_texts_among_numbers_are_numbers_but_texts_among_lists_are_left_alone():
 NAMES = [f"Person {letter}" for letter in "ABCDEFGHIJKLMNO"]
 
 
-@pytest.mark.parametrize("word", ["", " ", "null", "N/A", "n/a", "NOT_FOUND", "not available", "None", "-", "?", "NA"])
+@pytest.mark.parametrize(
+    "word", ["", " ", "null", "N/A", "n/a", "NOT_FOUND", "not available", "None", "-", "?", "NA", "unknown"]
+)
 def test_placeholders_in_gold_are_found_from_three_on(word):
     change = {"/x": {"absent": [None, word]}}
     assert advised(holding([*NAMES, word, word, word])) == [("absent-value", "/x", change)]
@@ -192,7 +201,7 @@ def test_placeholders_in_gold_are_found_from_three_on(word):
         (["+", "±"] * 10, "-"),
         (["EU", "AS", "AF", "OC", "SA", "AN", "FR", "DE", "IT", "ES", "PT"], "NA"),
         (["yes", "no"], "None"),
-        (NAMES, "unknown"),
+        (["male", "female"] * 10, "unknown"),
     ],
     ids=lambda value: str(value)[:8],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,7 +12,7 @@ from arbitre.causes.sample import excess_p
 from arbitre.errors import shown
 from arbitre.paths import parse, value_at
 from arbitre.paths import pointer as pointer_to
-from arbitre.values import ABSENT, Json, canonical
+from arbitre.values import ABSENT, Json, canonical, is_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,16 +21,8 @@ if TYPE_CHECKING:
     from arbitre.causes.sample import Sample, SampleFault
     from arbitre.schema.plan import Plan
 
-NOTHING: Final = re.compile(
-    r"null|nil|none|nan|n/?a|n\.a\.|n\.d\.|[-–—?.…/]+|unknown|undefined|missing|empty|tbd|no (value|data)"
-    r"|not (available|applicable|specified|mentioned|stated|given|found)"
-    r"|inconnue?|néant|non (renseigné|précisé|disponible)e?|sans objet"
-    r"|unbekannt|nicht angegeben|keine angabe|k\. ?a\.|desconocido|no especificado|sconosciuto|non specificato"
-)
-"""Texts, in lower case, that models write where there is no value."""
-
 NOTHING_CHANCE: Final = 0.01
-"""Least probability that a random value of a path is one of `NOTHING`, or empty."""
+"""Least probability that a random value of a path means nothing."""
 
 MAX_SEPARATE: Final = 2
 """Maximum number of paths that get settings of their own."""
@@ -46,8 +37,7 @@ def nothing_in(value: Json) -> tuple[Json, ...] | None:
     if value is None:
         return (None,)
     if isinstance(value, str):
-        text = value.strip().casefold()
-        return (value,) if not text or NOTHING.fullmatch(text) else None
+        return (value,) if is_placeholder(value) else None
     if not isinstance(value, (list, dict)):
         return None
     inner: list[Json] = []

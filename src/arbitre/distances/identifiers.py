@@ -178,7 +178,7 @@ MIN_SHARE: Final = 0.9
 """Minimum share of the texts that are identifiers, and of those that occur once."""
 
 _CODE: Final = re.compile(r"(?=.*[0-9])[A-Za-z0-9](?:[A-Za-z0-9._:/#-]{2,}[A-Za-z0-9])")
-_QUANTITY: Final = re.compile(r"[0-9]+(?:[.,:/-][0-9]+)*[a-z°%]{0,3}", re.IGNORECASE)
+_QUANTITY: Final = re.compile(r"[0-9]+(?:[.,:/x×-][0-9]+)*[a-z°%]{0,3}", re.IGNORECASE)
 _LONG_NUMBER: Final = re.compile("[0-9]{6,}")
 _RUNS: Final = re.compile("([A-Za-z]+)|([0-9]+)")
 
@@ -228,7 +228,8 @@ def find_identifiers(texts: Mapping[str, int]) -> tuple[str, tuple[str, ...]] | 
     """Return the name of the distance of texts of which nearly all are identifiers, and these; or None.
 
     The distance is `exact` for codes that nearly all occur once: without spaces, with digits, and of the same shape,
-    such as AB-1234. Quantities such as 12.5kg, 1:03.28 and 12-15 are not codes; a whole number is one from six digits.
+    such as AB-1234. Quantities such as 12.5kg, 10x15, 1:03.28 and 12-15 are not codes. A number is one if it has six
+    digits or more.
 
     Args:
         texts: The texts with their number.

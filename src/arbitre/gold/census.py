@@ -17,7 +17,7 @@ from arbitre.normalizers import normalize
 from arbitre.paths import DEPTH, STAR, parse, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander
 from arbitre.schema.describe import walk
-from arbitre.values import Kind, canonical, kind_of
+from arbitre.values import Kind, canonical, is_placeholder, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -86,33 +86,15 @@ class PathCounts:
 _FEW: Final = 3
 """Maximum length of a list of placeholders."""
 
-PLACEHOLDERS: Final = frozenset(
-    {"", "null", "<null>", "(null)", "nil", "nan", "n/a", "n.a.", "#n/a", "undefined", "not found", "not available"}
-    | {"not applicable", "not specified", "not provided", "not mentioned", "not stated", "not given", "no data"}
-)
-"""Texts that stand for no value, as `plain_words` returns them."""
 
-DOUBTFUL_PLACEHOLDERS: Final = frozenset({"none", "na", "-", "--", "---", "–", "—", "?", "??", "...", "…"})
-"""Texts that stand for no value unless they are a category, a code or a sign, as `plain_words` returns them."""
-
-
-def plain_words(text: str) -> str:
-    """Return the words of a text in lower case.
-
-    >>> plain_words(" NOT_FOUND ")
-    'not found'
-    """
-    return " ".join(text.casefold().replace("_", " ").split())
-
-
-def is_placeholder(value: Json) -> bool:
-    """Return whether a value is null, or a text that stands for no value."""
-    return value is None or (isinstance(value, str) and plain_words(value) in PLACEHOLDERS | DOUBTFUL_PLACEHOLDERS)
+def is_blank(value: Json) -> bool:
+    """Return whether a single value is null, or a text that stands for no value."""
+    return value is None or (isinstance(value, str) and is_placeholder(value))
 
 
 def is_empty(value: Json) -> bool:
     """Return whether a value is an empty list or object, or a short list of placeholders."""
-    return value == {} or (isinstance(value, list) and len(value) <= _FEW and all(map(is_placeholder, value)))
+    return value == {} or (isinstance(value, list) and len(value) <= _FEW and all(map(is_blank, value)))
 
 
 def _is_absent(site: Site, value: Json) -> bool:

@@ -18,20 +18,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.distances.identifiers import find_identifiers
 from arbitre.errors import shown
-from arbitre.gold.census import (
-    DOUBTFUL_PLACEHOLDERS,
-    Census,
-    Declaration,
-    PathCounts,
-    declarations,
-    fold,
-    is_placeholder,
-    plain_words,
-)
+from arbitre.gold.census import Census, Declaration, PathCounts, declarations, fold, is_blank
 from arbitre.parsing.dates import find_date_notation
 from arbitre.parsing.numerals import find_number_notation
 from arbitre.paths import STAR, escape, order, wildcard
-from arbitre.values import Kind, canonical
+from arbitre.values import Kind, canonical, is_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -331,7 +322,7 @@ def _constant(evidence: _Evidence) -> Iterator[SchemaAdvice]:
         if weighed or not single or evidence.gold.missing(path) or counts.empty.total():
             continue
         (value,) = counts.distinct.values()
-        if is_placeholder(value):
+        if is_blank(value):
             continue
         yield SchemaAdvice(
             "constant",
@@ -411,7 +402,7 @@ def _placeholders(evidence: _Evidence, path: Path, totals: Mapping[str, int]) ->
         if not is_placeholder(text) or canonical(text) in evidence.at(path).listed:
             continue
         in_gold, in_predictions = gold.texts[text], predicted.texts[text]
-        if plain_words(text) not in DOUBTFUL_PLACEHOLDERS:
+        if is_placeholder(text, certain=True):
             certain = totals[text] >= MIN_PLACEHOLDERS
         elif in_gold:
             certain = told_apart and in_gold >= MIN_PLACEHOLDERS

@@ -181,7 +181,7 @@ _MAX_WORDS: Final = 50
 
 _NUMERIC: Final = re.compile(
     r"(?P<first>[0-9]{1,2})(?P<mark>[/.-]|\. )(?P<second>[0-9]{1,2})(?P=mark)(?P<year>[0-9]{4}|[0-9]{2})"
-    r"|(?P<month>[0-9]{1,2})(?P<slash>[/.-])[0-9]{4}"
+    r"|(?P<month>[0-9]{1,2}(?=[/-])|[01][0-9])(?P<slash>[/.-])[0-9]{4}"  # 3.1416 is a number
     r"|(?P<whole>[0-9]{4})(?:(?P<sign>[/.])[0-9]{1,2}(?P=sign)[0-9]{1,2}|[0-9]{4})"
 )
 _LAST_MONTH: Final = 12
