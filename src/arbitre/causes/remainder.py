@@ -12,7 +12,6 @@ from arbitre.diagnosis.evidence import SourceText, searchable_values
 from arbitre.distances import catalogue
 from arbitre.distances.edit import changed_characters
 from arbitre.normalizers import normalize
-from arbitre.paths import parse
 from arbitre.values import ABSENT, Json, canonical, kind_of
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class Similarity:
         if fault.fault == "renamed":
             return "renamed-field"
         if fault.fault == "moved":
-            return _moved(fault)
+            return "moved-object" if isinstance(fault.gold, dict) else "moved-value"
         if fault.gold is ABSENT:
             return "hallucination"
         if fault.predicted is ABSENT:
@@ -122,17 +121,6 @@ class Similarity:
             self._normalizers[fault.path] = () if site is None else declared_normalizers(site)
         used = self._normalizers[fault.path]
         return normalize(used, fault.gold), normalize(used, fault.predicted)
-
-
-def _moved(fault: SampleFault) -> str:
-    """Return what moved: an object, or a value to another entry or to another field."""
-    if isinstance(fault.gold, dict):
-        return "moved-object"
-    gold, predicted = (
-        [token for token in map(str, parse(pointer or "")) if not token.isdecimal()][-1:]
-        for pointer in (fault.gold_pointer, fault.predicted_pointer)
-    )
-    return "moved-value" if gold == predicted else "other-field"
 
 
 def resemblance(gold: Json, predicted: Json) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from arbitre.causes.changes import Correction
+from arbitre.causes.changes import Correction, jmespath_key, project_advice
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p
 from arbitre.diagnosis.evidence import natural_order
@@ -36,8 +34,6 @@ MIN_KNOWN: Final = 0.5
 MAX_SHAPES: Final = 3
 """Maximum number of ways of wrapping documents that are proposed."""
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
 
 def wrapped_roots(sample: Sample) -> Iterator[Proposal]:
     """Propose to unwrap predictions that are inside another object or list."""
@@ -54,7 +50,7 @@ def wrapped_roots(sample: Sample) -> Iterator[Proposal]:
         if not _all_predictions(sample, documents):
             text = f"type({text}) == '{kind}' && {text} || @"
         place = f"in {_place(tokens)}"
-        advice = f"Unwrap predictions, which are {place}: {_project(text)}"
+        advice = f"Unwrap predictions, which are {place}: {project_advice(text)}"
         yield _proposal(sample, "wrapped-root", documents, advice, {"expression": text})
 
 
@@ -80,7 +76,7 @@ def unwrapped_roots(sample: Sample) -> Iterator[Proposal]:
                 text = f"type({_expression(tokens)}) == '{kind}' && @ || {text}"
             else:
                 text = f"type(@) == '{kind}' && {text} || @"
-        advice = f"Wrap predictions, which are only the {kind} {_place(tokens)}: {_project(text)}"
+        advice = f"Wrap predictions, which are only the {kind} {_place(tokens)}: {project_advice(text)}"
         yield _proposal(sample, "unwrapped-root", documents, advice, {"expression": text})
 
 
@@ -204,10 +200,6 @@ def _wrapped(value: Json, tokens: Tokens) -> Json:
 # What users are told.
 
 
-def _project(expression: str) -> str:
-    return f"use --project with a file that contains {json.dumps({'predicted': expression}, ensure_ascii=False)}."
-
-
 def _expression(tokens: Tokens) -> str:
     """Return a JMESPath expression for the value at these tokens.
 
@@ -216,7 +208,7 @@ def _expression(tokens: Tokens) -> str:
     """
     text = ""
     for token in tokens:
-        text += f"[{token}]" if isinstance(token, int) else f".{_key(token)}" if text else _key(token)
+        text += f"[{token}]" if isinstance(token, int) else f".{jmespath_key(token)}" if text else jmespath_key(token)
     return text
 
 
@@ -228,12 +220,8 @@ def _construction(tokens: Tokens) -> str:
     """
     text = "@"
     for token in reversed(tokens):
-        text = f"[{text}]" if isinstance(token, int) else f"{{{_key(token)}: {text}}}"
+        text = f"[{text}]" if isinstance(token, int) else f"{{{jmespath_key(token)}: {text}}}"
     return text
-
-
-def _key(token: str) -> str:
-    return token if _IDENTIFIER.fullmatch(token) else json.dumps(token, ensure_ascii=False)
 
 
 def _place(tokens: Tokens) -> str:

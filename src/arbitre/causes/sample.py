@@ -21,6 +21,7 @@ from arbitre.diagnosis.faults import Pointers, find_faults
 from arbitre.diagnosis.joins import WEAK
 from arbitre.diagnosis.moved_chance import ValueFrequencies, base_chance
 from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
+from arbitre.distances import catalogue
 from arbitre.errors import ArbitreError
 from arbitre.inputs.records import Pair
 from arbitre.paths import wildcard
@@ -251,6 +252,16 @@ class Sample:
         raise IndexError(fault.number)
 
     @cached_property
+    def fault_ends(self) -> Mapping[tuple[int, bool, str], Sequence[int]]:
+        """The numbers of the faults by document, side (true for gold) and JSON Pointer."""
+        ends: defaultdict[tuple[int, bool, str], list[int]] = defaultdict(list)
+        for fault in self.faults:
+            for end, gold in ((fault.gold_pointer, True), (fault.predicted_pointer, False)):
+                if end is not None:
+                    ends[fault.document, gold, end].append(fault.number)
+        return dict(ends)
+
+    @cached_property
     def leaves(self) -> Mapping[str, Sequence[LeafPair]]:
         """All pairs of leaves by wildcard path; `document` is the position in `pairs`."""
         groups: defaultdict[str, list[LeafPair]] = defaultdict(list)
@@ -424,6 +435,20 @@ def value_chance(counts: Counter[Hashable], key: Hashable, value: Json) -> float
     return max(counts[key] / total if total else 0.0, base_chance(value))
 
 
+def repeat_chance(values: Counter[Hashable], value: Json) -> float:
+    """Return the probability that an unrelated value equals a value, given all values at its place.
+
+    Args:
+        values: The canonical values at its place, this one included.
+        value: The value.
+
+    Returns:
+        The share of the value among the others, or what its length suggests, whichever is larger; in (0, 1].
+    """
+    others = values.total() - 1
+    return max((values[canonical(value)] - 1) / others if others > 0 else 0.0, base_chance(value))
+
+
 def excess_p(observed: int, chances: Sequence[float]) -> float:
     """Return the probability of at least so many agreements by chance (Poisson approximation).
 
@@ -434,3 +459,21 @@ def excess_p(observed: int, chances: Sequence[float]) -> float:
     from scipy.special import gammainc  # noqa: PLC0415  (loads slowly; `scipy.stats.poisson` three times as slowly)
 
     return float(gammainc(observed, math.fsum(chances))) if observed > 0 else 1.0
+
+
+# Which values are the same.
+
+
+NEAR: Final = 0.8
+"""Minimum similarity of two texts that are the same with few wrong characters: 1 - edits / length of the longer one."""
+
+_LEVENSHTEIN: Final = catalogue.build("levenshtein")
+
+
+def same_value(first: Json, second: Json) -> bool:
+    """Return whether two single values are equal, or texts with few different characters. ABSENT equals nothing."""
+    if first is ABSENT or second is ABSENT:
+        return False
+    if isinstance(first, str) and isinstance(second, str):
+        return 1.0 - _LEVENSHTEIN(first, second) >= NEAR
+    return canonical(first) == canonical(second)

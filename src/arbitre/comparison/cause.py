@@ -79,7 +79,9 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     "value-mapping": CauseKind("one value always stands for another", "map the values, or list the allowed ones"),
     # Single faults that look alike.
     "moved-object": CauseKind("an object is in another entry", "check how entries are delimited", systematic=False),
-    "moved-value": CauseKind("a value is in another entry", "check how entries are delimited", systematic=False),
+    "moved-value": CauseKind(
+        "a value is in another entry or field", "check how entries are delimited", systematic=False
+    ),
     "renamed-field": CauseKind("a field is under another key", "state the key in the prompt", systematic=False),
     "split": CauseKind("one item was predicted as several", "define in the prompt what one item is", systematic=False),
     "merged": CauseKind(

@@ -1,0 +1,253 @@
+"""Causes in the fields of objects: values in another field or row, and numbers that differ by a constant."""
+
+import random
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.causes.search import find_causes
+from arbitre.inputs.records import Pair
+
+TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
+LETTER = {
+    "type": "object",
+    "properties": {
+        "number": INTEGER,
+        "sender": TEXT,
+        "recipient": TEXT,
+        "summary": TEXT,
+        "note": {"type": ["string", "null"]},
+        "year": INTEGER,
+        "place": {"type": "object", "properties": {"town": TEXT}},
+        "pages": {"type": "array", "items": INTEGER},
+    },
+}
+LETTERS = {"type": "array", "items": LETTER}
+NAMES = ("Barthou", "Briand", "Caillaux", "Herriot", "Poincaré", "Tardieu", "Laval", "Flandin", "Doumergue", "Sarraut")
+TOWNS = ("Pau", "Rouen", "Dijon", "Troyes", "Nîmes", "Évreux", "Orléans", "Besançon")
+
+
+def letter(rng, number):
+    return {
+        "number": number,
+        "sender": f"{rng.choice('ABCDEFGH')}. {rng.choice(NAMES)}",
+        "recipient": f"{rng.choice('ABCDEFGH')}. {rng.choice(NAMES)}",
+        "summary": f"On matter {rng.randrange(10**6)}",
+        "note": None if rng.random() < 0.7 else f"Note {rng.randrange(10**4)}",
+        "year": rng.randrange(1890, 1935),
+        "place": {"town": rng.choice(TOWNS)},
+        "pages": sorted(rng.sample(range(1, 400), rng.randint(1, 3))),
+    }
+
+
+def corpus(change, documents=12, entries=5):
+    """Gold documents, and predictions: `change(entries, rng)` changes copies of the entries of a document."""
+    rng = random.Random(0)  # noqa: S311
+    gold, predicted = [], []
+    for at in range(documents):
+        gold.append([letter(rng, 100 + 40 * at + number) for number in range(entries)])
+        predicted.append([one | {"place": dict(one["place"])} for one in gold[-1]])
+        predicted[-1] = change(predicted[-1], rng) or predicted[-1]
+    return gold, predicted
+
+
+def analysed(gold, predicted, schema=LETTERS):
+    """The causes that one explanation covers, and f1q."""
+    pairs = [Pair(f"d{at:02}", None, *pair) for at, pair in enumerate(zip(gold, predicted, strict=True))]
+    analysis = find_causes(Comparator(schema).plan, pairs)
+    return [cause for cause in analysis.causes if cause.systematic], analysis.f1q
+
+
+def only(change, **sizes):
+    """The only cause of a corpus, and f1q."""
+    (cause,), f1q = analysed(*corpus(change, **sizes))
+    assert (cause.side, cause.change) == ("prediction", None)
+    return cause, f1q
+
+
+# Another field.
+
+
+def moved(entries, rng):
+    """The summary is in the note of most entries without a note."""
+    for one in entries:
+        if one["note"] is None and rng.random() < 0.7:
+            one["summary"], one["note"] = None, one["summary"]
+
+
+def exchanged(entries, rng):
+    """Sender and recipient are exchanged in most documents."""
+    if rng.random() < 0.7:
+        for one in entries:
+            one["sender"], one["recipient"] = one["recipient"], one["sender"]
+
+
+def exchanged_in_single_entries(entries, rng):
+    for one in entries:
+        if rng.random() < 0.4:
+            one["sender"], one["recipient"] = one["recipient"], one["sender"]
+
+
+def test_values_in_another_field_are_moved_back():
+    cause, f1q = only(moved)
+    assert (cause.kind, cause.paths) == ("other-field", ("/*/summary", "/*/note"))
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert (
+        cause.advice
+        == 'Describe "summary" and "note" of /* in the prompt: predictions write the values of "summary" to "note".'
+    )
+
+
+@pytest.mark.parametrize("change", [exchanged, exchanged_in_single_entries])
+def test_exchanged_fields_are_exchanged_again(change):
+    cause, f1q = only(change)
+    assert (cause.kind, cause.paths) == ("columns-swapped", ("/*/recipient", "/*/sender"))
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert cause.advice == 'Describe "recipient" and "sender" of /* in the prompt: predictions exchange their values.'
+
+
+def test_entries_without_a_partner_are_exchanged_too():
+    def change(entries, rng):
+        exchanged(entries, rng)
+        entries.append({"sender": "X. Briand", "recipient": "Y. Laval", "summary": "Unknown", "year": 1799})
+
+    gold, predicted = corpus(change)
+    (cause,), f1q = analysed(gold, predicted)
+    assert cause.kind == "columns-swapped"
+    right = corpus(lambda entries, _: change(entries, random.Random(1)) and None)[1]  # noqa: S311
+    restored = [[*entries, other[-1]] for entries, other in zip(gold, right, strict=True)]
+    assert cause.gain == pytest.approx(analysed(gold, restored)[1] - f1q, abs=1e-3)
+
+
+def test_objects_outside_lists_have_fields_too():
+    gold, predicted = corpus(exchanged, entries=1, documents=30)
+    (cause,), f1q = analysed([one[0] for one in gold], [one[0] for one in predicted], LETTER)
+    assert (cause.kind, cause.paths) == ("columns-swapped", ("/recipient", "/sender"))
+    assert cause.gain == pytest.approx(1.0 - f1q)
+
+
+def test_values_in_a_key_that_is_unknown_are_not_in_another_field():
+    def change(entries, _):
+        return [{"topic" if key == "summary" else key: value for key, value in one.items()} for one in entries]
+
+    assert not any(cause.kind == "other-field" for cause in analysed(*corpus(change))[0])
+
+
+def test_values_that_agree_by_chance_are_not_in_another_field():
+    def change(entries, rng):
+        for one in entries:
+            one["sender"], one["recipient"] = rng.choice(NAMES), rng.choice(NAMES)
+
+    gold, predicted = corpus(change, documents=30)
+    for one in (entry for document in gold for entry in document):
+        one["sender"], one["recipient"] = one["sender"][3:], one["recipient"][3:]
+    assert not analysed(gold, predicted)[0]
+
+
+# Another row.
+
+
+def values(entries, key):
+    return [one[key] for one in entries]
+
+
+def shifted(key, step):
+    """Each value is that of the entry before (step 1) or after (step -1)."""
+
+    def change(entries, rng):
+        if rng.random() < 0.8:
+            rows = [one["place"] if key == "town" else one for one in entries]
+            old = values(rows, key)
+            for at, row in enumerate(rows):
+                row[key] = old[at - step] if 0 <= at - step < len(old) else None
+
+    return change
+
+
+@pytest.mark.parametrize(("step", "word"), [(1, "previous"), (-1, "next")])
+@pytest.mark.parametrize("key", ["sender", "year", "town", "number"])
+def test_values_of_the_next_or_previous_entry_are_shifted_back(key, step, word):
+    cause, f1q = only(shifted(key, step))
+    path = "/*/place/town" if key == "town" else f"/*/{key}"
+    assert (cause.kind, cause.paths) == ("column-shifted", (path,))
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert cause.advice == f"Check the input of {path}: predictions have the values of the {word} item."
+
+
+def test_values_of_random_entries_are_not_shifted():
+    def change(entries, rng):
+        old = values(entries, "sender")
+        rng.shuffle(old)
+        for one, value in zip(entries, old, strict=True):
+            one["sender"] = value
+
+    assert not analysed(*corpus(change, documents=30))[0]
+
+
+# Numbers.
+
+
+def added(key, offset, share=0.8):
+    def change(entries, rng):
+        for one in entries:
+            if rng.random() < share:
+                one[key] = [value + offset for value in one[key]] if isinstance(one[key], list) else one[key] + offset
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("key", "offset", "words"),
+    [
+        ("year", 1000, "1000 too large"),
+        ("year", -1, "1 too small"),
+        ("number", 1, "1 too large"),
+        ("number", -1, "1 too small"),
+        ("pages", 1, "1 too large"),
+        ("pages", -100, "100 too small"),
+    ],
+)
+def test_numbers_that_differ_by_a_constant_are_corrected(key, offset, words):
+    cause, f1q = only(added(key, offset))
+    path = "/*/pages/*" if key == "pages" else f"/*/{key}"
+    assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", (path,), {"offset": offset})
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert cause.advice == f"State in the prompt where the numbers at {path} start; predictions are {words}."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda value, rng: value + rng.choice((-2, -1, 1, 2)),
+        lambda _, rng: rng.randrange(1890, 1935),
+        lambda value, rng: {1900: 1901, 1901: 1902}.get(value, rng.randrange(1890, 1935)),
+    ],
+)
+def test_numbers_with_different_errors_have_no_offset(wrong):
+    def change(entries, rng):
+        for one in entries:
+            one["year"] = wrong(one["year"], rng)
+
+    assert not any(cause.kind == "ids-offset" for cause in analysed(*corpus(change, documents=20))[0])
+
+
+def test_two_labels_that_are_confused_have_no_offset():
+    def change(entries, rng):
+        for one in entries:
+            one["year"] = 1 if rng.random() < 0.9 else 0
+
+    gold, predicted = corpus(change)
+    for one in (entry for document in gold for entry in document):
+        one["year"] = 0
+    assert not any(cause.kind == "ids-offset" for cause in analysed(gold, predicted)[0])
+
+
+def test_fields_that_are_missing_can_be_exchanged():
+    def change(entries, _):
+        for one in entries:
+            one["sender"] = one.pop("recipient")
+
+    cause, f1q = only(change)
+    assert cause.kind == "other-field"
+    assert cause.paths == ("/*/recipient", "/*/sender")
+    assert 0.0 < cause.gain < 1.0 - f1q
