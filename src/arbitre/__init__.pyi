@@ -6,7 +6,20 @@ from .comparator.comparator import compare
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.entry_metricity import entry_metricity
 from .comparator.schemas import check_schema, infer_schema
-from .comparison import Alignment, Comparison, Diagnosis, Fault, FlatComparison, Join, LeafVerdict, Match, Moved, Node
+from .comparison import (
+    Alignment,
+    Comparison,
+    Diagnosis,
+    Fault,
+    FlatComparison,
+    Join,
+    LeafVerdict,
+    Match,
+    Moved,
+    Node,
+    Patch,
+    PatchOperation,
+)
 from .corpus.documents import DocumentQuality
 from .corpus.evaluation import Evaluation
 from .corpus.quality_bounds import Gate, Missed, MissedBound, QualityBound, check_bounds, gate
@@ -68,6 +81,8 @@ __all__ = [
     "Moved",
     "Node",
     "OptionError",
+    "Patch",
+    "PatchOperation",
     "PathScores",
     "Perturbed",
     "PlantedFault",

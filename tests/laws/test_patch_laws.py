@@ -3,13 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.oracle.strategies import (
-    SMOOTH,
-    SOLVERS,
-    alternatives,
-    cases,
-    transports,
-)
+from tests.oracle.strategies import SMOOTH, SOLVERS, alternatives, cases, floored, transports
 
 from arbitre import ABSENT, Comparator
 
@@ -89,8 +83,16 @@ def lawful(comparator, gold, predicted):
     return patch, result, ideal
 
 
+@st.composite
+def floored_cases(draw):
+    schema, gold, predicted = draw(cases())
+    return draw(floored(schema)), gold, predicted
+
+
 @slow
-@given(case=cases() | cases(ties=False) | transports(solvers=SOLVERS + SMOOTH) | alternatives())
+@given(
+    case=cases() | cases(ties=False) | floored_cases() | transports(solvers=SOLVERS + SMOOTH) | alternatives(),
+)
 def test_all_operations_together_make_gold_and_each_gains_what_it_says(case):
     schema, gold, predicted = case
     lawful(Comparator(schema), gold, predicted)

@@ -66,13 +66,17 @@ def test_margins_are_those_of_the_best_matching_without_the_pair(sides, gate, ne
     if nested:
         schema, documents = {"type": "object", "properties": {"people": schema}}, [{"people": side} for side in sides]
     gold, predicted = documents if nested else sides
-    alignment = Comparator(schema).compare(gold=gold, predicted=predicted).alignment(pointer)
+    comparison = Comparator(schema).compare(gold=gold, predicted=predicted)
+    alignment = comparison.alignment(pointer)
+    assert comparison.at(pointer).margin is None
     present = [[at for at, item in enumerate(side) if item is not None] for side in sides]
     quality = [[1.0 - alignment.costs[i, j] for j in present[1]] for i in present[0]]
     pairs = [(present[0].index(pair.gold), present[1].index(pair.predicted)) for pair in alignment.pairs]
     own = ([side[at] for at in places] for side, places in zip(sides, present, strict=True))
     expected = enumerated(*own, quality, gate, pairs)
     assert [pair.margin for pair in alignment.pairs] == pytest.approx(expected, abs=1e-8)
+    for pair in alignment.pairs[:1]:
+        assert comparison.at(f"{pointer}/{pair.gold}").margin == pair.margin
 
 
 @pytest.mark.parametrize("shape", [(12, 12), (12, 7), (7, 12)])

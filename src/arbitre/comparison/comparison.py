@@ -160,7 +160,13 @@ class Comparison:
             gold=node_tree.value(node_id, gold=True),
             predicted=node_tree.value(node_id, gold=False),
             reading=node_tree.accepted_form(node_id),
+            compute_margin=partial(self._margin_at, pointer) if level.item and level.paired[at] else None,
         )
+
+    def _margin_at(self, pointer: str) -> float | None:
+        """Return the margin of the item at a pointer of the gold document."""
+        around, _, position = pointer.rpartition("/")
+        return next(pair.margin for pair in self.alignment(around).pairs if pair.gold == int(position))
 
     def alignment(self, pointer: str) -> Alignment:
         """Return the matching of the list at a JSON Pointer of the gold document. Raises DataError if it is not a list.

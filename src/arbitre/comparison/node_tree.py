@@ -355,6 +355,7 @@ class Node:
     """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none).
 
     `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
+    `compute_margin` computes `margin`; None if the node is not a matched item of a list.
     """
 
     path: str
@@ -366,10 +367,16 @@ class Node:
     gold: Json
     predicted: Json
     reading: Json = ABSENT
+    compute_margin: Callable[[], float | None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def scores(self) -> Scores:
         return Scores(self.tally)
+
+    @property
+    def margin(self) -> float | None:
+        """How sure the pairing of a list item is, see `Match.margin`; None if the node is not a matched item."""
+        return None if self.compute_margin is None else self.compute_margin()
 
 
 @dataclass(frozen=True, slots=True)

@@ -374,7 +374,9 @@ class _Repair:
         items, row = cast("Column", column.items), int(level.right[at])
         if level.source is not items:  # one kind of items of several kinds
             row = int(cast("Column", level.source).origin[row])
-        codes = self._codes.setdefault(items.number, row_codes(items))
+        if items.number not in self._codes:
+            self._codes[items.number] = row_codes(items)
+        codes = self._codes[items.number]
         same = ((items.origin == items.origin[row]) & (codes == codes[row])).nonzero()[0]
         return [int(token) for token in items.tokens_of(same[same != row])]
 
