@@ -417,7 +417,7 @@ _PLACEHOLDER: Final = re.compile(
     r"|nicht angegeben|keine angabe|k\. ?a\."
 )
 _DOUBTFUL_PLACEHOLDER: Final = re.compile(
-    r"none|na|n\.d\.|[-–—?.…/]+|unknown|missing|empty|tbd|inconnue?|néant|unbekannt|desconocido|sconosciuto"
+    r"none|na|[ns]\. ?d\.|[-–—?.…/]+|unknown|missing|empty|tbd|inconnue?|néant|unbekannt|desconocido|sconosciuto"
 )
 
 

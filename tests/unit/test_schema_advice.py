@@ -327,6 +327,14 @@ def test_a_list_that_holds_most_values_may_hold_the_entries():
     for overlay in ({"/lines": {"entries": False}}, {"": {"entries": True}}):
         assert advised([page(4), page(5)], overlay=overlay) == []
     assert advised([page(4, 0), page(5, 0)]) == []
+    volume = {"volume": "I", "parts": [{"lines": page(5)["lines"]}, {"lines": page(4)["lines"]}]}
+    assert advised([volume, volume]) == [("entries", "/parts/*/lines", {"/parts/*/lines": {"entries": True}})]
+
+
+def test_two_lists_that_hold_most_values_are_named_without_a_choice():
+    gold = [page(4) | {"votes": page(number)["lines"]} for number in (3, 4)]
+    assert advised(gold) == [("entries", "", None)]
+    assert "94% of the gold values are in lists: /lines (50%) and /votes (44%)." in checked(gold).advice[0].message
 
 
 def test_a_constant_field_is_found_from_ten_values_on():

@@ -45,7 +45,7 @@ class PathCounts:
         scalars: Number of values that are compared as one leaf.
         items: Number of items of its lists.
         objects: Number of objects.
-        distinct: Up to two different values.
+        distinct: Up to two different ones of these.
         texts: The texts with their number, without those that count as absent.
         empty: Empty lists and objects, and lists of nothing but placeholders, as JSON with their number.
         keys: The keys of its objects with their number, without ignored ones.
@@ -72,10 +72,10 @@ class PathCounts:
         if value is None or _is_absent(site, value):
             return
         self.values += 1
-        if len(self.distinct) <= 1:
-            self.distinct.setdefault(canonical(value), value)
         if site.atomic or not isinstance(value, (list, dict)):
             self.scalars += 1
+            if len(self.distinct) <= 1:
+                self.distinct.setdefault(canonical(value), value)
         if isinstance(value, str):
             if value in self.texts or len(self.texts) < MAX_TEXTS:
                 self.texts[value] += 1
@@ -100,7 +100,7 @@ def is_empty(value: Json) -> bool:
 def _is_absent(site: Site, value: Json) -> bool:
     """Return whether a value counts as absent; a list, without its items that do."""
     if isinstance(value, list):
-        value = [item for item in value if not site.absent.covers(item)]
+        return site.absent.array and all(map(site.absent.covers, value))
     if isinstance(value, str) and site.absent.normal_texts:
         normalizers = (*site.normalizers, *site.scalars[Kind.STRING][0].leaf.normalizers)
         value = normalize(normalizers if site.leaf is None else site.leaf.normalizers, value)

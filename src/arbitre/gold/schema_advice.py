@@ -107,38 +107,45 @@ def merged_overlay(*overlays: Mapping[str, Json]) -> dict[str, Json]:
 
 
 MIN_SHARE_OF_ENTRIES: Final = 0.85
-"""Minimum share of the gold values that are in a list of entries."""
+"""Minimum share of the gold values that are in a list of entries, or in several of which one may hold them."""
+
+MIN_SHARE_OF_ONE: Final = 0.2
+"""Minimum share of the gold values in each of several such lists."""
 
 MIN_ENTRIES: Final = 3
 """Minimum mean number of entries of a document."""
 
 
 def _entries(evidence: _Evidence) -> Iterator[SchemaAdvice]:
-    """Yield the list that holds most values, if the schema names no entries and the root would be the only entry."""
+    """Yield the lists that hold most values, if the schema names no entries and the root would be the only entry."""
     gold, root = evidence.gold, evidence.gold.sites[()]
     marked = any("entries" in declared.settings for declared in evidence.declared.values())
-    if marked or gold.plan.entries or Kind.ARRAY in root.declared:
+    if marked or evidence.gold.plan.entries or Kind.ARRAY in root.declared:
         return
-    total = gold.below(())
-    for path, site in gold.sites.items():
-        items = gold.at(path).items
-        if items < MIN_ENTRIES * max(gold.documents, 2) or not _is_list_of_objects(gold, path, site):
-            continue
-        if (held := gold.below(path)) >= MIN_SHARE_OF_ENTRIES * total:
-            yield SchemaAdvice(
-                "entries",
-                wildcard(path),
-                f"Each document is scored as one entry, but {held / total:.0%} of the gold values are in this list. "
-                "Mark it if its items are your entries.",
-                {"documents": gold.documents, "items": items, "values": held, "of": total, "examples": []},
-                {wildcard(path): {"entries": True}},
-            )
-            return
+    total, fewest = gold.below(()), MIN_ENTRIES * max(gold.documents, 2)
+    lists = [path for path, site in gold.sites.items() if _is_list_of_objects(gold, path, site)]
+    shares = {path: gold.below(path) / total for path in lists if gold.at(path).items >= fewest}
+    one = next((path for path, share in shares.items() if share >= MIN_SHARE_OF_ENTRIES), None)
+    chosen = [path for path, share in shares.items() if STAR not in path and share >= MIN_SHARE_OF_ONE]
+    found = chosen if one is None else [one]
+    held = sum(shares[path] for path in found)
+    if held < MIN_SHARE_OF_ENTRIES:
+        return
+    named = " and ".join(f"{wildcard(path)} ({shares[path]:.0%})" for path in found)
+    where = "this list. Mark it" if one is not None else f"lists: {named}. Mark one of them"
+    yield SchemaAdvice(
+        "entries",
+        "" if one is None else wildcard(one),
+        f"Each document is scored as one entry, but {held:.0%} of the gold values are in {where} with "
+        '`"entries": true` if its items are your entries.',
+        {"documents": gold.documents, "values": total, "share": round(held, 4), "examples": []},
+        None if one is None else {wildcard(one): {"entries": True}},
+    )
 
 
 def _is_list_of_objects(gold: Census, path: Path, site: Site) -> bool:
     below = gold.sites.get((*path, STAR))
-    listed = STAR not in path and Kind.ARRAY in site.declared and not site.atomic
+    listed = Kind.ARRAY in site.declared and not site.atomic
     return listed and below is not None and Kind.OBJECT in below.declared and not below.atomic
 
 
@@ -459,6 +466,9 @@ def _common(paths: Sequence[Path]) -> Path:
 MIN_TEXTS: Final = 5
 """Minimum number of texts of a notation."""
 
+MAX_LENGTH: Final = 300
+"""Number of characters of a text that are looked at."""
+
 _OF_TEXTS: Final = frozenset(
     {"strip", "casefold", "lower", "upper", "nfc", "as-written", "nfkc", "unaccent", "squash-space"}
 )
@@ -489,7 +499,10 @@ class _Notation(NamedTuple):
 def _notations(evidence: _Evidence) -> Iterator[SchemaAdvice]:
     """Yield the paths whose texts are dates, amounts, numbers or identifiers, but compared by their characters."""
     for path, site in evidence.gold.sites.items():
-        texts = Counter({text: n for text, n in evidence.gold.at(path).texts.items() if not is_placeholder(text)})
+        texts = Counter[str]()
+        for text, number in evidence.gold.at(path).texts.items():
+            texts[text[:MAX_LENGTH]] += 0 if is_placeholder(text) else number
+        texts = +texts
         normalizers, declared = _text_normalizers(site), evidence.at(path)
         if texts.total() < MIN_TEXTS or normalizers is None or declared.listed or "distance" in declared.settings:
             continue
