@@ -6,6 +6,8 @@ import pytest
 
 import arbitre
 from arbitre.errors import OptionError
+from arbitre.gold.census import Census
+from arbitre.gold.schema_advice import find_schema_advice
 from arbitre.parsing.fast_json import json_text
 from arbitre.schema.compiling import compiler
 from arbitre.schema.loading.infer import annotate, infer
@@ -16,9 +18,14 @@ def checked(gold, schema=None, **options):
     return arbitre.check_schema(schema or infer(gold), gold=gold, **options)
 
 
-def advised(gold, schema=None, **options):
-    """The kind, the path and the settings of each piece of advice."""
-    return [(one.kind, one.path, one.change) for one in checked(gold, schema, **options).advice]
+def advised(gold, schema=None, predicted=(), overlay=None):
+    """The kind, the path and the settings of each piece of advice, without the checks of gold."""
+    plan = arbitre.Comparator(schema or infer(gold), overlay=overlay).plan
+    sides = Census(plan), Census(plan, predicted=True)
+    for census, documents in zip(sides, (gold, predicted), strict=True):
+        for document in documents:
+            census.add(document)
+    return [(one.kind, one.path, one.change) for one in find_schema_advice(*sides, overlay=overlay)]
 
 
 def holding(values, key="x"):
@@ -327,6 +334,9 @@ def test_a_list_that_holds_most_values_may_hold_the_entries():
     for overlay in ({"/lines": {"entries": False}}, {"": {"entries": True}}):
         assert advised([page(4), page(5)], overlay=overlay) == []
     assert advised([page(4, 0), page(5, 0)]) == []
+    undeclared = [{"others": page(5)["lines"]}] * 2
+    assert [one[:2] for one in advised([page(6), page(6), *undeclared], infer([page(6)]))] == []
+    assert [one[0] for one in advised([{"lines": [{"name": None}] * 5, "title": None}] * 2)] == ["unused"]
     volume = {"volume": "I", "parts": [{"lines": page(5)["lines"]}, {"lines": page(4)["lines"]}]}
     assert advised([volume, volume]) == [("entries", "/parts/*/lines", {"/parts/*/lines": {"entries": True}})]
 

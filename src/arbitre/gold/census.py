@@ -87,6 +87,18 @@ _FEW: Final = 3
 """Maximum length of a list of placeholders."""
 
 
+def _single_values(value: Json) -> int:
+    """Return the number of single values in a value, without null."""
+    number, pending = 0, [value]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, (list, dict)):
+            pending += inner.values() if isinstance(inner, dict) else inner
+        else:
+            number += inner is not None
+    return number
+
+
 def is_blank(value: Json) -> bool:
     """Return whether a single value is null, or a text that stands for no value."""
     return value is None or (isinstance(value, str) and is_placeholder(value))
@@ -113,6 +125,7 @@ class Census:
     Attributes:
         plan: The compiled schema.
         documents: Number of documents.
+        undeclared: Number of single values under keys that the schema does not declare.
         sites: The declared paths with their sites, the shallowest first. Paths of several sites, such as the values of
             several patterns of keys, are left out.
     """
@@ -127,6 +140,7 @@ class Census:
             if step.repeats is None and places[step.path] == 1 and len(step.path) <= DEPTH
         }
         self.documents = 0
+        self.undeclared = 0
         self._predicted = predicted
         self._counts: defaultdict[Path, PathCounts] = defaultdict(PathCounts)
 
@@ -177,6 +191,8 @@ class Census:
                     yield known[key], (*path, key), inner
                 elif (child := map_site(node, key)) is not None:
                     yield child, (*path, STAR), inner
+                else:
+                    self.undeclared += _single_values(inner)
             counts.together.update(key for key, number in folded.items() if number > 1)
 
 

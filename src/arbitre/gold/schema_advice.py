@@ -120,9 +120,9 @@ def _entries(evidence: _Evidence) -> Iterator[SchemaAdvice]:
     """Yield the lists that hold most values, if the schema names no entries and the root would be the only entry."""
     gold, root = evidence.gold, evidence.gold.sites[()]
     marked = any("entries" in declared.settings for declared in evidence.declared.values())
-    if marked or evidence.gold.plan.entries or Kind.ARRAY in root.declared:
+    total, fewest = gold.below(()) + gold.undeclared, MIN_ENTRIES * max(gold.documents, 2)
+    if marked or evidence.gold.plan.entries or Kind.ARRAY in root.declared or not total:
         return
-    total, fewest = gold.below(()), MIN_ENTRIES * max(gold.documents, 2)
     lists = [path for path, site in gold.sites.items() if _is_list_of_objects(gold, path, site)]
     shares = {path: gold.below(path) / total for path in lists if gold.at(path).items >= fewest}
     one = next((path for path, share in shares.items() if share >= MIN_SHARE_OF_ENTRIES), None)
