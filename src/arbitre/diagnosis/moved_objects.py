@@ -44,6 +44,10 @@ MIN_ITEMS: Final = 2
 """Minimum number of values of a moved list of single values."""
 
 
+MAX_TRIED: Final = 4
+"""Maximum number of predicted objects that are compared with a gold object, those with most in common first."""
+
+
 class MovedObject(NamedTuple):
     """The node of a gold object and the node of the predicted object."""
 
@@ -142,7 +146,7 @@ class _Search:
         both = (numbers[0] > 0) & (numbers[1] > 0)
         self._able = gold & both[document], predicted & both[document]
         self.documents: list[int] = both.nonzero()[0].tolist()
-        self._known: dict[tuple[Path, int], tuple[Counter[str], float]] = {}
+        self._known: dict[tuple[Path, int], tuple[Counter[str], int, int, float]] = {}
         self._weights: dict[int, float] = {}
         self._sizes: dict[int, tuple[int, int]] = {}
         self._alike: dict[int, list[_Alike]] = {}
@@ -263,20 +267,21 @@ class _Search:
         passed = [rank for rank, p in enumerate(sorted(best.values()), 1) if p <= FALSE_SHARE * rank / sources]
         limit = FALSE_SHARE * max(passed, default=0) / max(sources, 1)
         taken: tuple[set[int], set[int]] = set(), set()
+        around: tuple[set[int], set[int]] = set(), set()
         moved = []
         for pair in pairs:
             ends = pair.gold, pair.predicted
-            if pair.p <= limit and not any(self._overlap(end, own) for end, own in zip(ends, taken, strict=True)):
-                for end, own in zip(ends, taken, strict=True):
+            above = [{node, *self._above(node)} for node in ends]
+            overlaps = (
+                nodes & own or end in outer for end, nodes, own, outer in zip(ends, above, taken, around, strict=True)
+            )
+            if pair.p <= limit and not any(overlaps):
+                for end, nodes, own, outer in zip(ends, above, taken, around, strict=True):
                     own.add(end)
+                    outer.update(nodes)
                 if pair.reported:
                     moved.append(MovedObject(*ends))
         return sorted(moved)
-
-    def _overlap(self, node: int, others: set[int]) -> bool:
-        """Return whether a node is one of some others, lies in one of them, or contains one of them."""
-        above = (*self._above(node), node)
-        return any(one in others for one in above) or any(node in self._above(one) for one in others)
 
     def _complete(self, content: _Content) -> bool:
         """Return whether the content is that of an object, of an item, or of a list of several single values."""
@@ -293,13 +298,14 @@ class _Search:
                 places[value].append(content)
         copies = Counter(value for content in gold for value in content.values if value in places)
         for content in gold:
-            found = {
-                other.node: other
-                for value in content.values
-                if 0 < copies[value] * len(places.get(value, ())) <= MAX_COPIES
-                for other in places[value]
-            }
-            for other in found.values():
+            found: dict[int, tuple[float, _Content]] = {}
+            for value, leaves in content.values.items():
+                if 0 < copies[value] * len(places.get(value, ())) <= MAX_COPIES:
+                    for other in places[value]:
+                        weight, _ = found.get(other.node, (0.0, other))
+                        found[other.node] = weight + self._weights[leaves[0]], other
+            best = sorted(found.values(), key=lambda one: (-one[0], one[1].node))
+            for _, other in best[:MAX_TRIED]:
                 shared = self._shared(content, other)
                 if shared and self._elsewhere(content.node, other.node):
                     yield _Alike(content, other, shared)
@@ -366,12 +372,14 @@ class _Search:
         `ValueCounts.chance` and `coincidence`.
         """
         level, at = self._tree.place(node)
-        counts, coincidence = self._objects(level.path, int(level.document[at]))
-        total, single = counts.total(), sum(number == 1 for number in counts.values())
+        counts, total, single, coincidence = self._objects(level.path, int(level.document[at]))
         return max((counts[repr(self._tree.value(node, gold=True))] - single / total) / total, coincidence, 0.0)
 
-    def _objects(self, path: Path, document: int) -> tuple[Counter[str], float]:
-        """Return the gold objects of a path, with their numbers, and the share of equal pairs by chance."""
+    def _objects(self, path: Path, document: int) -> tuple[Counter[str], int, int, float]:
+        """Return the gold objects of a path with their numbers, how many there are, and how many occur once.
+
+        The last figure is the share of equal pairs by chance.
+        """
         if (path, document) in self._known:
             return self._known[path, document]
         every, wrong = (Counter[str](), Counter[str]()), (Counter[str](), Counter[str]())
@@ -387,8 +395,9 @@ class _Search:
         share = sum(number * every[0][text] for text, number in wrong[1].items()) / totals[0] / totals[1]
         for own, other, total in zip(wrong, wrong[::-1], totals, strict=True):
             share *= sum(number for text, number in own.items() if text not in other) / total
-        self._known[path, document] = every[0], share
-        return every[0], share
+        single = sum(number == 1 for number in every[0].values())
+        self._known[path, document] = every[0], totals[0], single, share
+        return self._known[path, document]
 
 
 def value_form(value: Json) -> Hashable:
