@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     _Leaves = Counter[tuple[str, Hashable]]
     """The values of an item, with their paths in the item."""
+    _List = tuple[int, str, list[Json], dict[int, SampleFault]]
+    """A document, the JSON Pointer of a gold list, its items, and those that are missing."""
 
 CHANCE_MOVES: Final = 0.02
 """Share of documents in which chance makes an object appear as moved; see the simulations in `tests.bench.moves`."""
@@ -40,7 +42,10 @@ LIKELY_SHARE: Final = 0.4
 """The same for a missing and a spurious item, if similar items at these paths are known to have moved."""
 
 MAX_CHANCE: Final = 0.05
-"""Maximum p-value of repeated items for which their exact copies are looked for."""
+"""Maximum p-value of an explanation that is proposed."""
+
+MAX_TRIED: Final = 20
+"""Number of items of a path that are compared first; if none nearly repeats another one, only copies are looked for."""
 
 MAX_COMPARED: Final = 1 << 13
 """Maximum number of pairs of items of a list that are compared, to find items that are nearly equal."""
@@ -61,8 +66,11 @@ def on_another_level(sample: Sample) -> Iterator[Proposal]:
             if path is not None and path != fault.path:
                 groups[fault.path, path].append(fault)
     for (path, other), faults in groups.items():
-        documents = {fault.document for fault in faults}
-        number = len(faults) if len(sample) < FEW_DOCUMENTS else len(documents)
+        ids = len({pair.id for pair in sample.pairs})
+        number = len(faults) if ids < FEW_DOCUMENTS else len({sample.pairs[fault.document].id for fault in faults})
+        p = min(1.0, len(groups) * excess_p(number, [CHANCE_MOVES] * ids))
+        if p > MAX_CHANCE:
+            continue
         depths = _depth(other), _depth(path)
         kind = "promoted" if depths[0] < depths[1] else "demoted" if depths[0] > depths[1] else "other-field"
         pairs = [(fault, fault) for fault in faults] + _likely(sample, path, other)
@@ -72,7 +80,7 @@ def on_another_level(sample: Sample) -> Iterator[Proposal]:
             (path,),
             tuple(dict.fromkeys(fault.number for pair in pairs for fault in pair)),
             Correction(_Relocation.of(sample, pairs).correct, frozenset(gold.document for gold, _ in pairs)),
-            min(1.0, len(groups) * excess_p(number, [CHANCE_MOVES] * len(sample))),
+            p,
             advice=f"State in the prompt that {path} is the place of these items; predictions have them at {other}.",
         )
 
@@ -228,23 +236,28 @@ def _tokens(pointer: str) -> tuple[str, ...]:
 
 def repeated(sample: Sample) -> Iterator[Proposal]:
     """Propose that items without a partner, or with a weak one, repeat another item of their list."""
-    found: dict[str, list[tuple[int, str, Json]]] = {}
-    chances: dict[str, float] = {}
+    runs = Counter(pair.id for pair in sample.pairs)
     paths = dict.fromkeys(path for path, faults in sample.faults_by_path.items() for path in _lists_around(path))
     for path in paths:
-        lists = _unmatched(sample, path)
-        repeats, usual = _Repeats.of(sample, path) if lists else None, list[float]()
-        for (document, pointer), positions in lists.items():
-            items = _inside(sample.pairs[document].predicted, _tokens(pointer))
-            if repeats is not None and isinstance(items, list):
-                own, chance = repeats.among(items, positions, document)
-                usual += [chance] * len(positions)
-                if own:
-                    found.setdefault(path, []).extend((document, f"{pointer}/{at}", items[at]) for at in own)
-        if path in found:
-            chances[path] = excess_p(len(found[path]), usual)
-    for path, some in found.items():
-        places = _with_copies(sample, path, some) if chances[path] <= MAX_CHANCE else some
+        lists = [
+            (document, pointer, items, positions)
+            for (document, pointer), positions in _unmatched(sample, path).items()
+            if isinstance(items := _inside(sample.pairs[document].predicted, _tokens(pointer)), list)
+        ]
+        if not _may_repeat(lists):
+            continue
+        repeats, observed, usual = _Repeats.of(sample, path), 0.0, list[float]()
+        some: list[tuple[int, str, Json]] = []
+        for document, pointer, items, positions in lists:
+            share = 1.0 / runs[sample.pairs[document].id]  # runs of one document are not independent
+            own, chance = repeats.among(items, positions, document)
+            usual += [chance * share] * len(positions)
+            observed += len(own) * share
+            some += [(document, f"{pointer}/{at}", items[at]) for at in own]
+        p = min(1.0, len(paths) * excess_p(int(observed), usual))
+        if not some or p > MAX_CHANCE:
+            continue
+        places = _with_copies(sample, path, some)
         drops: defaultdict[int, list[tuple[Sequence[str], Json]]] = defaultdict(list)
         for document, pointer, item in places:
             drops[document].append((_tokens(pointer), item))
@@ -254,9 +267,26 @@ def repeated(sample: Sample) -> Iterator[Proposal]:
             (path,),
             _below(sample, [(document, pointer) for document, pointer, _ in places]),
             Correction(_Without(drops).correct, frozenset(drops)),
-            min(1.0, len(found) * chances[path]),
+            p,
             advice=f"Ask for each item of {path.removesuffix('/*') or 'the list'} once, or remove duplicates.",
         )
+
+
+def _may_repeat(lists: Sequence[tuple[int, str, list[Json], Sequence[int]]]) -> bool:
+    """Return whether an item equals another one of its list, or nearly equals it (see `MAX_TRIED`)."""
+    for _, _, items, positions in lists:
+        copies = Counter(map(repr, items))
+        if len(copies) < len(items) and any(copies[repr(items[at])] > 1 for at in positions if at < len(items)):
+            return True
+    every = [(items, at) for _, _, items, positions in lists for at in positions if at < len(items)]
+    chosen = every[:: max(1, len(every) // MAX_TRIED)]
+    return any(
+        _nearly(leaves, _leaves(other))
+        for items, at in chosen
+        if isinstance(items[at], dict | list) and len(leaves := _leaves(items[at])) > 1
+        for place, other in enumerate(items[:MAX_COMPARED])
+        if place != at and isinstance(other, type(items[at]))
+    )
 
 
 def _with_copies(sample: Sample, path: str, some: Sequence[tuple[int, str, Json]]) -> Sequence[tuple[int, str, Json]]:
@@ -391,17 +421,18 @@ class _Repeats:
         return max(share, product, base)
 
 
-def _leaves(item: Json, path: str = "") -> _Leaves:
+def _leaves(item: Json) -> _Leaves:
     """Return the values of an item. Null is no value."""
     found: _Leaves = Counter()
-    if isinstance(item, dict):
-        for key, value in item.items():
-            found += _leaves(value, f"{path}/{key}")
-    elif isinstance(item, list):
-        for value in item:
-            found += _leaves(value, f"{path}/*")
-    elif item is not None:
-        found[path, value_form(item)] += 1
+    pending = [("", item)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, dict):
+            pending += [(f"{path}/{key}", inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            pending += [(f"{path}/*", inner) for inner in value]
+        elif value is not None:
+            found[path, value_form(value)] += 1
     return found
 
 
@@ -476,8 +507,11 @@ def truncated(sample: Sample) -> Iterator[Proposal]:
     distribution if items are missing at random; the sum over all lists is tested. Lists with weak pairs are left out of
     the test, because any of their items could be missing.
     """
-    found = {path: lists for path in sample.faults_by_path if (lists := _tails(sample, path)) is not None}
-    for path, (tails, p) in found.items():
+    for path in sample.faults_by_path:
+        lists = _tails(sample, path)
+        if lists is None:
+            continue
+        tails, p = lists
         added: defaultdict[int, list[tuple[Sequence[str], Json]]] = defaultdict(list)
         for document, holder, items in _as_good(sample, path, tails):
             added[document] += [(holder, item) for item in items]
@@ -487,7 +521,7 @@ def truncated(sample: Sample) -> Iterator[Proposal]:
             (path,),
             tuple(fault.number for tail in tails for fault in tail.faults),
             Correction(_With(added).correct, frozenset(added)),
-            min(1.0, len(found) * p),
+            min(1.0, len(sample.faults_by_path) * p),
             advice="Raise the limit of the answer's length, or split the input: the last items of "
             f"{path.removesuffix('/*') or 'the list'} are missing.",
         )
@@ -518,37 +552,59 @@ def _tails(sample: Sample, path: str) -> tuple[list[_Tail], float] | None:
     for document, gold, _ in sample.weak_pairs(path):
         around, _, token = gold.rpartition("/")
         weak[document, around].add(int(token) if token.isdecimal() else -1)
+    lists = [
+        (document, pointer, items, positions)
+        for (document, pointer), positions in _by_list(missing).items()
+        if isinstance(items := value_at(sample.pairs[document].gold, pointer), list) and len(positions) < len(items)
+    ]
+    if _at_end(sample, lists, weak) > MAX_CHANCE:
+        return None
     spurious = _spurious(sample, path)
-    tails, observed, expected = [], 0, np.ones(1)
-    for (document, pointer), members in _by_list(missing).items():
-        items = value_at(sample.pairs[document].gold, pointer)
-        positions = {int((fault.gold_pointer or "").rpartition("/")[2]): fault for fault in members}
-        if not isinstance(items, list) or len(positions) >= len(items):
-            continue
-        size, number = len(items), len(positions)
-        others = spurious[document] if number * len(spurious[document]) <= MAX_COMPARED else ()
-        if any(_nearly(_leaves(items[at]), other) for at in positions for other in others):
-            continue
-        if (document, pointer) not in weak:
-            observed += sum(at >= size - number for at in positions)
-            expected = np.convolve(expected, _among_last(size, number))
-        start = size
-        while start - 1 in positions or start - 1 in weak[document, pointer]:
+    lists = [one for one in lists if not _is_elsewhere(one[2], one[3], spurious[one[0]])]
+    tails = []
+    for document, pointer, items, positions in lists:
+        start, others = len(items), weak.get((document, pointer), set[int]())
+        while start - 1 in positions or start - 1 in others:
             start -= 1
-        faults = [positions[at] for at in range(start, size) if at in positions]
-        holder = sample.place(members[0])[-2][1]
-        if faults and start > 0 and holder is not None:
+        faults = [positions[at] for at in range(start, len(items)) if at in positions]
+        holder = sample.place(faults[0])[-2][1] if faults and start > 0 else None
+        if holder is not None:
             tails.append(_Tail(document, _tokens(holder), items[start:], faults))
-    return (tails, float(expected[observed:].sum())) if tails else None
+    return (tails, _at_end(sample, lists, weak)) if tails else None
 
 
-def _by_list(faults: Sequence[SampleFault]) -> Mapping[tuple[int, str], list[SampleFault]]:
-    """Return gold items by the document and the pointer of their list."""
-    lists: defaultdict[tuple[int, str], list[SampleFault]] = defaultdict(list)
+def _at_end(sample: Sample, lists: Sequence[_List], weak: Mapping[tuple[int, str], set[int]]) -> float:
+    """Return the probability that so many missing items are at the ends of the lists by chance.
+
+    Lists with weak pairs are left out, and so are further runs of the same document.
+    """
+    observed, expected, known = 0, np.ones(1), set[tuple[str, str]]()
+    for document, pointer, items, positions in lists:
+        place = sample.pairs[document].id, pointer
+        if (document, pointer) not in weak and place not in known:
+            known.add(place)
+            observed += sum(at >= len(items) - len(positions) for at in positions)
+            expected = np.convolve(expected, _among_last(len(items), len(positions)))
+    return float(expected[observed:].sum())
+
+
+def _is_elsewhere(items: Sequence[Json], positions: Iterable[int], spurious: Sequence[_Leaves]) -> bool:
+    """Return whether one of the missing items is spurious elsewhere in the document."""
+    if not spurious:
+        return False
+    missing = [_leaves(items[at]) for at in positions]
+    if len(missing) * len(spurious) > MAX_COMPARED:
+        return False
+    return any(_nearly(leaves, other) for leaves in missing for other in spurious)
+
+
+def _by_list(faults: Sequence[SampleFault]) -> Mapping[tuple[int, str], dict[int, SampleFault]]:
+    """Return gold items by the document and the pointer of their list, and by their position."""
+    lists: defaultdict[tuple[int, str], dict[int, SampleFault]] = defaultdict(dict)
     for fault in faults:
         around, _, token = (fault.gold_pointer or "").rpartition("/")
         if token.isdecimal():
-            lists[fault.document, around].append(fault)
+            lists[fault.document, around][int(token)] = fault
     return lists
 
 
