@@ -16,7 +16,7 @@ from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.diagnosis.moved_objects import MAX_WEIGHT, value_form
-from arbitre.paths import STAR, escape, parse, value_at
+from arbitre.paths import STAR, escape, parse
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ CHANCE_MOVES: Final = 0.02
 
 SAME_SHARE: Final = 0.8
 """Minimum share of the content that two items share of which one repeats the other."""
+
+MIN_VALUES: Final = 2
+"""Minimum number of values of an item that nearly repeats another one."""
 
 LIKELY_SHARE: Final = 0.4
 """The same for a missing and a spurious item, if similar items at these paths are known to have moved."""
@@ -283,7 +286,7 @@ def _may_repeat(lists: Sequence[tuple[int, str, list[Json], Sequence[int]]]) -> 
     return any(
         _nearly(leaves, _leaves(other))
         for items, at in chosen
-        if isinstance(items[at], dict | list) and len(leaves := _leaves(items[at])) > 1
+        if isinstance(items[at], dict | list) and len(leaves := _leaves(items[at])) >= MIN_VALUES
         for place, other in enumerate(items[:MAX_COMPARED])
         if place != at and isinstance(other, type(items[at]))
     )
@@ -441,8 +444,14 @@ def _whole(leaves: _Leaves) -> Hashable:
 
 
 def _nearly(leaves: _Leaves, other: _Leaves) -> bool:
-    """Return whether two items share most of their content, but not only one value."""
-    return len(leaves) > 1 and _common(leaves, other) >= SAME_SHARE
+    """Return whether two items share most of their content, but not only one value.
+
+    If both have lists, the lists share most values too: the parts of a split item have different ones.
+    """
+    if len(leaves) < MIN_VALUES or _common(leaves, other) < SAME_SHARE:
+        return False
+    listed = [Counter({value: number for value, number in own.items() if "*" in value[0]}) for own in (leaves, other)]
+    return not all(listed) or _common(*listed) >= SAME_SHARE
 
 
 def _common(leaves: _Leaves, other: _Leaves) -> float:
@@ -555,7 +564,8 @@ def _tails(sample: Sample, path: str) -> tuple[list[_Tail], float] | None:
     lists = [
         (document, pointer, items, positions)
         for (document, pointer), positions in _by_list(missing).items()
-        if isinstance(items := value_at(sample.pairs[document].gold, pointer), list) and len(positions) < len(items)
+        if isinstance(items := _inside(sample.pairs[document].gold, _tokens(pointer)), list)
+        and len(positions) < len(items)
     ]
     if _at_end(sample, lists, weak) > MAX_CHANCE:
         return None

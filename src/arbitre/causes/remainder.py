@@ -101,7 +101,7 @@ class Similarity:
         if fault.fault == "renamed":
             return "renamed-field"
         if fault.fault == "moved":
-            return "moved-object" if isinstance(fault.gold, dict) else "moved-value"
+            return "moved-object" if isinstance(fault.gold, dict | list) else "moved-value"
         if fault.gold is ABSENT:
             return "hallucination"
         if fault.predicted is ABSENT:
