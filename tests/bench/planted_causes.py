@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,7 +108,11 @@ def measure(planted):
     """Evaluate a planted corpus, and compare what is reported with what was planted."""
     schema = planted.corpus.schema
     evaluation = evaluated(schema, planted.gold, planted.predicted, diagnose=True)
-    causes, before = list(evaluation.causes), evaluation.micro.f1q
+    try:
+        causes, before = list(evaluation.causes), evaluation.micro.f1q
+    except Exception:  # noqa: BLE001  (a crash counts as not found, and the others are measured)
+        traceback.print_exc()
+        return Outcome(planted.corpus.name, 0.0, planted.plantings, [0] * len(planted.plantings), [], [])
     covered = [
         sum(one.count for one in causes if is_same(planting, one)) / planting.count for planting in planted.plantings
     ]
