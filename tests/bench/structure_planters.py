@@ -218,9 +218,9 @@ def demote_fields(rng, corpus, predicted, taken):
         count, share = 0, chosen(rng)
         for found in objects_at(predicted, path):
             for one in found if rng.random() < share else ():
-                inner = one.setdefault(name, {})
-                if isinstance(inner, dict) and key not in inner:
-                    inner[key], count = one.pop(key), count + 1
+                inner = one.get(name, {})
+                if isinstance(inner, dict) and key not in inner and one[key] is not None:
+                    one[name], count = inner | {key: one.pop(key)}, count + 1
         if count >= FEWEST:
             return f"into {name}", (path, f"{above}/{name}/{key}"), count
     return None
