@@ -91,6 +91,24 @@ def test_lists_that_overlap_are_not_unrelated():
     assert {kind: cause.count for kind, cause in found.items()} == {"near": 8, "part-of": 8}
 
 
+def test_documents_without_a_prediction_are_no_omissions():
+    documents = [(f"d{number}", [{"name": f"{WORDS[number]} {number}"}], None) for number in range(6)]
+    causes = Comparator(SCHEMA).evaluate([*documents, ("d7", [{"name": "Ada"}], [{"name": "Ada"}])]).causes
+    assert [(cause.kind, cause.count) for cause in causes] == [("no-prediction", 6)]
+
+
+def test_a_list_item_at_another_position_is_not_in_another_field():
+    lists = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
+    plan = Comparator({"type": "object", "properties": {"rows": lists}}).plan
+    pairs = []
+    for number in range(6):
+        gold = [[number * 1000 + 37, number + 2000, 5 + number], [number * 31 + 7000, 9 + number, number + 3000]]
+        predicted = [gold[0][:2], [*gold[1], gold[0][2] + 5000]]
+        gold[0][2] += 5000
+        pairs.append(Pair(str(number), None, {"rows": gold}, {"rows": predicted}))
+    assert "other-field" not in {cause.kind for cause in find_causes(plan, pairs).causes}
+
+
 def test_a_value_in_another_field_is_a_moved_value_if_nothing_is_systematic():
     def predicted(entry, number):
         place, entry["place"] = entry.pop("place"), entry.pop("name")

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from arbitre.causes.absent import nothing_in
 from arbitre.causes.changes import Correction, OverlayChange, with_normalizers
+from arbitre.causes.forms import TEXT, differs_in_tails, folded, is_abbreviation, is_plural, related
 from arbitre.causes.proposal import Proposal, enumerated
-from arbitre.causes.sample import excess_p
-from arbitre.distances import catalogue as distances
+from arbitre.causes.sample import MIN_DOCUMENTS, MIN_FAULTS, excess_p
 from arbitre.errors import ArbitreError, shown
 from arbitre.gold.entry_faults import put
-from arbitre.normalizers import catalogue as normalizers
 from arbitre.paths import parse
-from arbitre.values import ABSENT, canonical, kind_of
+from arbitre.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from arbitre.causes.changes import Change
     from arbitre.causes.proposal import Detector
@@ -35,7 +32,13 @@ MAX_PAIRS: Final = 20
 """Maximum number of pairs of values in the details of a cause."""
 
 RECURS: Final = 2
-"""Minimum number of times that one value stands for another."""
+"""Minimum number of documents in which one value stands for another."""
+
+MAX_LENGTH: Final = 100
+"""Maximum number of characters of a text that can be a label or have an abbreviation."""
+
+MAX_DISTINCT: Final = 1000
+"""Maximum number of different pairs of texts of a path that are examined."""
 
 PURITY: Final = 0.75
 """Minimum share of the occurrences of a value that stand for the same gold value."""
@@ -46,14 +49,8 @@ SHARE: Final = 1 / 3
 ALWAYS: Final = 0.8
 """Minimum share of the occurrences of a gold value where it always becomes one and the same other value."""
 
-RELATED: Final = 0.5
-"""Similarity of two texts above which a misspelling explains the difference: 1 - edits / length of the longer text."""
-
 SIGNIFICANT: Final = 0.01
 """Maximum p-value of the values that are proposed together."""
-
-MIN_PART: Final = 3
-"""Minimum number of characters of a text that is part of another."""
 
 ODDS: Final = 2.5
 """How many times more often one value may be confused with another than with a third one without a systematic cause."""
@@ -66,9 +63,6 @@ SAME_MISTAKE: Final = 0.35
 
 CLOSED: Final = 20
 """Maximum number of labels that can be exchanged with each other."""
-
-_LEVENSHTEIN: Final = distances.build("levenshtein")
-_TEXT: Final = normalizers.build("text")
 
 
 def at_least(observed: int, chances: Sequence[float]) -> float:
@@ -95,59 +89,69 @@ def with_odds(share: float) -> float:
 
 
 class _Wrong(NamedTuple):
-    """A fault with two single values that are not two notations of one text.
+    """A fault with two single values.
 
     Attributes:
         fault: The fault.
         gold: Canonical value in gold.
         predicted: Canonical predicted value.
+        unit: Id of the document; see `_Labels`.
     """
 
     fault: SampleFault
     gold: Hashable
     predicted: Hashable
+    unit: Hashable
 
 
 @dataclass(slots=True)
 class _Labels:
     """The single values of some paths that gold and predictions both have.
 
+    The values of one document, in all its runs, are not independent: in tests against chance, they count once. In a
+    sample of few documents, each value counts.
+
     Attributes:
         gold: Number of times that gold has each value, by path.
         right: Number of times that each predicted value is correct.
         wrong: The wrong ones.
+        units: Ids of the documents whose gold has each value.
     """
 
     gold: dict[str, Counter[Hashable]] = field(default_factory=dict)
     right: Counter[Hashable] = field(default_factory=Counter)
     wrong: list[_Wrong] = field(default_factory=list)
+    units: defaultdict[Hashable, set[Hashable]] = field(default_factory=lambda: defaultdict(set))
 
     @classmethod
-    def at(cls, sample: Sample, path: str) -> _Labels | None:
-        """Return the values of a path; None if nothing is wrong."""
+    def at(cls, sample: Sample, path: str) -> _Labels:
+        """Return the values of a path."""
         faults = {
             (fault.document, fault.gold_pointer, fault.predicted_pointer): fault
             for fault in sample.faults_by_path[path]
-            if _is_label(fault.gold) and _is_label(fault.predicted)
         }
         labels = cls({path: Counter()})
-        for leaf in sample.leaves.get(path, ()) if faults else ():
-            if not _is_single(leaf.gold) or not _is_single(leaf.predicted):
+        for number, leaf in enumerate(sample.leaves.get(path, ())):
+            gold, predicted = _key(leaf.gold), _key(leaf.predicted)
+            if gold is None or predicted is None:
                 continue
-            gold, predicted = canonical(leaf.gold), canonical(leaf.predicted)
+            unit = _unit(sample, leaf.document, number)
             labels.gold[path][gold] += 1
-            fault = faults.get((leaf.document, leaf.pointer, leaf.predicted_pointer))
-            if fault is None:
+            labels.units[gold].add(unit)
+            wrong = faults.get((leaf.document, leaf.pointer, leaf.predicted_pointer))
+            if wrong is None:
                 labels.right[predicted] += leaf.quality >= 1.0
-            elif folded(leaf.gold) != folded(leaf.predicted):
-                labels.wrong.append(_Wrong(fault, gold, predicted))
-        return labels if labels.wrong else None
+            else:
+                labels.wrong.append(_Wrong(wrong, gold, predicted, unit))
+        return labels
 
     def add(self, other: _Labels) -> None:
         """Add the values of other paths."""
         self.gold |= other.gold
         self.right += other.right
         self.wrong += other.wrong
+        for value, units in other.units.items():
+            self.units[value] |= units
 
     @property
     def total(self) -> Counter[Hashable]:
@@ -158,24 +162,23 @@ class _Labels:
         """Return the probability that an unrelated wrong value of a path has this gold value."""
         return with_odds(self.gold[path][value] / max(1, self.gold[path].total()))
 
-
-def _is_single(value: Json) -> bool:
-    return value is not ABSENT and kind_of(value).scalar
-
-
-def _is_label(value: Json) -> bool:
-    """Return whether a value is single and means something."""
-    return _is_single(value) and nothing_in(value) is None
+    def in_units(self, gold: Hashable, hits: int) -> tuple[int, int]:
+        """Return so many of all occurrences of a gold value as a number of documents, and all its documents."""
+        size = len(self.units[gold])
+        return hits * size // max(1, self.total[gold]), size
 
 
-def folded(value: Json) -> str:
-    """Return the letters and digits of a value, without case and accents.
+def _unit(sample: Sample, document: int, number: int) -> Hashable:
+    return sample.pairs[document].id if sample.size >= MIN_DOCUMENTS else number
 
-    >>> folded("Œuvres (1.)") == folded("œuvres 1"), folded(3) == folded("3")
-    (True, True)
-    """
-    text = unicodedata.normalize("NFKD", str(_TEXT(value))).casefold()
-    return "".join(sign for sign in text if sign.isalnum())
+
+def _key(value: Json) -> Hashable:
+    """Return a key for a short single value; None for others, and for null."""
+    if isinstance(value, str):
+        return value if len(value) <= MAX_LENGTH else None
+    if isinstance(value, bool):
+        return "bool", value
+    return value if isinstance(value, (int, float)) else None
 
 
 def value_mappings(sample: Sample) -> Iterator[Proposal]:
@@ -190,10 +193,8 @@ def value_mappings(sample: Sample) -> Iterator[Proposal]:
 def _groups(sample: Sample) -> list[_Labels]:
     """Return the values of paths; paths with the same pair of different values are taken together."""
     groups: list[_Labels] = []
-    for path in sample.faults_by_path:
+    for path in _promising(sample):
         labels = _Labels.at(sample, path)
-        if labels is None:
-            continue
         pairs = {(one.predicted, one.gold) for one in labels.wrong}
         for other in [other for other in groups if not pairs.isdisjoint((w.predicted, w.gold) for w in other.wrong)]:
             labels.add(other)
@@ -202,27 +203,79 @@ def _groups(sample: Sample) -> list[_Labels]:
     return groups
 
 
+def _promising(sample: Sample) -> list[str]:
+    """Return the paths with enough faults where a recurring value stands for one gold value only."""
+    faults: defaultdict[tuple[str, Hashable], list[SampleFault]] = defaultdict(list)
+    for fault in sample.faults:
+        gold, predicted = _key(fault.gold), _key(fault.predicted)
+        if gold is not None and predicted is not None:
+            faults[fault.path, predicted].append(fault)
+    pairs: Counter[tuple[Hashable, Hashable]] = Counter()
+    places: defaultdict[str, list[tuple[Hashable, Hashable]]] = defaultdict(list)
+    for (path, predicted), several in faults.items():
+        if len(several) < RECURS:
+            continue
+        gold, number = Counter(_key(fault.gold) for fault in several).most_common(1)[0]
+        if number >= PURITY * len(several):
+            pairs[predicted, gold] += number
+            places[path].append((predicted, gold))
+    least = MIN_FAULTS if sample.size >= MIN_DOCUMENTS else RECURS
+    return [path for path, here in places.items() if sum(pairs[pair] for pair in here) >= least]
+
+
 if TYPE_CHECKING:
     Pairs = dict[Hashable, Hashable]
     """The gold value that each predicted value stands for."""
 
 
-def _recurring(labels: _Labels) -> tuple[Pairs, Counter[Hashable], Counter[Hashable]]:
-    """Return the pairs of which one value recurs, and the number of wrong values: of each pair, and of each value."""
-    by_value: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    wrong: Counter[Hashable] = Counter()
-    for one in labels.wrong:
-        by_value[one.predicted][one.gold] += 1
-        wrong[one.gold] += 1
-    pairs: Pairs = {}
-    hits: Counter[Hashable] = Counter()
-    for value, golds in by_value.items():
-        gold, number = golds.most_common(1)[0]
-        pure = number >= PURITY * (golds.total() + labels.right[value])
-        if pure and number >= RECURS and number >= SHARE * wrong[gold]:
-            pairs[value] = gold
-            hits[value] = number
-    return pairs, hits, wrong
+@dataclass(slots=True)
+class _Recurring:
+    """The pairs of a gold value and a predicted one that (nearly) always stands for it.
+
+    Attributes:
+        pairs: Gold value by predicted value.
+        hits: Number of times that each predicted value stands for it.
+    """
+
+    pairs: Pairs = field(default_factory=dict)
+    hits: Counter[Hashable] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, labels: _Labels) -> _Recurring:
+        """Return the pairs that recur in several documents."""
+        found = cls()
+        by_value: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+        units: defaultdict[tuple[Hashable, Hashable], set[Hashable]] = defaultdict(set)
+        wrong: Counter[Hashable] = Counter()
+        for one in labels.wrong:
+            by_value[one.predicted][one.gold] += 1
+            wrong[one.gold] += 1
+            units[one.predicted, one.gold].add(one.unit)
+        raw = {(one.predicted, one.gold): one.fault for one in labels.wrong}
+        for value, golds in by_value.items():
+            gold, number = golds.most_common(1)[0]
+            pure = number >= PURITY * (golds.total() + labels.right[value])
+            recurs = len(units[value, gold]) >= RECURS and number >= SHARE * wrong[gold]
+            if pure and recurs and _is_mapping(raw[value, gold]):
+                found.pairs[value] = gold
+                found.hits[value] = number
+        return found
+
+    def always(self, labels: _Labels, pairs: Pairs) -> Pairs:
+        """Return the pairs whose gold value becomes the predicted one nearly always."""
+        return {value: gold for value, gold in pairs.items() if self.hits[value] >= ALWAYS * labels.total[gold]}
+
+    def chance(self, labels: _Labels, pairs: Pairs) -> float:
+        """Return the probability of so many values without a systematic cause, for any choice of as many pairs."""
+        several = [labels.in_units(gold, self.hits[value]) for value, gold in pairs.items()]
+        p = at_least(sum(hits for hits, _ in several), [NOISE] * sum(size for _, size in several))
+        return min(1.0, p * float(len(labels.total)) ** len(pairs))
+
+
+def _is_mapping(fault: SampleFault) -> bool:
+    """Return whether both values mean something and are not two notations of one text."""
+    means = nothing_in(fault.gold) is None and nothing_in(fault.predicted) is None
+    return means and folded(fault.gold) != folded(fault.predicted)
 
 
 def _new_values(labels: _Labels) -> tuple[Pairs, float]:
@@ -232,42 +285,40 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
     only if gold nearly always becomes the same value. Other values count if they are predicted for one gold value more
     often than this value is frequent.
     """
-    pairs, hits, _ = _recurring(labels)
-    total = labels.total
+    found = _Recurring.of(labels)
     raw = {one.predicted: one.fault.predicted for one in labels.wrong}
     raw |= {one.gold: one.fault.gold for one in labels.wrong}
+    pairs = {value: gold for value, gold in found.pairs.items() if value not in labels.units}
+    near = {value: gold for value, gold in pairs.items() if related(raw[gold], raw[value])}
+    alike = found.always(labels, near)
     chosen: Pairs = {}
     p = 1.0
-    near = {value: gold for value, gold in pairs.items() if value not in total and related(raw[gold], raw[value])}
-    for value, gold in near.items():
-        same = at_least(hits[value] - 1, [SAME_MISTAKE] * (total[gold] - 1)) * len(near)
-        if hits[value] >= ALWAYS * total[gold] and same <= SIGNIFICANT:
+    for value, gold in alike.items():
+        hits, size = labels.in_units(gold, found.hits[value])
+        same = at_least(hits - 1, [SAME_MISTAKE] * (size - 1)) * len(near)
+        if same <= SIGNIFICANT:
             chosen[value] = gold
             p = min(p, same)
-    new = {value: gold for value, gold in pairs.items() if value not in total and value not in near}
+    new = {value: gold for value, gold in pairs.items() if value not in near}
     if new:
-        agreements, chances = _agreements(labels, total)
-        together = at_least(agreements, chances)
-        always = {value: gold for value, gold in new.items() if hits[value] >= ALWAYS * total[gold]}
-        golds = set(always.values())
-        number = sum(total[gold] for gold in golds)
-        alone = at_least(sum(hits[value] for value in always), [NOISE] * number) * len(total) ** len(golds)
+        always = found.always(labels, new)
+        together, alone = at_least(*_agreements(labels)), found.chance(labels, always) if always else 1.0
         if min(together, alone) <= SIGNIFICANT:
-            chosen |= new if together <= alone else always
+            chosen |= alike | (new if together <= alone else always)
             p = min(p, 2.0 * min(together, alone))
-            chosen |= {value: gold for value, gold in near.items() if hits[value] >= ALWAYS * total[gold]}
     return chosen, p
 
 
-def _agreements(labels: _Labels, total: Counter[Hashable]) -> tuple[int, list[float]]:
+def _agreements(labels: _Labels) -> tuple[int, list[float]]:
     """Return how often a new value stands for the same gold value again, and the probability of each by chance."""
-    places: defaultdict[Hashable, list[_Wrong]] = defaultdict(list)
+    places: defaultdict[Hashable, dict[tuple[Hashable, Hashable], _Wrong]] = defaultdict(dict)
     for one in labels.wrong:
-        if one.predicted not in total:
-            places[one.predicted].append(one)
+        if one.predicted not in labels.units:
+            places[one.predicted].setdefault((one.unit, one.gold), one)
     agreements, chances = 0, []
-    for several in places.values():
-        if len(several) > 1 and not any(related(one.fault.gold, one.fault.predicted) for one in several):
+    for several in map(list, map(dict.values, places.values())):
+        unlike = len(several) > 1 and not any(related(one.fault.gold, one.fault.predicted) for one in several)
+        if unlike and _is_mapping(several[0].fault):
             gold, number = Counter(one.gold for one in several).most_common(1)[0]
             agreements += number - 1
             chances += [labels.chance(one.fault.path, gold) for one in several[1:]]
@@ -279,31 +330,14 @@ def _exchanged(labels: _Labels) -> tuple[Pairs, float]:
     total = labels.total
     if not 1 < len(total) <= CLOSED:
         return {}, 1.0
-    pairs, hits, _ = _recurring(labels)
-    chosen = {
+    found = _Recurring.of(labels)
+    never = {
         value: gold
-        for value, gold in pairs.items()
-        if value in total
-        and hits[value] >= ALWAYS * total[gold]
-        and labels.right[value] <= (1.0 - ALWAYS) * total[value]
+        for value, gold in found.pairs.items()
+        if value in total and labels.right[value] <= (1.0 - ALWAYS) * total[value]
     }
-    golds = set(chosen.values())
-    number, right = sum(total[gold] for gold in golds), sum(hits[value] for value in chosen)
-    return chosen, at_least(right, [NOISE] * number) * len(total) ** len(chosen) if chosen else 1.0
-
-
-def related(gold: Json, predicted: Json) -> bool:
-    """Return whether a misspelling, an omission, or a wrong digit may explain the difference between two values.
-
-    >>> related("article", "articel"), related("Louis Barthou", "Barthou"), related(1918, "1919"), related("m", "homme")
-    (True, True, True, False)
-    """
-    left, right = folded(gold), folded(predicted)
-    if not any(map(str.isalpha, left + right)):
-        return True
-    if min(len(left), len(right)) >= MIN_PART and (right in left or (left in right and 2 * len(left) >= len(right))):
-        return True
-    return 1.0 - _LEVENSHTEIN(left, right) >= RELATED
+    chosen = found.always(labels, never)
+    return chosen, found.chance(labels, chosen) if chosen else 1.0
 
 
 def _mapping_proposal(sample: Sample, labels: _Labels, pairs: Pairs, p: float, *, exchanged: bool) -> Proposal:
@@ -315,7 +349,7 @@ def _mapping_proposal(sample: Sample, labels: _Labels, pairs: Pairs, p: float, *
     if exchanged or not all(isinstance(fault.gold, str) for fault in faults):
         change: Change = _correction(faults)
     else:
-        change = _mapping(sample, [_Form(fault, str(fault.gold), str(_TEXT(fault.predicted))) for fault in faults])
+        change = _mapping(sample, [_Form(fault, str(fault.gold), str(TEXT(fault.predicted))) for fault in faults])
     return _proposal(kinds.most_common(1)[0][0], faults, change, p)
 
 
@@ -386,144 +420,17 @@ def _tokens(value: Any, pointer: str) -> tuple[str | int, ...]:  # noqa: ANN401 
     return tuple(tokens)
 
 
-# Abbreviations and plurals: rules that relate two texts.
+# Abbreviations and plurals.
 
-
-SMALL: Final = re.compile(
-    "an?|and|by|d[aeiu]?|das|del(la)?|der|des|die|el?|en|et|for|fur|in|l[ae]?|les|of|the|und|v|von|y"
-)
-"""Words that an acronym can leave out."""
-
-TAIL: Final = 3
-"""Maximum number of characters by which the forms of a word differ at its end."""
 
 TAIL_CHANCE: Final = 0.25
 """Probability that a word that lost or gained its last characters is the plural or the singular."""
 
 MISSPELT_CHANCE: Final = 0.03
-"""Probability that a misspelt word is the plural or the singular."""
+"""Probability that another wrong text is the plural or the singular."""
 
 RULE_CHANCE: Final = 1e-3
 """Least probability that an unrelated text is an abbreviation."""
-
-ENDINGS: Final = (
-    ("", "s"),
-    ("", "es"),
-    ("", "x"),
-    ("", "n"),
-    ("", "en"),
-    ("", "e"),
-    ("", "er"),
-    ("y", "ies"),
-    ("al", "aux"),
-    ("ail", "aux"),
-    ("f", "ves"),
-    ("fe", "ves"),
-    ("o", "i"),
-    ("a", "e"),
-    ("e", "i"),
-    ("um", "a"),
-    ("us", "i"),
-    ("is", "es"),
-    ("on", "a"),
-    ("man", "men"),
-    ("ão", "ões"),
-    ("m", "ns"),
-    ("z", "ces"),
-)
-"""Endings of the singular and the plural in English, French, German, Italian, Spanish, Portuguese and Latin."""
-
-
-def plain_words(text: str) -> list[str]:
-    """Return the words of a text in lower case and without accents, with the point that ends them.
-
-    >>> plain_words("J.-P. Élie, prof. ém.")
-    ['j.', 'p.', 'elie', 'prof.', 'em.']
-    """
-    letters = unicodedata.normalize("NFKD", text)
-    return re.findall(r"\w+\.?", "".join(sign for sign in letters if not unicodedata.combining(sign)).casefold())
-
-
-def is_abbreviation(short: str, full: str) -> bool:
-    """Return whether a text abbreviates words of another text, or consists of their initials.
-
-    >>> is_abbreviation("L. Barthou", "Louis Barthou"), is_abbreviation("Barthou L", "Barthou Louis")
-    (True, True)
-    >>> is_abbreviation("prof.", "professeur"), is_abbreviation("Mme Curie", "Madame Curie")
-    (True, True)
-    >>> is_abbreviation("ONU", "Organisation des Nations unies"), is_abbreviation("prof", "professeur")
-    (True, False)
-    """
-    words = plain_words(short), plain_words(full)
-    if len(short) >= len(full) or not all(words):
-        return False
-    return _is_acronym(short, words[1]) or _shortens(*words)
-
-
-def _is_acronym(short: str, words: Sequence[str]) -> bool:
-    letters = short.replace(".", "").replace(" ", "")
-    if not (letters.isupper() and letters.isalpha() and len(letters) > 1):
-        return False
-    letters = unicodedata.normalize("NFKD", letters).casefold()
-    large = [word for word in words if not SMALL.fullmatch(word.rstrip("."))]
-    return any(len(several) > 1 and letters == "".join(word[0] for word in several) for several in (words, large))
-
-
-def _shortens(short: Sequence[str], full: Sequence[str]) -> bool:
-    """Return whether each word is the same or abbreviated, and at least one is abbreviated."""
-    if len(short) != len(full):
-        return False
-    different = [(a, b) for a, b in zip(short, full, strict=True) if a.rstrip(".") != b.rstrip(".")]
-    same = sum(len(word.rstrip(".")) > 1 for word, other in zip(short, full, strict=True) if word == other)
-    return bool(different) and all(_shortened(a, b, alone=not same) for a, b in different)
-
-
-def _shortened(short: str, full: str, *, alone: bool) -> bool:
-    """Return whether a word is an abbreviation of another; `alone` if no word beside it is the same."""
-    letters, rest = short.rstrip("."), full.rstrip(".")
-    if len(letters) >= len(rest) or letters[0] != rest[0]:
-        return False
-    if len(letters) == 1:
-        return not alone
-    if short.endswith("."):
-        return rest.startswith(letters) or _is_contraction(letters, rest)
-    return not alone and len(letters) <= TAIL and _is_contraction(letters, rest)
-
-
-def _is_contraction(short: str, full: str) -> bool:
-    """Return whether a word has the first and the last letter of another, and between them letters in their order."""
-    signs = iter(full)
-    return short[-1] == full[-1] and all(sign in signs for sign in short)
-
-
-def is_plural(singular: str, plural: str) -> bool:
-    """Return whether a text is another in the plural: words differ in the endings of singular and plural only.
-
-    >>> is_plural("ligne aérienne", "lignes aériennes"), is_plural("city", "cities"), is_plural("cat", "cart")
-    (True, True, False)
-    """
-    words = plain_words(singular), plain_words(plural)
-    if len(words[0]) != len(words[1]):
-        return False
-    different = [(a, b) for a, b in zip(*words, strict=True) if a != b]
-    return bool(different) and all(any(_ends(a, b, *pair) for pair in ENDINGS) for a, b in different)
-
-
-def _ends(singular: str, plural: str, one: str, many: str) -> bool:
-    stem = singular.removesuffix(one)
-    return singular.endswith(one) and plural == stem + many and len(stem) >= MIN_PART - 1
-
-
-def _differs_in_tails(left: str, right: str) -> bool:
-    """Return whether words of two texts differ in their last characters only."""
-    words = plain_words(left), plain_words(right)
-    if len(words[0]) != len(words[1]):
-        return False
-    for a, b in zip(*words, strict=True):
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
-        if a != b and (same < MIN_PART - 1 or max(len(a), len(b)) - same > TAIL):
-            return False
-    return words[0] != words[1]
 
 
 def _kind_of_pair(gold: Json, predicted: Json) -> str:
@@ -536,31 +443,6 @@ def _kind_of_pair(gold: Json, predicted: Json) -> str:
     return "value-mapping"
 
 
-def related_forms(sample: Sample) -> Iterator[Proposal]:
-    """Yield abbreviations, and terms in the plural instead of the singular, or the reverse."""
-    texts = {
-        path: both
-        for path, faults in sample.faults_by_path.items()
-        if (both := [fault for fault in faults if isinstance(fault.gold, str) and isinstance(fault.predicted, str)])
-    }
-    for kind, is_form, chance_of in (
-        ("abbreviation", is_abbreviation, _abbreviation_chance),
-        ("singular-plural", is_plural, _plural_chance),
-    ):
-        found: list[_Form] = []
-        chances: list[float] = []
-        for path, faults in texts.items():
-            here = [form for fault in faults for form in _forms(fault, is_form)]
-            gold = Counter(str(leaf.gold) for leaf in sample.leaves.get(path, ()) if isinstance(leaf.gold, str))
-            own = chance_of(gold, faults) if here else []
-            if len(here) > sum(own):
-                found += here
-                chances += own
-        if found:
-            p = at_least(len(found), chances)
-            yield from _form_proposal(sample, kind, found, p)
-
-
 class _Form(NamedTuple):
     """A fault between two forms of a text: `variant` is abbreviated or in the plural."""
 
@@ -569,51 +451,91 @@ class _Form(NamedTuple):
     variant: str
 
 
-def _forms(fault: SampleFault, is_form: Callable[[str, str], bool]) -> Iterator[_Form]:
-    gold, predicted = str(fault.gold), str(fault.predicted)
-    if folded(gold) == folded(predicted):
-        return
-    for name, variant in ((gold, predicted), (predicted, gold)):
-        pair = (variant, name) if is_form is is_abbreviation else (name, variant)
-        if is_form(*pair):
-            yield _Form(fault, name, variant)
-            return
+def related_forms(sample: Sample) -> Iterator[Proposal]:
+    """Yield abbreviations, and terms in the plural instead of the singular, or the reverse."""
+    texts = {path: _different_texts(faults) for path, faults in sample.faults_by_path.items()}
+    for kind, form_of, chance_of, least in (
+        ("abbreviation", _abbreviation, _abbreviation_chance, RULE_CHANCE),
+        ("singular-plural", _plural, _plural_chance, MISSPELT_CHANCE),
+    ):
+        forms = {path: {pair: form for pair in pairs if (form := form_of(*pair))} for path, pairs in texts.items()}
+        found = [
+            _Form(fault, *form)
+            for path, here in forms.items()
+            for pair, form in here.items()
+            for fault in texts[path][pair]
+        ]
+        tested = sum(len(pairs) for path, pairs in texts.items() if forms[path])
+        if len(found) <= least * tested or not sample.suffices([form.fault for form in found]):
+            continue
+        observed = 0
+        chances: list[float] = []
+        for path in filter(forms.get, forms):
+            gold = Counter(leaf.gold for leaf in sample.leaves.get(path, ()) if isinstance(leaf.gold, str))
+            for pair, chance in chance_of(gold, list(texts[path])).items():
+                units = {_unit(sample, one.document, one.number) for one in texts[path][pair]}
+                observed += len(units) * (pair in forms[path])
+                chances += [chance] * len(units)
+        yield from _form_proposal(sample, kind, found, at_least(observed, chances))
 
 
-def _abbreviation_chance(gold: Counter[str], faults: Sequence[SampleFault]) -> list[float]:
+if TYPE_CHECKING:
+    _Pair = tuple[str, str]
+    """Two different texts: that of gold and the predicted one, or a name and its variant."""
+
+
+def _different_texts(faults: Sequence[SampleFault]) -> dict[_Pair, list[SampleFault]]:
+    """Return the faults by gold text and predicted text."""
+    pairs: defaultdict[_Pair, list[SampleFault]] = defaultdict(list)
+    for fault in faults:
+        gold, predicted = fault.gold, fault.predicted
+        if isinstance(gold, str) and isinstance(predicted, str) and 0 < len(gold) <= MAX_LENGTH >= len(predicted) > 0:
+            pairs[gold, predicted].append(fault)
+    return dict(islice(pairs.items(), MAX_DISTINCT))
+
+
+def _abbreviation(gold: str, predicted: str) -> _Pair | None:
+    """Return the full text and its abbreviation, or None."""
+    short, full = sorted((gold, predicted), key=len)
+    return (full, short) if is_abbreviation(short, full) else None
+
+
+def _plural(gold: str, predicted: str) -> _Pair | None:
+    """Return the singular and the plural, or None."""
+    if not differs_in_tails(gold, predicted):
+        return None
+    short, long = sorted((gold, predicted), key=len)
+    return (short, long) if is_plural(short, long) else (long, short) if is_plural(long, short) else None
+
+
+def _abbreviation_chance(gold: Counter[str], pairs: Sequence[_Pair]) -> dict[_Pair, float]:
     """Return the probability that each prediction is an abbreviation of a random gold value, or the reverse."""
-    by_initials: defaultdict[str, list[str]] = defaultdict(list)
+    by_letter: defaultdict[str, list[str]] = defaultdict(list)
     for text in gold:
-        for initials in _initials(text):
-            by_initials[initials].append(text)
+        by_letter[folded(text[0])].append(text)
     known: dict[str, float] = {}
-    for text in {str(fault.predicted) for fault in faults}:
-        similar = {other for initials in _initials(text) for other in by_initials[initials]}
-        number = sum(gold[other] for other in similar if is_abbreviation(text, other) or is_abbreviation(other, text))
+    for text in {predicted for _, predicted in pairs}:
+        number = sum(gold[other] for other in by_letter[folded(text[0])] if _abbreviation(other, text))
         share = number / max(1, gold.total() - gold[text])
         known[text] = max(RULE_CHANCE, with_odds(share) if text in gold else share)
-    return [known[str(fault.predicted)] for fault in faults]
+    return {pair: known[pair[1]] for pair in pairs}
 
 
-def _initials(text: str) -> set[str]:
-    """Return the initials of a text, without small words as well, and an acronym itself."""
-    words = plain_words(text)
-    large = [word for word in words if not SMALL.fullmatch(word.rstrip("."))]
-    return {"".join(word[0] for word in several) for several in (words, large)} | {folded(text)[: len(text)]}
-
-
-def _plural_chance(gold: Counter[str], faults: Sequence[SampleFault]) -> list[float]:
-    """Return the probability that the prediction of each fault is the plural or the singular of gold by chance."""
-    chances = []
-    for fault in faults:
-        left, right = str(fault.gold), str(fault.predicted)
+def _plural_chance(gold: Counter[str], pairs: Sequence[_Pair]) -> dict[_Pair, float]:
+    """Return the probability that each prediction is the plural or the singular of gold by chance."""
+    by_start: defaultdict[str, list[str]] = defaultdict(list)
+    for text in gold:
+        by_start[text[:2]].append(text)
+    chances = {}
+    for left, right in pairs:
         if others := gold.total() - gold[right] if right in gold else 0:
-            forms = (text for text in gold if is_plural(text, right) or is_plural(right, text))
-            chances.append(max(RULE_CHANCE, with_odds(sum(gold[text] for text in forms) / others)))
-        elif _differs_in_tails(left, right):
-            chances.append(TAIL_CHANCE)
+            forms = sum(gold[text] for text in by_start[right[:2]] if _plural(text, right))
+            chance = max(RULE_CHANCE, with_odds(forms / others))
+        elif differs_in_tails(left, right):
+            chance = TAIL_CHANCE
         else:
-            chances.append(MISSPELT_CHANCE if related(left, right) else RULE_CHANCE)
+            chance = MISSPELT_CHANCE
+        chances[left, right] = chance
     return chances
 
 

@@ -105,7 +105,8 @@ class Similarity:
         if fault.gold is ABSENT:
             return "hallucination"
         if fault.predicted is ABSENT:
-            return "omission"
+            failed = not fault.path or self.sample.pairs[fault.document].failure is not None
+            return "no-prediction" if failed else "omission"
         return resemblance(*self._normal(fault))
 
     def confusions(self, faults: Sequence[SampleFault]) -> list[Json]:

@@ -90,6 +90,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     "near": CauseKind("a text with few wrong characters", "check the OCR, or correct predictions", systematic=False),
     "part-of": CauseKind("gold contains the prediction, or the reverse", "define the extent", systematic=False),
     "unrelated": CauseKind("a value without similarity to gold", "check a sample in the source", systematic=False),
+    "no-prediction": CauseKind("a document without a usable prediction", "see the list of failures", systematic=False),
     "omission": CauseKind("a value or item is missing", "check whether the source contains it", systematic=False),
     "hallucination": CauseKind(
         "a value or item that gold does not have", "check whether the source contains it", systematic=False
