@@ -36,6 +36,9 @@ MAX_CONFUSIONS: Final = 20
 IN_SOURCE: Final = 0.5
 """Minimum share of the texts and numbers of a fault that the source text contains, if it counts as in the source."""
 
+CERTAIN: Final = "no-prediction"
+"""The kind that needs no minimum number of faults, as no other explanation is possible."""
+
 _LEVENSHTEIN: Final = catalogue.build("levenshtein")
 
 
@@ -50,7 +53,7 @@ def remaining_causes(sample: Sample, texts: SourceTexts | None = None) -> Iterat
     groups: defaultdict[str, list[SampleFault]] = defaultdict(list)
     for fault in sample.faults:
         groups[similarity.kind_of(fault)].append(fault)
-    few = {kind: len(faults) for kind, faults in groups.items() if not sample.suffices(faults)}
+    few = {kind: len(faults) for kind, faults in groups.items() if kind != CERTAIN and not sample.suffices(faults)}
     for kind in few:
         groups["other"] += groups.pop(kind)
     names = sorted(filter(groups.get, groups), key=list(KINDS).index)
@@ -106,7 +109,7 @@ class Similarity:
             return "hallucination"
         if fault.predicted is ABSENT:
             failed = not fault.path or self.sample.pairs[fault.document].failure is not None
-            return "no-prediction" if failed else "omission"
+            return CERTAIN if failed else "omission"
         return resemblance(*self._normal(fault))
 
     def confusions(self, faults: Sequence[SampleFault]) -> list[Json]:
