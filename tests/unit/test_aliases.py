@@ -5,6 +5,7 @@ import copy
 import pytest
 
 from arbitre import Comparator
+from arbitre.engine.columns.fields import in_schema_places
 from arbitre.errors import SchemaError
 
 STRING = {"type": "string"}
@@ -121,3 +122,20 @@ class TestCollisions:
     def test_an_alias_equal_to_the_field_name_reads_the_enclosing_item(self):
         schema = listed(obj(action=obj(pages=also(STRING, "pages"))))
         assert quality(schema, [{"action": {"pages": "v"}}], [{"pages": "v"}]) == 1.0
+
+
+def test_a_prediction_is_rewritten_with_its_fields_in_their_places():
+    action = {"type": "object", "properties": {"what": {"type": "string"}, "pages": {"type": "array"}}}
+    item = {"type": "object", "properties": {"name": {"type": "string"}, "action": action}}
+    schema = {"type": "array", "items": item}
+    overlay = {"/*/action/pages": {"aliases": ["numbers"]}, "/*/action/what": {"aliases": ["what"]}}
+    plan = Comparator(schema, overlay=overlay).plan
+    predicted = [{"name": "Ada", "numbers": [1], "what": "spoke", "more": 1}, {"name": "Bo"}]
+    assert in_schema_places(plan, predicted) == [
+        {"name": "Ada", "more": 1, "action": {"pages": [1], "what": "spoke"}},
+        {"name": "Bo"},
+    ]
+    assert predicted[0].keys() == {"name", "numbers", "what", "more"}
+    same = [{"name": "Bo", "action": {"pages": [2]}}]
+    assert in_schema_places(plan, same) is same
+    assert in_schema_places(Comparator(schema).plan, predicted) is predicted

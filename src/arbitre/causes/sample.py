@@ -22,6 +22,7 @@ from arbitre.diagnosis.joins import WEAK
 from arbitre.diagnosis.moved_chance import ValueFrequencies, base_chance
 from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
 from arbitre.distances import catalogue
+from arbitre.engine.columns.fields import in_schema_places
 from arbitre.errors import ArbitreError
 from arbitre.inputs.records import Pair
 from arbitre.paths import wildcard
@@ -108,7 +109,8 @@ class Sample:
 
     Attributes:
         plan: The compiled schema.
-        pairs: The documents. Those whose gold cannot be compared are left out.
+        pairs: The documents. Those whose gold cannot be compared are left out. In predictions, aliased fields are in
+            their place in the schema, so that JSON Pointers of faults lead to them.
         tallies: Tallies of the entries; shape (documents, 5).
         compared: The documents that were compared together, with their levels; None to compare them when needed.
     """
@@ -121,6 +123,7 @@ class Sample:
     @classmethod
     def of(cls, plan: Plan, pairs: Sequence[Pair]) -> Sample:
         """Compare documents."""
+        pairs = [_in_places(plan, pair) for pair in pairs]
         compared, entries = list(_compared(plan, pairs)), wildcard(plan.entries)
         tallies = [of_nodes(levels, entries, len(members)) for members, levels in compared]
         kept = tuple(pair for members, _ in compared for pair in members)
@@ -376,7 +379,7 @@ class Sample:
 
     def after(self, trial: Trial) -> Sample:
         """Return the sample with the change of a trial."""
-        return Sample(trial.plan, trial.pairs, trial.tallies)
+        return Sample(trial.plan, tuple(_in_places(trial.plan, pair) for pair in trial.pairs), trial.tallies)
 
     def _concerned(self, paths: Mapping[str, Json]) -> set[int]:
         """Return the documents with a fault at one of the paths, or below or above it."""
@@ -411,6 +414,12 @@ class Sample:
         except ArbitreError:
             return None
         return Trial(plan, tuple(pairs), tallies) if done == len(places) else None
+
+
+def _in_places(plan: Plan, pair: Pair) -> Pair:
+    """Return a pair with the aliased fields of its prediction in their place in the schema."""
+    placed = in_schema_places(plan, pair.predicted)
+    return pair if placed is pair.predicted else replace(pair, predicted=placed)
 
 
 def _compared(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level]]]:

@@ -317,7 +317,7 @@ class ProvenProperties:
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> Self:
         """Return the largest sets of sites that have the properties and contain only such sites."""
         every = [list(below(site)) for site in sites]
-        not_identical = _with_ancestors(
+        not_identical = with_ancestors(
             (index for index, site in enumerate(sites) if not _identical(site, reached[index])),
             [[child.site for child in children] for children in every],
         )
@@ -325,7 +325,7 @@ class ProvenProperties:
         for index, children in enumerate(every):
             if any(child.equal and child.site in not_identical for child in children):
                 broken.add(index)
-        broken = _with_ancestors(broken, [[child.site for child in children if not child.equal] for children in every])
+        broken = with_ancestors(broken, [[child.site for child in children if not child.equal] for children in every])
         every_site = frozenset(range(len(sites)))
         return cls(every_site - not_identical, every_site - broken)
 
@@ -347,7 +347,7 @@ def _pseudometric(site: Site, reach: Reach) -> bool:
     return site.atomic or (site.list.metric and not site.list.matcher.key)
 
 
-def _with_ancestors(starts: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
+def with_ancestors(starts: Iterable[int], children: Sequence[Sequence[int]]) -> set[int]:
     """Return these sites and all their ancestors."""
     parents: list[list[int]] = [[] for _ in children]
     for index, several in enumerate(children):
@@ -365,7 +365,7 @@ def _with_ancestors(starts: Iterable[int], children: Sequence[Sequence[int]]) ->
 def with_declared_above(sites: Sequence[Site], starts: Iterable[int]) -> frozenset[int]:
     """Return these sites and all their declared ancestors."""
     return frozenset(
-        _with_ancestors(starts, [[child.site for child in below(site)] if site.declared else [] for site in sites])
+        with_ancestors(starts, [[child.site for child in below(site)] if site.declared else [] for site in sites])
     )
 
 

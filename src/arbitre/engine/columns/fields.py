@@ -5,12 +5,14 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from arbitre.schema.nodes import below, first_of_pattern, with_ancestors
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from arbitre.schema.nodes import Alias, Site
+    from arbitre.schema.plan import Plan
 
     AliasMove = tuple[tuple[str, ...], tuple[str, ...]]
     """Tokens of a field in the schema, and of the alias that held its value; both from the object that owns them."""
@@ -56,6 +58,37 @@ def move_aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> tuple[dict
             result = placed
             moves.append((alias.target, source))
     return result, moves
+
+
+def in_schema_places(plan: Plan, document: Json) -> Json:
+    """Return a prediction in which every aliased field is in its place in the schema; itself if nothing moves."""
+    able = {number for number, site in enumerate(plan.sites) if site.object.aliases}
+    if not able:
+        return document
+    children = [[child.site for child in below(site)] for site in plan.sites]
+    return _in_places(plan, document, 0, with_ancestors(able, children))
+
+
+def _in_places(plan: Plan, value: Json, number: int, able: Container[int]) -> Json:
+    """Move the aliased fields below a site; `able` are the sites with aliases at or below them."""
+    site = plan.sites[number]
+    if number not in able or site.atomic or not isinstance(value, (dict, list)):
+        return value
+    if isinstance(value, list):
+        prefix = site.list.prefix
+        sites = (prefix[at] if at < len(prefix) else site.list.items for at in range(len(value)))
+        items = [_in_places(plan, item, child, able) for item, child in zip(value, sites, strict=True)]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    node = site.object
+    moved, known = apply_aliases(value, node.aliases), {field.name: field.site for field in node.fields}
+    changed = {}
+    for key, inner in moved.items():
+        child = known.get(key)
+        child = first_of_pattern(node.patterns, key) if child is None else child
+        new = _in_places(plan, inner, node.additional if child is None else child, able)
+        if new is not inner:
+            changed[key] = new
+    return {**moved, **changed} if changed else moved
 
 
 def aliased(value: dict[str, Json], aliases: Iterable[Alias]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
