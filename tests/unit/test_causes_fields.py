@@ -212,7 +212,7 @@ def test_numbers_that_differ_by_a_constant_are_corrected(key, offset, words):
     path = "/*/pages/*" if key == "pages" else f"/*/{key}"
     assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", (path,), {"offset": offset})
     assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == f"State in the prompt where the numbers at {path} start; predictions are {words}."
+    assert cause.advice == f"State in the prompt where the numbers at {path} start: predictions are {words}."
 
 
 @pytest.mark.parametrize(

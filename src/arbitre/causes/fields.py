@@ -314,6 +314,16 @@ class Column(NamedTuple):
             for value in (self.predicted[at],)
         )
 
+    def is_shifted(self, step: int) -> bool:
+        """Return whether most of the wrong values are those of the item before or after."""
+        hits = len(self.hits(step))
+        return hits > 0 and hits >= MIN_SHIFTED * len(self.wrong())
+
+    def by_position(self) -> Column:
+        """Return the column with items of equally long lists compared by position, as a shift can change matches."""
+        same = len(self.gold) == len(self.predicted)
+        return self._replace(partners=range(len(self.predicted)) if same else [None] * len(self.predicted))
+
     def shifted_back(self, step: int) -> list[Json]:
         """Return the values in their own rows. A value that the shift pushed out of the list is taken from gold."""
         size = len(self.predicted)
@@ -323,19 +333,15 @@ class Column(NamedTuple):
 
 def _shifted(sample: Sample, path: str, columns: Sequence[Column], tried: int) -> tuple[int, Proposal] | None:
     """Return the number of values of another row, and the proposal to shift them back; None if there are none."""
-    hits = {step: [column.hits(step) for column in columns] for step in (1, -1)}
-    totals = {step: sum(map(len, of_step)) for step, of_step in hits.items()}
+    totals = {step: sum(len(column.hits(step)) for column in columns) for step in (1, -1)}
     step = max(totals, key=totals.__getitem__)
-    shifted = [
-        column
-        for column, found in zip(columns, hits[step], strict=True)
-        if found and len(found) >= MIN_SHIFTED * len(column.wrong())
-    ]
-    if not shifted:
+    several = ((column, column.by_position()) for column in columns)
+    shifted = [next((one for one in forms if one.is_shifted(step)), None) for forms in several]
+    if not totals[step] or not any(shifted):
         return None
     expected = max(sum(column.expected(step) for column in columns), float(totals[-step]))
     p = min(1.0, 2.0 * tried * excess_p(totals[step], [expected]))
-    return totals[step], _shift(sample, path, step, shifted, p)
+    return totals[step], _shift(sample, path, step, [column for column in shifted if column is not None], p)
 
 
 def _columns(sample: Sample) -> dict[str, list[Column]]:
@@ -433,7 +439,8 @@ class NumberPair(NamedTuple):
 
 def _with_offset(sample: Sample, path: str) -> tuple[int, Proposal] | None:
     """Return how many numbers differ by the same constant, and the proposal to subtract it; None if there are few."""
-    pairs = _number_pairs(sample, path)
+    single, lists = _numbers_at(sample, path)
+    pairs = [pair for pair in (*single, *(pair for one in lists for pair in one.ranked())) if pair.difference]
     differences = Counter(pair.difference for pair in pairs)
     offset, number = differences.most_common(1)[0] if differences else (0, 0)
     if not number or number < MIN_OFFSET * len(pairs):
@@ -441,21 +448,18 @@ def _with_offset(sample: Sample, path: str) -> tuple[int, Proposal] | None:
     p = min(1.0, len(differences) * _offset_p(pairs, offset))
     places: Places = defaultdict(dict)
     numbers: dict[int, None] = {}
-    for pair in pairs:
+    for pair in (*single, *(pair for one in lists for pair in one.shifted(offset))):
         if pair.difference == offset:
             places[pair.document][pair.pointers[1]] = pair.predicted, pair.predicted - offset
             for place, gold in zip(pair.pointers, (True, False), strict=True):
                 whole = place.rpartition("/")[0] if pair.listed else place
                 ends = (sample.fault_ends.get((pair.document, gold, end)) for end in (place, whole))
-                own = next(filter(None, ends), ())
-                numbers.update(dict.fromkeys(own))
+                numbers.update(dict.fromkeys(next(filter(None, ends), ())))
     words = f"{abs(offset)} too {'large' if offset > 0 else 'small'}"
-    advice = f"State in the prompt where the numbers at {path} start; predictions are {words}."
-    change = replacement(places)
-    detail = {"offset": offset}
-    return number, Proposal(
-        "ids-offset", "prediction", (path,), tuple(numbers), change, p, advice=advice, detail=detail
-    )
+    advice = f"State in the prompt where the numbers at {path} start: predictions are {words}."
+    change, detail = replacement(places), {"offset": offset}
+    proposal = Proposal("ids-offset", "prediction", (path,), tuple(numbers), change, p, advice=advice, detail=detail)
+    return number, proposal
 
 
 def _offset_p(pairs: Sequence[NumberPair], offset: float) -> float:
@@ -474,31 +478,67 @@ def _offset_p(pairs: Sequence[NumberPair], offset: float) -> float:
     )
 
 
-def _number_pairs(sample: Sample, path: str) -> list[NumberPair]:
-    """Return the wrong numbers at a path. Lists of as many numbers as in gold are compared in ascending order."""
-    pairs, lists = [], set()
+class NumberLists(NamedTuple):
+    """A matched pair of lists of numbers.
+
+    Attributes:
+        document: Position of the document in the sample.
+        pointers: JSON Pointers in gold and in the prediction.
+        gold: The numbers in gold.
+        predicted: The predicted numbers.
+    """
+
+    document: int
+    pointers: tuple[str, str]
+    gold: Sequence[float]
+    predicted: Sequence[float]
+
+    def _pair(self, gold: int, predicted: int) -> NumberPair:
+        ends = f"{self.pointers[0]}/{gold}", f"{self.pointers[1]}/{predicted}"
+        return NumberPair(self.document, ends, self.gold[gold], self.predicted[predicted], listed=True)
+
+    def ranked(self) -> Iterator[NumberPair]:
+        """Yield the numbers of equally long lists in ascending order."""
+        if len(self.gold) == len(self.predicted):
+            ranks = (sorted(range(len(side)), key=side.__getitem__) for side in (self.gold, self.predicted))
+            yield from (self._pair(*places) for places in zip(*ranks, strict=True))
+
+    def shifted(self, offset: float) -> Iterator[NumberPair]:
+        """Yield the predicted numbers that differ from those of gold by an offset, so that most numbers have a partner.
+
+        Each number can be equal to a number of gold, or differ by the offset. In the order in which the offset is
+        added, the first possible partner is the best.
+        """
+        free: defaultdict[float, list[int]] = defaultdict(list)
+        for at, value in enumerate(self.gold):
+            free[value].append(at)
+        for at in sorted(range(len(self.predicted)), key=self.predicted.__getitem__, reverse=offset < 0):
+            value = self.predicted[at]
+            if partners := free.get(value - offset):
+                yield self._pair(partners.pop(), at)
+            elif partners := free.get(value):
+                partners.pop()
+
+
+def _numbers_at(sample: Sample, path: str) -> tuple[list[NumberPair], list[NumberLists]]:
+    """Return the matched numbers at a path that differ, and the matched lists of numbers that differ."""
+    pairs: list[NumberPair] = []
+    lists: dict[tuple[int, tuple[str, str]], NumberLists] = {}
     for leaf in sample.leaves.get(path, ()):
         if leaf.pointer is None or leaf.predicted_pointer is None:
             continue
         ends = leaf.pointer, leaf.predicted_pointer
-        if isinstance(leaf.gold, list):
-            lists.add((leaf.document, ends))
-        elif path.endswith("/*"):
-            lists.add((leaf.document, (ends[0].rpartition("/")[0], ends[1].rpartition("/")[0])))
+        if path.endswith("/*"):
+            ends = ends[0].rpartition("/")[0], ends[1].rpartition("/")[0]
+        if path.endswith("/*") or isinstance(leaf.gold, list):
+            if (leaf.document, ends) not in lists:
+                pair = sample.pairs[leaf.document]
+                sides = value_at(pair.gold, ends[0]), value_at(pair.predicted, ends[1])
+                lists[leaf.document, ends] = NumberLists(leaf.document, ends, *sides)
         elif _are_numbers([leaf.gold, leaf.predicted]) and leaf.gold != leaf.predicted:
             pairs.append(NumberPair(leaf.document, ends, leaf.gold, leaf.predicted, listed=False))
-    for document, ends in sorted(lists):
-        pair = sample.pairs[document]
-        sides = value_at(pair.gold, ends[0]), value_at(pair.predicted, ends[1])
-        if all(map(_are_numbers, sides)) and len(sides[0]) == len(sides[1]):
-            ranked = zip(*(sorted(range(len(side)), key=side.__getitem__) for side in sides), strict=True)
-            for gold, predicted in ranked:
-                values = sides[0][gold], sides[1][predicted]
-                if values[0] != values[1]:
-                    pairs.append(
-                        NumberPair(document, (f"{ends[0]}/{gold}", f"{ends[1]}/{predicted}"), *values, listed=True)
-                    )
-    return pairs
+    differ = (one for one in lists.values() if one.gold != one.predicted)
+    return pairs, [one for one in differ if _are_numbers(one.gold) and _are_numbers(one.predicted)]
 
 
 def _are_numbers(values: Json) -> bool:

@@ -479,6 +479,22 @@ def excess_p(observed: int, chances: Sequence[float]) -> float:
     return float(gammainc(observed, math.fsum(chances))) if observed > 0 else 1.0
 
 
+def share_p(observed: int, chances: Sequence[float]) -> float:
+    """Return the probability of at least so many agreements by chance if agreements are frequent.
+
+    It is that of as many agreements with their mean probability, which is not smaller (Hoeffding, 1956), and smaller
+    than that of `excess_p`.
+
+    Args:
+        observed: Number of agreements.
+        chances: Probability of each possible agreement by chance, including those that did not occur.
+    """
+    from scipy.special import bdtrc  # noqa: PLC0415  (loads slowly)
+
+    mean = math.fsum(chances) / max(1, len(chances))
+    return float(bdtrc(observed - 1, len(chances), min(1.0, mean))) if observed > mean * len(chances) + 1.0 else 1.0
+
+
 # Which values are the same.
 
 

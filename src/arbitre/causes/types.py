@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import project_advice, replacement, with_projected
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import excess_p, repeat_chance, same_value
+from arbitre.causes.sample import repeat_chance, same_value, share_p
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.paths import STAR, parse, value_at
 from arbitre.values import ABSENT, Kind, canonical, kind_of
@@ -75,7 +75,7 @@ def _type_proposal(kind: str, changes: Sequence[TypeChange], tried: int, advice:
     agreeing = sum(change.agrees for change in explained)
     if not agreeing:
         return None
-    p = min(1.0, tried * excess_p(agreeing, [change.chance for change in changes]))
+    p = min(1.0, tried * share_p(agreeing, [change.chance for change in changes]))
     explained.sort(key=lambda change: (not change.agrees, change.fault.number))
     places: Places = defaultdict(dict)
     for fault, value, *_ in explained:
