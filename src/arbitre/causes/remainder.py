@@ -151,11 +151,12 @@ def _resemblance_of_texts(short: str, long: str, min_length: int) -> str:
     """Return how two texts or numbers resemble each other; whole words are a part, also of a nearly equal text."""
     if len(short) < min_length:
         return "unrelated"
-    if short != long and re.search(rf"(?<!\w){re.escape(short)}(?!\w)", long):
+    inside = short in long
+    if inside and short != long and re.search(rf"(?<!\w){re.escape(short)}(?!\w)", long):
         return "part-of"
     if 1.0 - _LEVENSHTEIN(short, long) >= NEAR:
         return "near"
-    return "part-of" if short in long else "unrelated"
+    return "part-of" if inside else "unrelated"
 
 
 def _members(value: Json) -> Counter[object]:
