@@ -165,6 +165,12 @@ def test_one_value_that_stands_for_another_is_a_mapping():
     assert 'predictions have "article-journal" for "journal-article"' in cause.advice
 
 
+def test_the_number_of_mappings_of_hundreds_of_values_exceeds_no_float():
+    assert mappings.chosen_from(400, 300, 0.5) == 1.0
+    assert mappings.chosen_from(10, 2, 1e-6) == pytest.approx(1e-4)
+    assert mappings.chosen_from(10, 2, 0.0) == 0.0
+
+
 def test_labels_in_another_language_and_codes_are_one_mapping():
     french = dict(zip(TYPES, ["article", "livre", "thèse", "chapitre"], strict=True))
     (cause,) = systematic(corpus(lambda work, rng: work.update(type=french[work["type"]])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import islice
@@ -81,6 +82,11 @@ def at_least(observed: int, chances: Sequence[float]) -> float:
     for chance in chances:
         exactly = np.convolve(exactly, (1.0 - chance, chance))
     return float(min(1.0, exactly[observed:].sum()))
+
+
+def chosen_from(values: int, chosen: int, p: float) -> float:
+    """Return a p-value corrected for the number of ways to choose one of some values several times, at most 1."""
+    return math.exp(min(0.0, math.log(p) + chosen * math.log(values))) if p > 0.0 else 0.0
 
 
 def with_odds(share: float) -> float:
@@ -269,7 +275,7 @@ class _Recurring:
         """Return the probability of so many values without a systematic cause, for any choice of as many pairs."""
         several = [labels.in_units(gold, self.hits[value]) for value, gold in pairs.items()]
         p = at_least(sum(hits for hits, _ in several), [NOISE] * sum(size for _, size in several))
-        return min(1.0, p * float(len(labels.total)) ** len(pairs))
+        return chosen_from(len(labels.total), len(pairs), p)
 
 
 def _is_mapping(fault: SampleFault) -> bool:
