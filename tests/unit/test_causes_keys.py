@@ -190,3 +190,28 @@ def test_other_keys_are_found_in_a_single_document(names, kind):
     assert [(cause.kind, cause.count) for cause in causes] == [(kind, 3)]
     ((path, name),) = names.items()
     assert causes[0].change == {f"/*/{path}": {"aliases": [name]}}
+
+
+def test_keys_in_an_object_under_another_key_are_found_after_it():
+    gold = works(12)
+    predicted = renamed(gold, author="authorship")
+    for document in predicted:
+        for item in document:
+            item["authorship"] = {"surname": item["authorship"]["family"], "Given": item["authorship"]["given"]}
+    causes = analysed(gold, predicted)
+    changes = [cause.change for cause in causes]
+    assert sum(cause.cost for cause in causes) == pytest.approx(1.0 - f1q(gold, predicted))
+    overlay = {path: settings for change in changes for path, settings in change.items()}
+    assert f1q(gold, predicted, overlay=overlay) == 1.0
+
+
+def test_spellings_at_all_levels_are_one_cause():
+    gold = works(12)
+    predicted = renamed(gold, author="Author", tags="Tags")
+    for document in predicted:
+        for item in document:
+            item["Author"] = {key.upper(): value for key, value in item["Author"].items()}
+    (cause,) = analysed(gold, predicted)
+    assert cause.change == {f"/*/{key}": {"aliases": [alias]} for key, alias in {
+        "author": "Author", "tags": "Tags", "author/family": "FAMILY", "author/given": "GIVEN"}.items()}  # fmt: skip
+    assert f1q(gold, predicted, overlay=cause.change) == 1.0
