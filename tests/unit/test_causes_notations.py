@@ -100,12 +100,14 @@ KINDS = [
      [{"number": {"decimal": ".", "group": ", '"}}]),
     ("number-format", TEXT, ["1,234.50", "9,820.75", "3,200.25"], lambda text: text.replace(",", " "),
      [{"number": {"decimal": ".", "group": ", '"}}]),
+    ("number-format", NUMBER, AMOUNTS, "{} %".format, [{"number": {"decimal": ".", "percent": True}}]),
     ("units", NUMBER, AMOUNTS, lambda number: f"{number} kg".replace(".", ","), [{"amount": {"units": ["kg"]}}]),
     ("roman-numerals", INTEGER, YEARS, lambda year: roman(year).lower(), ["roman"]),
     ("date-format", DAY, DATES, iso_as("{2}/{1}/{0}"), [{"date": {"formats": ["%d/%m/%Y"]}}]),
     ("date-format", TEXT, DATES, iso_as("{1}/{2}/{0}"), [{"date": {"formats": ["%m/%d/%Y"]}}]),
     ("date-format", TEXT, DATES, iso_as("{0}{1}{2}"), [{"date": {"formats": ["%Y%m%d"]}}]),
     ("date-format", DAY, DATES, iso_as("{0}-{1}-{2}T00:00:00"), None),
+    ("date-format", TEXT, DATES, iso_as("{0}-{1}-{2}T00:00:00"), ["date"]),
     ("name-order", TEXT, NAMES, lambda name: ", ".join(reversed(name.split(" ", 1))), ["strip-punctuation"]),
 ]  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Causes in the notation of values: the same text, number, date or name in another form.
 
-For each path, the detector takes the simplest notation (see `arbitre.causes.readings`) that explains most of the wrong
-values. It refuses notations that make different gold values equal, unless predictions show that these are forms of one
-value. Numbers that differ by a constant factor have another unit; no overlay repairs them.
+For each path, the detector takes the simplest notation that explains most of the wrong values; see
+`arbitre.causes.same_value`. It refuses notations that make different gold values equal, unless predictions show that
+these are forms of one value. Numbers that differ by a constant factor have another unit; no overlay repairs them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ import numpy as np
 
 from arbitre.causes.changes import Correction, OverlayChange, normalizers_before, with_normalizers
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.readings import DECIMALS, SPECIFIC, Notation, Observation, Reader, date_notation, of_units, units_of
+from arbitre.causes.same_value import (
+    DECIMALS,
+    SPECIFIC,
+    Notation,
+    Observation,
+    Reader,
+    date_notation,
+    of_units,
+    units_of,
+)
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.normalizers import AS_WRITTEN, NFC
 from arbitre.parsing.dates import format_name

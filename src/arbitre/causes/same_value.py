@@ -1,4 +1,4 @@
-"""Reads values in all notations that are known: texts, numbers and dates in other forms."""
+"""Finds the notations in which two values are the same: other forms of texts, numbers and dates."""
 
 from __future__ import annotations
 
@@ -119,6 +119,8 @@ NUMBERS: Final = (
     _notation(1.5, "number-format", "number"),
     _notation(1.6, "number-format", {"number": {"decimal": ".", "group": ", '"}}),
     _notation(1.6, "number-format", {"number": {"decimal": ",", "group": ". '"}}),
+    _notation(1.7, "number-format", {"number": {"decimal": ".", "percent": True}}),
+    _notation(1.7, "number-format", {"number": {"decimal": ",", "group": ". '", "percent": True}}),
     _notation(1.7, "roman-numerals", "roman"),
     _notation(1.8, "roman-numerals", "roman", "number"),
     _notation(1.8, "amount", "amount"),
@@ -181,11 +183,11 @@ ENGLISH_FORMATS: Final = (
 )
 YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
-Reading = tuple[str, str]
-"""What reads a date ("" for ISO 8601, a format, or "@" and a language), and the date in ISO 8601."""
+ParsedDate = tuple[str, str]
+"""What parses a date ("" for ISO 8601, a format, or "@" and a language), and the date in ISO 8601."""
 
 
-def _readings(text: str) -> Iterator[Reading]:
+def _parsed(text: str) -> Iterator[ParsedDate]:
     """Yield the ways to read a text as a date, without languages."""
     text = text.strip()
     if ISO.fullmatch(text):
@@ -233,7 +235,7 @@ class Reader:
     _signs: dict[Hashable, tuple[Hashable, ...]] = field(default_factory=dict)
     _reasons: dict[tuple[Hashable, Hashable], tuple[Notation, ...]] = field(default_factory=dict)
     _texts: dict[tuple[tuple[str, ...], str], str] = field(default_factory=dict)
-    _dates: dict[str, tuple[Reading, ...]] = field(default_factory=dict)
+    _dates: dict[str, tuple[ParsedDate, ...]] = field(default_factory=dict)
 
     def key(self, declared: Iterable[Normalizer], value: Json) -> Hashable:
         """Return the key of a value as it is after some normalisers."""
@@ -318,12 +320,12 @@ class Reader:
             self._texts[place] = FUNCTIONS[steps[-1]](self.text(steps[:-1], text))
         return self._texts[place]
 
-    def dates(self, text: Json) -> tuple[Reading, ...]:
+    def dates(self, text: Json) -> tuple[ParsedDate, ...]:
         """Return the ways to read a text as a date, without languages."""
         if not isinstance(text, str) or len(text) > SHORT:
             return ()
         if text not in self._dates:
-            self._dates[text] = tuple(_readings(text))
+            self._dates[text] = tuple(_parsed(text))
         return self._dates[text]
 
 
@@ -366,7 +368,7 @@ def date_notation(reader: Reader, observations: Sequence[Observation]) -> Notati
     return _notation(DATE + 0.1 * len(chosen), "date-format", {"date": options} if options else "date")
 
 
-def _same_day(gold: Iterable[Reading], predicted: Iterable[Reading]) -> set[frozenset[str]]:
+def _same_day(gold: Iterable[ParsedDate], predicted: Iterable[ParsedDate]) -> set[frozenset[str]]:
     """Return the formats and languages with which two texts are the same date."""
     return {frozenset({left, right} - {""}) for left, day in gold for right, other in predicted if day == other}
 
