@@ -10,10 +10,12 @@ from arbitre.causes.changes import OverlayChange, merged
 from arbitre.causes.sample import Sample
 from arbitre.causes.search import Search, cause_of
 from arbitre.comparison.cause import KINDS
+from arbitre.corpus.tables import some_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.gold.suggested_gate import suggest_gate
+from arbitre.paths import wildcard
 from arbitre.storage.columns import encoded
-from arbitre.tables.table import SIGNED, WHOLE, Table, TableColumn, columns, count
+from arbitre.tables.table import SIGNED, Table, TableColumn, columns, count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -76,6 +78,7 @@ class Fixes:
         f1q_after: Their pooled f1q with the overlay.
         gate: A gate for the matching of the entries; None if none can be suggested.
         f1q_with_gate: Their pooled f1q with the gate and without the overlay; None without a gate.
+        entries: Wildcard path of the list of entries.
     """
 
     fixes: tuple[Fix, ...]
@@ -85,6 +88,7 @@ class Fixes:
     f1q_after: float
     gate: SuggestedGate | None = None
     f1q_with_gate: float | None = None
+    entries: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
@@ -93,7 +97,7 @@ class Fixes:
         return {"fixes": [fix.to_dict() for fix in self.fixes], **plain, "gate": gate}
 
     def table(self) -> Table:
-        """Return the changes as a table."""
+        """Return the changes as a table. Paths below the entries are relative to an entry."""
         head = (
             *(TableColumn("", least=3), TableColumn("cause"), TableColumn("path", kind="lines")),
             *columns("faults", written=count),
@@ -104,7 +108,7 @@ class Fixes:
             (
                 "x" if fix.accepted else "",
                 fix.cause.kind,
-                "\n".join(path or WHOLE for path in fix.cause.paths[:MAX_PATHS]),
+                some_paths(fix.cause.paths, self.entries),
                 fix.cause.count,
                 fix.gain,
                 fix.held_out,
@@ -122,9 +126,6 @@ FIGURES: Final = (
     "gold of other documents."
 )
 """Explanation of the figures of a change."""
-
-MAX_PATHS: Final = 2
-"""Number of paths of a cause to name."""
 
 
 def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) -> Fixes:
@@ -160,7 +161,9 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
     overlay = merged(overlays)
     after = search.start.trial(OverlayChange(overlay)) if overlay else None
     f1q_after = search.start.f1q if after is None else after.f1q
-    return Fixes(tuple(fixes), overlay, len(search.start), search.start.f1q, f1q_after, gate, gated)
+    return Fixes(
+        tuple(fixes), overlay, len(search.start), search.start.f1q, f1q_after, gate, gated, wildcard(plan.entries)
+    )
 
 
 def _held_out(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[str, set[str], float]]:

@@ -94,8 +94,8 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature) -> Table:
     return fault_table(rows, (note, *gained), signature.short)
 
 
-def causes(analysis: CauseAnalysis, signature: Signature) -> Table:
-    """Return the causes of the faults, largest gain first."""
+def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table:
+    """Return the causes of the faults, largest gain first. Paths below the path `entries` are relative to an entry."""
     head = (
         TableColumn("cause"),
         TableColumn("path", kind="lines"),
@@ -104,7 +104,7 @@ def causes(analysis: CauseAnalysis, signature: Signature) -> Table:
         TableColumn("what to do", least=24),
     )
     rows = [
-        (cause.kind, _some_paths(cause.paths), cause.count, cause.cost, cause.gain, cause.advice)
+        (cause.kind, some_paths(cause.paths, entries), cause.count, cause.cost, cause.gain, cause.advice)
         for cause in analysis.causes
     ]
     marks: dict[int, Emphasis] = {at: "weak" for at, cause in enumerate(analysis.causes) if not cause.systematic}
@@ -116,10 +116,17 @@ def causes(analysis: CauseAnalysis, signature: Signature) -> Table:
     return Table.of(title, head, rows, signature=signature.short, notes=tuple(notes), emphasis=marks)
 
 
-def _some_paths(paths: Sequence[str]) -> str:
-    """Return the first paths of a cause, one per line."""
-    more = [f"and {len(paths) - MAX_PATHS} more"] if len(paths) > MAX_PATHS else []
-    return "\n".join([*(path or WHOLE for path in paths[:MAX_PATHS]), *more])
+def some_paths(paths: Sequence[str], entries: str) -> str:
+    """Return the first paths of a cause, one per line; "…" stands for the path of an entry.
+
+    >>> print(some_paths(["/people/*/name", "/people/*", "/date"], "/people"))
+    …/name
+    /people/*
+    and 1 more
+    """
+    entry = f"{entries}/*/"
+    shown = [f"…/{path.removeprefix(entry)}" if path.startswith(entry) else path or WHOLE for path in paths[:MAX_PATHS]]
+    return "\n".join([*shown, *([f"and {len(paths) - MAX_PATHS} more"] if len(paths) > MAX_PATHS else [])])
 
 
 def in_source(evidence: SourceEvidence) -> Table:

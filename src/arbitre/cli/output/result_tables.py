@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.classification import ClassAverages, Classification, Confusion
-    from arbitre.comparison.cause import CauseAnalysis
     from arbitre.comparison.flat import FlatComparison
     from arbitre.corpus.documents import DocumentQuality, DocumentTable
     from arbitre.corpus.evaluation import Evaluation
@@ -115,15 +114,16 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iter
 def diagnosis(results: Evaluation, width: int) -> Iterator[RenderableType]:
     """Yield the causes of the faults with the largest gains, and the tables of faults if they were listed."""
     if results.cause_factory is not None:
-        yield from causes(results.cause_analysis, results.signature, width)
+        yield from causes(results, width)
     if results.diagnosis is not None:
         yield from faults(results.diagnosis, results.signature, width)
 
 
-def causes(analysis: CauseAnalysis, signature: Signature, width: int) -> Iterator[RenderableType]:
+def causes(results: Evaluation, width: int) -> Iterator[RenderableType]:
     """Yield the causes of the faults with the largest gains."""
-    if analysis.causes:
-        yield render(corpus_tables.causes(analysis, signature), width, most=MAX_SHOWN, rest="more causes")
+    if results.causes:
+        table = corpus_tables.causes(results.cause_analysis, results.entries, results.signature)
+        yield render(table, width, most=MAX_SHOWN, rest="more causes")
 
 
 def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
