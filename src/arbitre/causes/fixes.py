@@ -10,7 +10,7 @@ from arbitre.causes.changes import OverlayChange, merged
 from arbitre.causes.sample import Sample
 from arbitre.causes.search import Search, cause_of
 from arbitre.comparison.cause import KINDS
-from arbitre.corpus.tables import some_paths
+from arbitre.corpus.tables import entry_note, some_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.gold.suggested_gate import suggest_gate
 from arbitre.paths import wildcard
@@ -117,7 +117,7 @@ class Fixes:
             )
             for fix in self.fixes
         ]
-        return Table.of("Changes", head, rows, notes=(FIGURES,))
+        return Table.of("Changes", head, rows, notes=(FIGURES, entry_note(self.entries)))
 
 
 FIGURES: Final = (

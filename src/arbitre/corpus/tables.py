@@ -111,9 +111,15 @@ def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table
     notes = [
         *analysis.notes,
         CAUSE_FIGURES,
+        entry_note(entries),
     ]
     title = f"Causes in {analysis.documents} documents, f1q {SCORE(analysis.f1q or 0.0)}"
     return Table.of(title, head, rows, signature=signature.short, notes=tuple(notes), emphasis=marks)
+
+
+def entry_note(entries: str) -> str:
+    """Return the explanation of "…" in paths."""
+    return f"…: {entries}/*"
 
 
 def some_paths(paths: Sequence[str], entries: str) -> str:
