@@ -309,6 +309,7 @@ def test_ids_as_keys_are_found_and_their_paths_need_no_advice():
         ([{"q1": 1, "q2": 2, "q3": 3, "q4": 4, "q5": 5}] * 6, False),
         ([{"1": 1, "2": 2, "3": 3, "4": 4, "5": 5}] * 3, True),
         ([{"1": 1, "2": 2, "3": 3, "4": 4}] * 3, False),
+        ([{f"p{10 * page + n}": [None, "a", "b"][n] for n in range(3)} for page in range(6)], True),
         ([{"1": 1, "2": "two", "3": 3, "4": 4, "5": 5}] * 3, False),
         ([{name: {"age": 3, "town": "x"}} for name in NAMES], True),
         ([{name: number} for number, name in enumerate(NAMES)], False),
@@ -366,6 +367,11 @@ def test_a_declared_field_that_never_occurs_is_found_without_those_inside_it():
     assert advised(gold[:10], schema) == [("unused", "/address", None)]
     assert advised(gold[:9], schema) == []
     assert advised([*gold, {"title": "x", "address": {"street": "y"}}], schema) == []
+    names = {name: {"type": "string"} for name in "abcdefg"}
+    several = {"type": "object", "properties": names | {"title": {"type": "string"}}}
+    (found,) = checked(gold, several).advice
+    assert (found.path, found.evidence["paths"]) == ("", [f"/{name}" for name in names])
+    assert '7 fields that never occur in gold, such as "a", "b" and "c" (15 objects). Add gold' in found.message
     advice = checked(gold, schema, predicted=[{"address": {"street": "x"}}]).advice
     assert "predictions have it 1 time, which is always wrong" in advice[0].message
 

@@ -193,7 +193,8 @@ def _id_keys(evidence: _Evidence) -> Iterator[SchemaAdvice]:
 
 def _are_ids(counts: PathCounts) -> bool:
     """Return whether the keys of objects are ids: alike or rarely the same, with values of the same structure."""
-    number, members = len(counts.keys), list(counts.members.values())
+    number = len(counts.keys)
+    members = [member for member in counts.members.values() if member is not Kind.NULL]
     if number < MIN_ID_KEYS or not _have_same_structure(members):
         return False
     if all(key.isdecimal() for key in counts.keys):
@@ -299,22 +300,36 @@ MIN_OBJECTS: Final = 10
 
 def _unused(evidence: _Evidence) -> Iterator[SchemaAdvice]:
     """Yield the fields that the schema declares, but no gold document has; not those inside of them."""
+    unused: defaultdict[Path, list[Path]] = defaultdict(list)
     for path in evidence.gold.sites:
-        objects = evidence.gold.at(path[:-1]).objects if path and isinstance(path[-1], str) else 0
-        if objects < MIN_OBJECTS or evidence.gold.at(path).values:
-            continue
         above = evidence.gold.at(path[:-1])
-        if any(fold(key) == fold(str(path[-1])) and key != path[-1] for key in above.keys):  # another spelling
+        if not path or not isinstance(path[-1], str) or above.objects < MIN_OBJECTS or evidence.gold.at(path).values:
             continue
-        only = evidence.predicted.at(path).values
-        extra = f"; predictions have it {_number(only, 'time')}, which is always wrong" if only else ""
-        yield SchemaAdvice(
-            "unused",
-            wildcard(path),
-            f"The schema declares this field, but it never occurs in gold ({_number(objects, 'object')}){extra}. Add "
-            "gold that has it, or remove it from the schema and the prompt.",
-            {"objects": objects, "predicted": only, "examples": []},
-        )
+        if not any(fold(key) == fold(path[-1]) and key != path[-1] for key in above.keys):  # not another spelling
+            unused[path[:-1]].append(path)
+    for paths in unused.values():
+        for group in [paths] if len(paths) > EXAMPLES else [[path] for path in paths]:
+            yield _never_occur(evidence, group)
+
+
+def _never_occur(evidence: _Evidence, paths: Sequence[Path]) -> SchemaAdvice:
+    """Return the advice on one field of an object, or on several."""
+    objects = evidence.gold.at(paths[0][:-1]).objects
+    only = sum(evidence.predicted.at(path).values for path in paths)
+    named = _listed([path[-1] for path in paths[:EXAMPLES]])
+    if len(paths) == 1:
+        path, it, said = paths[0], "it", "this field, but it never occurs in gold"
+    else:
+        path, it = paths[0][:-1], "them"
+        said = f"{len(paths)} fields that never occur in gold, such as {named}"
+    extra = f"; predictions have {it} {_number(only, 'time')}, which is always wrong" if only else ""
+    return SchemaAdvice(
+        "unused",
+        wildcard(path),
+        f"The schema declares {said} ({_number(objects, 'object')}){extra}. Add gold that has {it}, or remove {it} from "
+        "the schema and the prompt.",
+        {"objects": objects, "predicted": only, "paths": list(map(wildcard, paths)), "examples": []},
+    )
 
 
 def _constant(evidence: _Evidence) -> Iterator[SchemaAdvice]:

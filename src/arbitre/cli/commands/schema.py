@@ -114,7 +114,7 @@ def _show(screen: Terminal, schema: str, checked: SchemaCheck, *, certificate: b
         counts = counted(checked.documents, "document"), counted(len(checked.violations), "violation")
         screen.verbatim(", ".join(counts))
     if checked.gold is not None:
-        unused = [one.path for one in checked.advice if one.kind == "unused"]
+        unused = [path for one in checked.advice if one.kind == "unused" for path in one.evidence["paths"]]
         warnings = [one for one in checked.gold.warnings if not _is_advised(one, unused)]
         findings = checked.gold.findings
         screen.verbatim(*map(str, findings), *_warning_lines(warnings), *_advice_lines(checked.advice))
