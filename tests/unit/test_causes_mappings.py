@@ -3,6 +3,7 @@
 # ruff: noqa: ARG001, ARG005  (all functions that edit a work have one signature)
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -169,6 +170,27 @@ def test_the_number_of_mappings_of_hundreds_of_values_exceeds_no_float():
     assert mappings.chosen_from(400, 300, 0.5) == 1.0
     assert mappings.chosen_from(10, 2, 1e-6) == pytest.approx(1e-4)
     assert mappings.chosen_from(10, 2, 0.0) == 0.0
+
+
+def test_a_similar_label_is_a_mapping_if_gold_is_never_misspelt_otherwise():
+    def spoil(work, rng):
+        if work["type"] == "book" and rng.random() < 0.6:
+            work["type"] = "ebook"
+
+    (cause,) = systematic(corpus(spoil, documents=24))
+    assert cause.detail["pairs"] == [["book", "ebook", cause.count]]
+
+    def misspell(work, rng):
+        at = rng.randrange(len(work["type"]))
+        work["type"] = work["type"][:at] + rng.choice("aeiou") + work["type"][at + 1 :]
+
+    assert systematic(corpus(misspell, documents=24)) == []
+
+
+def test_runs_of_one_document_count_once():
+    documents = corpus(lambda work, rng: work.update(author=f"{work['author']}, minister"), documents=4)
+    runs = [replace(pair, run=str(run)) for pair in documents for run in range(5)]
+    assert systematic(runs) == []
 
 
 def test_labels_in_another_language_and_codes_are_one_mapping():

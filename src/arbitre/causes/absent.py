@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import OverlayChange, site_at, with_absent
 from arbitre.causes.proposal import Proposal, enumerated
-from arbitre.causes.sample import excess_p
+from arbitre.causes.sample import excess_p, with_odds
 from arbitre.errors import shown
 from arbitre.paths import parse, value_at
 from arbitre.paths import pointer as pointer_to
@@ -105,10 +105,10 @@ def _in_words(value: Json) -> bool:
 
 
 def _nothing_share(sample: Sample, path: str) -> float:
-    """Return the share of the correct values of a path that mean nothing: there, they are values like others."""
+    """Return how probable it is that a value means nothing, from the correct values, where it is one like others."""
     right = [leaf.gold for leaf in sample.leaves.get(path, ()) if leaf.quality >= 1.0]
     nothing = sum(nothing_in(value) is not None for value in right)
-    return max(NOTHING_CHANCE, nothing / len(right) if right else 0.0)
+    return max(NOTHING_CHANCE, with_odds(nothing / len(right)) if right else 0.0)
 
 
 def _absent_proposal(sample: Sample, found: Sequence[_Nothing], p: float) -> Proposal:

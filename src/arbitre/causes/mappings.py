@@ -12,9 +12,9 @@ import numpy as np
 
 from arbitre.causes.absent import nothing_in
 from arbitre.causes.changes import Correction, OverlayChange, with_normalizers
-from arbitre.causes.forms import TEXT, differs_in_tails, folded, is_abbreviation, is_plural, related
+from arbitre.causes.forms import MIN_PART, TEXT, differs_in_tails, folded, is_abbreviation, is_plural, related
 from arbitre.causes.proposal import Proposal, enumerated
-from arbitre.causes.sample import MIN_DOCUMENTS, MIN_FAULTS, excess_p
+from arbitre.causes.sample import MIN_DOCUMENTS, MIN_FAULTS, excess_p, with_odds
 from arbitre.errors import ArbitreError, shown
 from arbitre.gold.entry_faults import put
 from arbitre.paths import parse
@@ -53,9 +53,6 @@ ALWAYS: Final = 0.8
 SIGNIFICANT: Final = 0.01
 """Maximum p-value of the values that are proposed together."""
 
-ODDS: Final = 2.5
-"""How many times more often one value may be confused with another than with a third one without a systematic cause."""
-
 NOISE: Final = 0.6
 """Maximum share of wrong values without a systematic cause."""
 
@@ -87,11 +84,6 @@ def at_least(observed: int, chances: Sequence[float]) -> float:
 def chosen_from(values: int, chosen: int, p: float) -> float:
     """Return a p-value corrected for the number of ways to choose one of some values several times, at most 1."""
     return math.exp(min(0.0, math.log(p) + chosen * math.log(values))) if p > 0.0 else 0.0
-
-
-def with_odds(share: float) -> float:
-    """Return the probability of a value that is preferred with odds of `ODDS` to its share."""
-    return ODDS * share / (1.0 + (ODDS - 1.0) * share)
 
 
 class _Wrong(NamedTuple):
@@ -241,10 +233,14 @@ class _Recurring:
     Attributes:
         pairs: Gold value by predicted value.
         hits: Number of times that each predicted value stands for it.
+        wrong: Number of times that each gold value is wrong.
+        units: Ids of the documents where it is wrong.
     """
 
     pairs: Pairs = field(default_factory=dict)
     hits: Counter[Hashable] = field(default_factory=Counter)
+    wrong: Counter[Hashable] = field(default_factory=Counter)
+    units: defaultdict[Hashable, set[Hashable]] = field(default_factory=lambda: defaultdict(set))
 
     @classmethod
     def of(cls, labels: _Labels) -> _Recurring:
@@ -252,16 +248,16 @@ class _Recurring:
         found = cls()
         by_value: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
         units: defaultdict[tuple[Hashable, Hashable], set[Hashable]] = defaultdict(set)
-        wrong: Counter[Hashable] = Counter()
         for one in labels.wrong:
             by_value[one.predicted][one.gold] += 1
-            wrong[one.gold] += 1
+            found.wrong[one.gold] += 1
+            found.units[one.gold].add(one.unit)
             units[one.predicted, one.gold].add(one.unit)
         raw = {(one.predicted, one.gold): one.fault for one in labels.wrong}
         for value, golds in by_value.items():
             gold, number = golds.most_common(1)[0]
             pure = number >= PURITY * (golds.total() + labels.right[value])
-            recurs = len(units[value, gold]) >= RECURS and number >= SHARE * wrong[gold]
+            recurs = len(units[value, gold]) >= RECURS and number >= SHARE * found.wrong[gold]
             if pure and recurs and _is_mapping(raw[value, gold]):
                 found.pairs[value] = gold
                 found.hits[value] = number
@@ -270,6 +266,21 @@ class _Recurring:
     def always(self, labels: _Labels, pairs: Pairs) -> Pairs:
         """Return the pairs whose gold value becomes the predicted one nearly always."""
         return {value: gold for value, gold in pairs.items() if self.hits[value] >= ALWAYS * labels.total[gold]}
+
+    def same_mistake(self, labels: _Labels, value: Hashable) -> float:
+        """Return the probability that a gold value becomes the same similar value so often by chance; 1 if not often.
+
+        A misspelling of a text can be one of many. Numbers and short texts have few wrong values that resemble them, so
+        that all their occurrences must become the same value, and not only those that are wrong.
+        """
+        gold = self.pairs[value]
+        texts = isinstance(gold, str) and isinstance(value, str) and min(len(gold), len(value)) >= MIN_PART
+        many = texts and any(map(str.isalpha, f"{gold}"))
+        total = self.wrong[gold] if many else labels.total[gold]
+        size = len(self.units[gold] if many else labels.units[gold])
+        if self.hits[value] < ALWAYS * total:
+            return 1.0
+        return at_least(self.hits[value] * size // total - 1, [SAME_MISTAKE] * (size - 1))
 
     def chance(self, labels: _Labels, pairs: Pairs) -> float:
         """Return the probability of so many values without a systematic cause, for any choice of as many pairs."""
@@ -288,8 +299,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
     """Return the predicted values that gold never has, and that stand for one gold value, with their p-value.
 
     A value that resembles gold may be a misspelling, which depends on gold also without a systematic cause. It counts
-    only if gold nearly always becomes the same value. Other values count if they are predicted for one gold value more
-    often than this value is frequent.
+    only if gold nearly always becomes the same value (see `_Recurring.same_mistake`). Other values count if they are
+    predicted for one gold value more often than this value is frequent.
     """
     found = _Recurring.of(labels)
     raw = {one.predicted: one.fault.predicted for one in labels.wrong}
@@ -299,9 +310,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
     alike = found.always(labels, near)
     chosen: Pairs = {}
     p = 1.0
-    for value, gold in alike.items():
-        hits, size = labels.in_units(gold, found.hits[value])
-        same = at_least(hits - 1, [SAME_MISTAKE] * (size - 1)) * len(near)
+    for value, gold in near.items():
+        same = found.same_mistake(labels, value) * len(near)
         if same <= SIGNIFICANT:
             chosen[value] = gold
             p = min(p, same)
@@ -546,15 +556,23 @@ def _plural_chance(gold: Counter[str], pairs: Sequence[_Pair]) -> dict[_Pair, fl
 
 
 def _form_proposal(sample: Sample, kind: str, found: Sequence[_Form], p: float) -> Iterator[Proposal]:
-    """Yield the proposal to map the forms. A variant of several names is not mapped."""
+    """Yield the proposal to map the forms. A variant of several names is not mapped.
+
+    Nothing is systematic if predictions have the variant as often as the name.
+    """
     names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for form in found:
         names[form.fault.path, form.variant].add(form.name)
     clear = [form for form in found if len(names[form.fault.path, form.variant]) == 1]
-    if clear:
-        in_gold = sum(form.variant == form.fault.gold for form in clear)
-        side: Side = "gold" if 0 < in_gold < len(clear) else "prediction"
-        yield _proposal(kind, [form.fault for form in clear], _mapping(sample, clear), p, side)
+    predicted = sum(form.variant == form.fault.predicted for form in clear)
+    if max(predicted, len(clear) - predicted) < max(1.0, ALWAYS * len(clear)):
+        return
+    gold = {
+        path: {leaf.gold for leaf in sample.leaves.get(path, ()) if isinstance(leaf.gold, str)} for path, _ in names
+    }
+    both = sum(form.fault.predicted in gold[form.fault.path] for form in clear)
+    side: Side = "gold" if 2 * both > len(clear) else "prediction"
+    yield _proposal(kind, [form.fault for form in clear], _mapping(sample, clear), p, side)
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (related_forms, value_mappings)

@@ -438,6 +438,10 @@ def pooled_f1q(tallies: Floats) -> float:
 # How probable it is that unrelated values agree.
 
 
+ODDS: Final = 2.5
+"""How many times more often one value may be confused with another than with a third one without a systematic cause."""
+
+
 def value_chance(counts: Counter[Hashable], key: Hashable, value: Json) -> float:
     """Return the probability that an unrelated value agrees with a value.
 
@@ -465,6 +469,11 @@ def repeat_chance(values: Counter[Hashable], value: Json) -> float:
     """
     others = values.total() - 1
     return max((values[canonical(value)] - 1) / others if others > 0 else 0.0, base_chance(value))
+
+
+def with_odds(share: float) -> float:
+    """Return the probability of a value that is preferred with odds of `ODDS` to its share."""
+    return ODDS * share / (1.0 + (ODDS - 1.0) * share)
 
 
 def excess_p(observed: int, chances: Sequence[float]) -> float:
