@@ -326,8 +326,8 @@ def _never_occur(evidence: _Evidence, paths: Sequence[Path]) -> SchemaAdvice:
     return SchemaAdvice(
         "unused",
         wildcard(path),
-        f"The schema declares {said} ({_number(objects, 'object')}){extra}. Add gold that has {it}, or remove {it} from "
-        "the schema and the prompt.",
+        f"The schema declares {said} ({_number(objects, 'object')}){extra}. Add gold that has {it}, or remove {it} "
+        "from the schema and the prompt.",
         {"objects": objects, "predicted": only, "paths": list(map(wildcard, paths)), "examples": []},
     )
 
