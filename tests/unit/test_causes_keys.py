@@ -215,3 +215,21 @@ def test_spellings_at_all_levels_are_one_cause():
     assert cause.change == {f"/*/{key}": {"aliases": [alias]} for key, alias in {
         "author": "Author", "tags": "Tags", "author/family": "FAMILY", "author/given": "GIVEN"}.items()}  # fmt: skip
     assert f1q(gold, predicted, overlay=cause.change) == 1.0
+
+
+def test_fields_outside_their_object_are_one_promoted_cause():
+    rng = random.Random(0)  # noqa: S311
+    terms = {"place": {"type": "string"}, "amount": {"type": "integer"}, "open": {"type": "boolean"}}
+    schema = {"type": "object", "properties": {
+        "title": {"type": "string"}, "terms": {"type": "object", "properties": terms}}}  # fmt: skip
+    gold = [
+        {"title": text(rng), "terms": {"place": text(rng), "amount": rng.randrange(10**6), "open": rng.random() < 0.5}}
+        for _ in range(12)
+    ]
+    predicted = [{"title": one["title"], **one["terms"]} for one in gold]
+    (cause,) = analysed(gold, predicted, schema)
+    assert (cause.kind, cause.gain) == ("promoted", pytest.approx(1.0 - f1q(gold, predicted, schema)))
+    assert cause.change == {f"/terms/{key}": {"aliases": [key]} for key in terms}
+    assert cause.advice == 'Ask for "amount", "place", "open" in "/terms"; predictions have them in the document.'
+    (cause,) = analysed(predicted, gold, {"type": "object", "properties": {"title": {"type": "string"}, **terms}})
+    assert (cause.kind, cause.change) == ("demoted", {f"/{key}": {"aliases": [f"terms/{key}"]} for key in terms})

@@ -253,21 +253,21 @@ def can_be_alias(sample: Sample, declared: DeclaredKeys, one: Respelling) -> boo
 def numbers_in_gold(sample: Sample, one: Respelling) -> tuple[int, int]:
     """Return the number of gold objects with each of two keys."""
     tokens = parse(one.path)
-    objects = [value for pair in sample.pairs for value in _values_at(pair.gold, tokens) if isinstance(value, dict)]
+    values = (value for pair in sample.pairs for _, value in _values_at(pair.gold, tokens))
+    objects = [value for value in values if isinstance(value, dict)]
     return sum(one.gold in value for value in objects), sum(one.predicted in value for value in objects)
 
 
-def _values_at(value: Json, tokens: Path) -> Iterator[Json]:
-    """Yield the values at a wildcard path."""
-    for depth, token in enumerate(tokens):
-        if token is STAR:
-            for inner in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
-                yield from _values_at(inner, tokens[depth + 1 :])
-            return
-        if not isinstance(value, dict) or token not in value:
-            return
-        value = value[token]
-    yield value
+def _values_at(value: Json, tokens: Path, at: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield the values at a wildcard path, with their JSON Pointers."""
+    if not tokens:
+        yield at, value
+    elif tokens[0] is STAR:
+        inside = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+        for token, inner in inside:
+            yield from _values_at(inner, tokens[1:], f"{at}/{escape(token)}")
+    elif isinstance(value, dict) and tokens[0] in value:
+        yield from _values_at(value[tokens[0]], tokens[1:], f"{at}/{escape(tokens[0])}")
 
 
 def values_of(sample: Sample, one: Respelling, difference: KeyDifference) -> tuple[Json, Json]:
@@ -353,8 +353,8 @@ def _of_renamings(
             counts = Counter(canonical(gold) for gold, _ in values)
             equal += sum(same_value(*both) for both in values)
             chances += [value_chance(counts, canonical(gold), gold) for gold, _ in values]
-            for difference in objects:
-                renamings[difference.document].append((difference.pointers[1], one.predicted, one.gold))
+            for document, place in _places(sample, one, objects):
+                renamings[document].append((place, one.predicted, one.gold))
         yield Proposal(
             "key-spelling",
             side,
@@ -364,6 +364,24 @@ def _of_renamings(
             excess_p(equal, chances) if any(map(declared.has_both, group)) else 0.0,
             advice=f"{_RENAME[side]}: {_list_of(group)}.",
         )
+
+
+def _places(sample: Sample, one: Respelling, objects: Sequence[KeyDifference]) -> set[tuple[int, str]]:
+    """Return the document and the pointer of the predicted objects in which a key is renamed.
+
+    In a document whose gold spells the key in one way, these are all objects at the path, matched or not.
+    """
+    tokens = parse(one.path)
+    places = {(difference.document, difference.pointers[1]) for difference in objects}
+    for document in {difference.document for difference in objects}:
+        pair = sample.pairs[document]
+        if not any(isinstance(value, dict) and one.predicted in value for _, value in _values_at(pair.gold, tokens)):
+            places |= {
+                (document, at)
+                for at, value in _values_at(pair.predicted, tokens)
+                if isinstance(value, dict) and one.predicted in value and one.gold not in value
+            }
+    return places
 
 
 def _renaming(renamings: Mapping[int, Sequence[tuple[str, str, str]]]) -> Correction:
@@ -409,7 +427,7 @@ def _list_of(found: Iterable[Respelling]) -> str:
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for one in found:
         spellings[one.gold].append(one.predicted)
-    return _in_words(
+    return in_words(
         [f"{quoted([gold])} (predicted: {quoted(dict.fromkeys(several))})" for gold, several in spellings.items()]
     )
 
@@ -419,7 +437,8 @@ def quoted(keys: Iterable[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
 
 
-def _in_words(several: Sequence[str]) -> str:
+def in_words(several: Sequence[str]) -> str:
+    """Return the first of several names, and the number of the others."""
     more = len(several) - MAX_NAMED
     return ", ".join(several[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 

@@ -12,6 +12,7 @@ from arbitre.causes.key_spellings import (
     Respelling,
     can_be_alias,
     fault_numbers,
+    in_words,
     is_at,
     key_differences,
     numbers_in_gold,
@@ -104,6 +105,11 @@ class Renaming(NamedTuple):
     equal: float
     chance: float
 
+    @property
+    def p(self) -> float:
+        """Probability of as many equal values by chance."""
+        return excess_p(int(self.equal), [max(self.chance, MIN_CHANCE)])
+
 
 def _renamed(sample: Sample, unknown: Sequence[SampleFault]) -> Iterator[Proposal]:
     """Yield proposals for fields whose values are under other names, given the faults at unknown keys."""
@@ -118,20 +124,70 @@ def _renamed(sample: Sample, unknown: Sequence[SampleFault]) -> Iterator[Proposa
     missing = {fault.path for fault in sample.faults if fault.predicted is ABSENT}
     tries = max(1, len({fault.path for fault in unknown}) * len(missing))
     suggestions = suggest_aliases(sample.plan, pairs, matched).suggestions
+    levels: defaultdict[tuple[str, str], list[Renaming]] = defaultdict(list)
     for one in _grouped(suggestions):
-        tokens = parse(one.field)
-        places = [place for alias in one.aliases for place in _places_of(tokens, alias)]
-        found = [fault for fault in unknown if any(is_at(fault, place, fault.predicted) for place in places)]
-        around = {(fault.document, fault.entry) for fault in found}
-        lacking = [
-            fault
-            for fault in sample.faults
-            if is_at(fault, one.field, fault.gold)
-            and (fault.fault == "renamed" or (fault.predicted is ABSENT and (fault.document, fault.entry) in around))
-        ]
-        numbers = list(dict.fromkeys(fault.number for fault in (*lacking, *found)))
-        p = tries * excess_p(int(one.equal), [max(one.chance, MIN_CHANCE)])
-        yield _of_names(sample, one.field, one.aliases, numbers, p)
+        object_path, _, key = one.field.rpartition("/")
+        places = {place for alias in one.aliases for place in _places_of(parse(one.field), alias)} - {one.field}
+        found = [place for place in places if any(is_at(fault, place, fault.predicted) for fault in unknown)]
+        outer = found[0].rpartition("/")[0] if len(found) == 1 else object_path
+        if outer != object_path and found[0].endswith(f"/{key}"):
+            levels[object_path, outer].append(one)
+        else:
+            numbers = _faults_at(sample, unknown, one.field, found)
+            yield _of_names(sample, one.field, one.aliases, numbers, tries * one.p)
+    for (object_path, outer), fields in levels.items():
+        yield _of_level(sample, unknown, (object_path, outer), fields, tries)
+
+
+def _faults_at(sample: Sample, unknown: Sequence[SampleFault], path: str, places: Sequence[str]) -> list[int]:
+    """Return the numbers of the faults at a field and at the places where its values are."""
+    found = [fault for fault in unknown if any(is_at(fault, place, fault.predicted) for place in places)]
+    around = {(fault.document, fault.entry) for fault in found}
+    lacking = [
+        fault
+        for fault in sample.faults
+        if is_at(fault, path, fault.gold)
+        and (fault.fault == "renamed" or (fault.predicted is ABSENT and (fault.document, fault.entry) in around))
+    ]
+    return list(dict.fromkeys(fault.number for fault in (*lacking, *found)))
+
+
+def _of_level(
+    sample: Sample, unknown: Sequence[SampleFault], places: tuple[str, str], fields: Sequence[Renaming], tries: int
+) -> Proposal:
+    """Return the proposal for fields of an object that are in another object, under the same keys.
+
+    The values of some fields decide. The other fields of the object that are there as well have moved with them.
+
+    Args:
+        sample: The documents.
+        unknown: The faults at unknown keys.
+        places: Wildcard path of the object, and of the object that has its fields in predictions.
+        fields: The fields whose values decide.
+        tries: Number of explanations that were tried.
+    """
+    inner, outer = places
+    above = fields[0].aliases[0].rpartition("/")[0]
+    there = {fault.path for fault in unknown}
+    keys = [one.field.rpartition("/")[2] for one in fields]
+    declared = map(escape, sorted(DeclaredKeys(sample.plan).of(inner)))
+    keys += [key for key in declared if f"{outer}/{key}" in there and key not in keys]
+    overlay: dict[str, Json] = {}
+    numbers: dict[int, None] = {}
+    for key in keys:
+        path, alias = f"{inner}/{key}", f"{above}/{key}" if above else key
+        overlay[path] = {"aliases": [*declared_aliases(sample.plan, parse(path)), alias]}
+        numbers |= dict.fromkeys(_faults_at(sample, unknown, path, [f"{outer}/{key}"]))
+    kind = "promoted" if outer.count("/") < inner.count("/") else "demoted"
+    names = in_words([quoted([key]) for key in keys])
+    advice = f"Ask for {names} in {_object(inner)}; predictions have them in {_object(outer)}."
+    p = tries * min(one.p for one in fields)
+    return Proposal(kind, "prediction", tuple(overlay), tuple(numbers), OverlayChange(overlay), p, advice=advice)
+
+
+def _object(path: str) -> str:
+    """Return the name of the objects at a wildcard path."""
+    return f'"{path}"' if path else "the document"
 
 
 def _by_renamed_faults(
@@ -212,7 +268,7 @@ def _grouped(suggestions: Sequence[AliasSuggestion]) -> list[Renaming]:
     for one in suggestions:
         outer, _, key = one.path.rpartition("/")
         other, _, alias = one.alias.rpartition("/")
-        if other and alias == key and not outer.endswith("/*"):
+        if other and alias == key and outer and not outer.endswith("/*"):
             objects[outer, other].append(one)
     whole = {one: place for place, several in objects.items() if len(several) > 1 for one in several}
     groups: defaultdict[str, list[tuple[str, AliasSuggestion]]] = defaultdict(list)
@@ -290,7 +346,7 @@ def _keyed_objects(path: str, faults: Sequence[SampleFault]) -> Iterator[Proposa
             for key, inner in value.items()
         ]
 
-    place = f'"{path}"' if path else "the document"
+    place = _object(path)
     what = "ids" if name is None else f'the values of "{name}"'
     advice = f"Ask for {place} as a list of objects, not as an object with {what} as keys."
     yield from _converted(path, found, listed, 0.0, advice)
@@ -324,7 +380,7 @@ def _listed_objects(path: str, faults: Sequence[SampleFault]) -> Iterator[Propos
             result[str(item[name])] = next(iter(rest.values())) if len(rest) == 1 and not objects else rest
         return result
 
-    place = f'"{path}"' if path else "the document"
+    place = _object(path)
     advice = f'Ask for {place} as an object with the values of "{name}" as keys, not as a list.'
     chances = [value_chance(Counter(), one, one) for one in ids]
     yield from _converted(path, found, keyed, len(fields) * excess_p(equal, chances), advice)

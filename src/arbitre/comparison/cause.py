@@ -47,8 +47,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     "ids-as-keys": CauseKind(
         "a list is an object with ids as keys, or the reverse", "state the structure in the prompt"
     ),
-    "promoted": CauseKind("an item is in a list further out", "state the level in the prompt"),
-    "demoted": CauseKind("an item is in a list further in", "state the level in the prompt"),
+    "promoted": CauseKind("an item or a field is further out", "state the level in the prompt"),
+    "demoted": CauseKind("an item or a field is further in", "state the level in the prompt"),
     "list-or-value": CauseKind("a list instead of one value, or the reverse", "state the type in the prompt"),
     "serialised-list": CauseKind("a list is written as one text", "state the type in the prompt"),
     "other-field": CauseKind("a value is in another field of its object", "describe both fields in the prompt"),
