@@ -59,6 +59,14 @@ def demote(people, rng):
         people[0]["works"].append(moved)
 
 
+def demote_with_works(people, _):
+    """An author becomes a work of the author before, and the works of both follow each other."""
+    for at in (3, 1):
+        inner = people.pop(at)
+        works = inner.pop("works")
+        people[at - 1]["works"] += [inner, *works]
+
+
 def repeat(people, rng):
     people.insert(0, copy.deepcopy(rng.choice(people)))
 
@@ -89,6 +97,7 @@ def truncate_pages(people, _):
         (promote, "promoted", "/*/works/*"),
         (promote_object, "demoted", "/*/birth"),
         (demote, "demoted", "/*"),
+        (demote_with_works, "demoted", "/*"),
         (repeat, "duplicated", "/*"),
         (repeat_nearly, "duplicated", "/*"),
         (repeat_pages, "duplicated", "/*/pages/*"),

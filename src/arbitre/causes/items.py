@@ -7,7 +7,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,17 +20,18 @@ from arbitre.paths import STAR, escape, parse
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
     from arbitre.values import Json
 
-    _Leaves = Counter[tuple[str, Hashable]]
-    """The values of an item, with their paths in the item."""
     _List = tuple[int, str, list[Json], dict[int, SampleFault]]
     """A document, the JSON Pointer of a gold list, its items, and those that are missing."""
+
+_Leaves: TypeAlias = "Counter[tuple[str, Hashable]]"
+"""The values of an item, with their paths in the item."""
 
 CHANCE_MOVES: Final = 0.02
 """Share of documents in which chance makes an object appear as moved; see the simulations in `tests.bench.moves`."""
@@ -60,62 +61,155 @@ FEW_DOCUMENTS: Final = 3
 # Items on another level.
 
 
+class _Move(NamedTuple):
+    """A predicted value that belongs to another place.
+
+    Attributes:
+        document: The document.
+        value: The value.
+        tokens: Its tokens in the prediction.
+        place: Its place in gold: the tokens from the root, each with those of its partner in the prediction, if any.
+        faults: Numbers of its faults.
+    """
+
+    document: int
+    value: Json
+    tokens: Sequence[str]
+    place: Sequence[tuple[int | str, Sequence[str] | None]]
+    faults: Sequence[int]
+
+
 def on_another_level(sample: Sample) -> Iterator[Proposal]:
     """Propose that objects and lists belong to a list or an object further in (promoted) or further out (demoted)."""
-    groups: defaultdict[tuple[str, str], list[SampleFault]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[_Move]] = defaultdict(list)
+    inner: defaultdict[int, list[SampleFault]] = defaultdict(list)
     for fault in sample.faults:
         if fault.fault == "moved" and isinstance(fault.gold, dict | list):
             path = sample.predicted_path(fault)
             if path is not None and path != fault.path:
-                groups[fault.path, path].append(fault)
-    for (path, other), faults in groups.items():
-        ids = len({pair.id for pair in sample.pairs})
-        number = len(faults) if ids < FEW_DOCUMENTS else len({sample.pairs[fault.document].id for fault in faults})
+                move = _move(sample, fault, fault.predicted_pointer or "", fault.predicted)
+                groups[fault.path, path].append(move)
+            else:
+                inner[fault.document].append(fault)
+        elif fault.fault == "merged" and isinstance(fault.gold, dict) and isinstance(fault.predicted, dict):
+            for key, moves in _merged(sample, fault):
+                groups[fault.path, f"{fault.path}/{escape(key)}/*"] += moves
+    ids = len({pair.id for pair in sample.pairs})
+    for (path, other), moves in groups.items():
+        number = len(moves) if ids < FEW_DOCUMENTS else len({sample.pairs[move.document].id for move in moves})
         p = min(1.0, len(groups) * excess_p(number, [CHANCE_MOVES] * ids))
         if p > MAX_CHANCE:
             continue
         depths = _depth(other), _depth(path)
         kind = "promoted" if depths[0] < depths[1] else "demoted" if depths[0] > depths[1] else "other-field"
-        pairs = [(fault, fault) for fault in faults] + _likely(sample, path, other)
+        every = [*moves, *_likely(sample, path, other), *_inside_moved(sample, moves, inner)]
         yield Proposal(
             kind,
             "prediction",
             (path,),
-            tuple(dict.fromkeys(fault.number for pair in pairs for fault in pair)),
-            Correction(_Relocation.of(sample, pairs).correct, frozenset(gold.document for gold, _ in pairs)),
+            tuple(dict.fromkeys(number for move in every for number in move.faults)),
+            Correction(_Relocation.of(every).correct, frozenset(move.document for move in every)),
             p,
             advice=f"State in the prompt that {path} is the place of these items; predictions have them at {other}.",
         )
 
 
-def _likely(sample: Sample, path: str, other: str) -> list[tuple[SampleFault, SampleFault]]:
-    """Return missing and spurious items that probably moved as well, although their content alone does not show it.
+def _move(sample: Sample, fault: SampleFault, pointer: str, value: Json, *others: int) -> _Move:
+    """Return the move of a predicted value to the place of the gold value of a fault."""
+    place = [(token, None if at is None else _tokens(at)) for token, at in sample.place(fault)]
+    return _Move(fault.document, value, _tokens(pointer), place, (fault.number, *others))
+
+
+def _inside_moved(
+    sample: Sample, moves: Iterable[_Move], inner: Mapping[int, Sequence[SampleFault]]
+) -> Iterator[_Move]:
+    """Yield the moves of items that gold has inside moved items, but that the prediction has in another item."""
+    for move in moves:
+        tokens = tuple(str(token) for token, _ in move.place[1:])
+        for fault in inner.get(move.document, ()):
+            if _tokens(fault.gold_pointer or "")[: len(tokens)] == tokens:
+                yield _move(sample, fault, fault.predicted_pointer or "", fault.predicted)
+
+
+def _merged(sample: Sample, fault: SampleFault) -> Iterator[tuple[str, list[_Move]]]:
+    """Yield the moves of a gold item that is an item of a list inside the item that it was merged into.
+
+    The items that follow it there may be those of its own list.
+
+    Yields:
+        The key of the list, and the moves of the item and of its own items.
+    """
+    own = {key: value for key, value in fault.gold.items() if not isinstance(value, list)}
+    leaves = _leaves(own)
+    for key, items in fault.predicted.items():
+        if len(leaves) < MIN_VALUES or not isinstance(items, list):
+            continue
+        shares = [_common(leaves, _leaves(item)) if isinstance(item, dict) else 0.0 for item in items]
+        first = max(range(len(items)), key=lambda at: (shares[at], -at), default=0)
+        if not items or shares[first] < SAME_SHARE:
+            continue
+        pointer = f"{fault.predicted_pointer}/{escape(key)}"
+        head = _move(sample, fault, f"{pointer}/{first}", items[first])
+        inner = fault.gold.get(key)
+        parts = [_leaves(item) for item in inner] if isinstance(inner, list) and key not in items[first] else []
+        moves = [head]
+        for at in range(first + 1, min(len(items), first + 1 + len(parts))):
+            leaves_of = _leaves(items[at])
+            if any(_common(leaves_of, part) >= LIKELY_SHARE for part in parts):
+                place = [*head.place, (key, None), (at - first, None)]
+                moves.append(_Move(fault.document, items[at], _tokens(f"{pointer}/{at}"), place, ()))
+        yield key, moves
+
+
+def _likely(sample: Sample, path: str, other: str) -> list[_Move]:
+    """Return the moves of items that probably belong elsewhere as well, although their content alone does not show it.
 
     Args:
         sample: The documents.
         path: Wildcard path in gold of items that moved.
         other: Their wildcard path in the predictions.
     """
-    sides: tuple[defaultdict[int, list[tuple[SampleFault, _Leaves]]], ...] = defaultdict(list), defaultdict(list)
-    for name, place, side in (("missing", path, sides[0]), ("spurious", other, sides[1])):
-        for fault in sample.faults_by_path.get(place, ()):
-            if fault.fault == name:
-                side[fault.document].append((fault, _leaves(fault.gold if name == "missing" else fault.predicted)))
-    ranked = [
-        (-share, missing.number, spurious.number)
-        for document, several in sides[0].items()
-        if len(several) * len(sides[1][document]) <= MAX_COMPARED
-        for missing, leaves in several
-        for spurious, content in sides[1][document]
-        if (share := _common(leaves, content)) >= LIKELY_SHARE
-    ]
-    taken: set[int] = set()
-    pairs = []
-    for _, missing, spurious in sorted(ranked):
-        if not {missing, spurious} & taken:
-            taken |= {missing, spurious}
-            pairs.append((sample.faults[missing], sample.faults[spurious]))
-    return pairs
+    missing: defaultdict[int, list[tuple[SampleFault, _Leaves]]] = defaultdict(list)
+    for fault in sample.faults_by_path.get(path, ()):
+        if fault.fault == "missing":
+            missing[fault.document].append((fault, _leaves(fault.gold)))
+    places = _misplaced(sample, other, missing.keys())
+    sizes = Counter(document for document, _ in places)
+    ranked = []
+    for (document, pointer), (value, least, numbers) in places.items():
+        leaves = _leaves(value)
+        for fault, content in missing[document] if len(missing[document]) * sizes[document] <= MAX_COMPARED else ():
+            share = _common(content, leaves)
+            if share >= LIKELY_SHARE and share > least:
+                ranked.append((-share, fault.number, pointer, value, numbers))
+    taken: set[Hashable] = set()
+    moves = []
+    for _, number, pointer, value, numbers in sorted(ranked, key=lambda one: one[:3]):
+        fault = sample.faults[number]
+        if not {number, (fault.document, pointer)} & taken:
+            taken |= {number, (fault.document, pointer)}
+            moves.append(_move(sample, fault, pointer, value, *numbers))
+    return moves
+
+
+def _misplaced(
+    sample: Sample, path: str, documents: Container[int]
+) -> dict[tuple[int, str], tuple[Json, float, tuple[int, ...]]]:
+    """Return the predicted items of a path that may belong elsewhere, by document and JSON Pointer.
+
+    Each is the item, the share of its content that its partner has, and the numbers of its faults.
+    """
+    places: dict[tuple[int, str], tuple[Json, float, tuple[int, ...]]] = {}
+    for document, gold, predicted in sample.weak_pairs(path, sample.plan.close):
+        if document in documents:
+            pair = sample.pairs[document]
+            sides = _inside(pair.gold, _tokens(gold)), _inside(pair.predicted, _tokens(predicted))
+            if ABSENT not in sides:
+                places[document, predicted] = sides[1], _common(*map(_leaves, sides)), ()
+    for fault in sample.faults_by_path.get(path, ()):
+        if fault.fault == "spurious" and fault.document in documents:
+            places[fault.document, fault.predicted_pointer or ""] = fault.predicted, 0.0, (fault.number,)
+    return places
 
 
 def _depth(path: str) -> tuple[int, int]:
@@ -128,49 +222,40 @@ class _Relocation:
     """Puts values where gold has them. The values themselves are those of the prediction.
 
     Attributes:
-        moves: For each document, the predicted value, its tokens, and the place where gold has it: tokens of the gold
-            value from the root, each with the tokens of its partner in the prediction, if there is one.
+        moves: The moves of each document, outer places first.
     """
 
-    moves: Mapping[int, Sequence[tuple[Json, Sequence[str], Sequence[tuple[int | str, Sequence[str] | None]]]]]
+    moves: Mapping[int, Sequence[_Move]]
 
     @classmethod
-    def of(cls, sample: Sample, pairs: Iterable[tuple[SampleFault, SampleFault]]) -> _Relocation:
-        """Return the relocation of moved values, each given as the fault in gold and the fault in the prediction."""
-        moves: defaultdict[int, list[Any]] = defaultdict(list)
-        for gold, other in pairs:
-            place = [(token, None if at is None else _tokens(at)) for token, at in sample.place(gold)]
-            moves[gold.document].append((other.predicted, _tokens(other.predicted_pointer or ""), place))
-        return cls(moves)
+    def of(cls, moves: Iterable[_Move]) -> _Relocation:
+        """Return the relocation of some values."""
+        by_document: defaultdict[int, list[_Move]] = defaultdict(list)
+        for move in sorted(moves, key=lambda move: len(move.place)):
+            by_document[move.document].append(move)
+        return cls(by_document)
 
     def correct(self, at: int, predicted: Json) -> Json:
         """Return the corrected prediction of a document."""
-        moves = [
-            (value, holder, key, place)
-            for value, tokens, place in self.moves.get(at, ())
-            if (found := _holder(predicted, tokens, value)) is not None
-            for holder, key in [found]
-        ]
-        if not moves:
-            return predicted
         root = copy.deepcopy(predicted)
         made: dict[tuple[int | str, ...], Any] = {}
-        targets = [_target(root, place, made) for *_, place in moves]
-        holders = [_inside(root, holder) for _, holder, _, _ in moves]
-        removals: defaultdict[int, list[tuple[Any, Any]]] = defaultdict(list)
-        for (_, _, key, _), holder, target in zip(moves, holders, targets, strict=True):
-            if target is not None:
-                removals[id(holder)].append((holder, key))
-        for places in removals.values():
-            for holder, key in sorted(places, key=lambda one: (str(type(one[1])), one[1]), reverse=True):
-                del holder[key]
-        for (value, *_), target in zip(moves, targets, strict=True):
-            if target is not None:
-                container, key = target
-                if isinstance(container, list):
-                    container.append(copy.deepcopy(value))
-                else:
-                    container[key] = copy.deepcopy(value)
+        moved: list[tuple[Any, Any, Any, Any]] = []
+        for move in self.moves.get(at, ()):
+            found = _holder(predicted, move.tokens, move.value)
+            target = None if found is None else _target(root, move.place, made)
+            if found is not None and target is not None:
+                holder, key = _inside(root, found[0]), found[1]
+                moved.append((holder, key, holder[key], target))
+                made[tuple(step for step, _ in move.place)] = holder[key]
+        if not moved:
+            return predicted
+        for holder, key, *_ in sorted(moved, key=lambda one: (isinstance(one[1], int), one[1]), reverse=True):
+            holder.pop(key)
+        for _, _, value, (container, key) in moved:
+            if isinstance(container, list):
+                container.append(value)
+            else:
+                container[key] = value
         return root
 
 

@@ -220,26 +220,26 @@ class Sample:
             node = int(level.parent[at])
         return steps[::-1]
 
-    def weak_pairs(self, path: str) -> Sequence[tuple[int, str, str]]:
-        """Return the matched items of a path that are not close; of objects and lists, those with little in common.
+    def weak_pairs(self, path: str, below: float = WEAK) -> Sequence[tuple[int, str, str]]:
+        """Return the matched items of a path that are not close; of objects, those of a quality below `below`.
 
         Each is the document, and the JSON Pointers of the items in gold and in the prediction.
         """
-        if path not in self._weak:
-            pairs = self._weak[path] = []
+        if (path, below) not in self._weak:
+            pairs = self._weak[path, below] = []
             for first, _, levels in self._parts:
                 tree = NodeTree.of(levels)
                 for level in at_path(levels, path):
                     weak = (
-                        level.paired & (level.quality < (self.plan.close if level.leaf else WEAK)) & (not level.inner)
+                        level.paired & (level.quality < (self.plan.close if level.leaf else below)) & (not level.inner)
                     )
                     for at in weak.nonzero()[0].tolist():
                         gold, predicted = (tree.pointer(level.first + at, gold=side) or "" for side in (True, False))
                         pairs.append((first + int(level.document[at]), gold, predicted))
-        return self._weak[path]
+        return self._weak[path, below]
 
     @cached_property
-    def _weak(self) -> dict[str, list[tuple[int, str, str]]]:
+    def _weak(self) -> dict[tuple[str, float], list[tuple[int, str, str]]]:
         return {}
 
     def item_masses(self, path: str) -> tuple[float, float, float]:

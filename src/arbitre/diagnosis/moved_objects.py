@@ -1,7 +1,8 @@
 """Moved objects: objects and lists that are missing in one place of a document, but predicted in another place.
 
 The other place is another entry, or a list or an object further out or further in. An object is one moved object if
-most of its content agrees, and if chance does not explain the agreement. The values inside are not listed again.
+most of its content agrees, and if chance does not explain the agreement. The values inside are not listed again. If the
+object was predicted without its lists, their items may have moved elsewhere.
 """
 
 from __future__ import annotations
@@ -63,11 +64,13 @@ class _Content:
         node: The node.
         values: The nodes of its values.
         weight: Weight of all values.
+        lists: Weight of the values in each of its lists, by the path of the list.
     """
 
     node: int
     values: defaultdict[_Value, list[int]] = field(default_factory=lambda: defaultdict(list))
     weight: float = 0.0
+    lists: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 class _Alike(NamedTuple):
@@ -78,11 +81,13 @@ class _Alike(NamedTuple):
         predicted: The content of the predicted object.
         shared: The equal values: a gold leaf, a predicted leaf, their number, and the number of values of the predicted
             object that could be equal.
+        whole: Whether both have the same lists.
     """
 
     gold: _Content
     predicted: _Content
     shared: Sequence[tuple[int, int, int, int]]
+    whole: bool
 
 
 class _Pair(NamedTuple):
@@ -92,6 +97,39 @@ class _Pair(NamedTuple):
     gold: int
     predicted: int
     reported: bool
+    whole: bool
+
+
+@dataclass(eq=False, slots=True)
+class _Taken:
+    """The moved objects of one side.
+
+    Attributes:
+        ends: All of them.
+        whole: Those that moved with everything in them.
+        around: The nodes of the objects in `whole`, and those above.
+    """
+
+    ends: set[int] = field(default_factory=set)
+    whole: set[int] = field(default_factory=set)
+    around: set[int] = field(default_factory=set)
+
+    def overlaps(self, node: int, above: set[int], *, whole: bool) -> bool:
+        """Return whether an object is one of them, lies in one of them, or contains one of them.
+
+        Args:
+            node: The object.
+            above: The object and the nodes above it.
+            whole: Whether everything in it moved with it.
+        """
+        return node in self.ends or bool(above & self.whole) or (whole and node in self.around)
+
+    def add(self, node: int, above: set[int], *, whole: bool) -> None:
+        """Add an object."""
+        self.ends.add(node)
+        if whole:
+            self.whole.add(node)
+            self.around |= above
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -244,6 +282,8 @@ class _Search:
                             texts[key] = names[place].split("/", 1 + key[1])[-1]
                         content.values[texts[key], form].append(leaf)
                         content.weight += weight
+                        if "*" in texts[key]:
+                            content.lists[texts[key].partition("*")[0]] += weight
                         node = int(side[self._parent[node]])
         for number in self.documents:
             gold, predicted = (
@@ -266,21 +306,21 @@ class _Search:
             best.setdefault(pair.gold, pair.p)
         passed = [rank for rank, p in enumerate(sorted(best.values()), 1) if p <= FALSE_SHARE * rank / sources]
         limit = FALSE_SHARE * max(passed, default=0) / max(sources, 1)
-        taken: tuple[set[int], set[int]] = set(), set()
-        around: tuple[set[int], set[int]] = set(), set()
+        taken = _Taken(), _Taken()
+        partners: dict[int, int] = {}
         moved = []
         for pair in pairs:
-            ends = pair.gold, pair.predicted
-            above = [{node, *self._above(node)} for node in ends]
-            overlaps = (
-                nodes & own or end in outer for end, nodes, own, outer in zip(ends, above, taken, around, strict=True)
-            )
-            if pair.p <= limit and not any(overlaps):
-                for end, nodes, own, outer in zip(ends, above, taken, around, strict=True):
-                    own.add(end)
-                    outer.update(nodes)
-                if pair.reported:
-                    moved.append(MovedObject(*ends))
+            above = [{node, *self._above(node)} for node in (pair.gold, pair.predicted)]
+            ends = list(zip((pair.gold, pair.predicted), above, taken, strict=True))
+            if pair.p > limit or any(own.overlaps(end, nodes, whole=pair.whole) for end, nodes, own in ends):
+                continue
+            if any(partners.get(node) in above[1] for node in above[0]):
+                continue
+            partners[pair.gold] = pair.predicted
+            for end, nodes, own in ends:
+                own.add(end, nodes, whole=pair.whole)
+            if pair.reported:
+                moved.append(MovedObject(pair.gold, pair.predicted))
         return sorted(moved)
 
     def _complete(self, content: _Content) -> bool:
@@ -306,24 +346,31 @@ class _Search:
                         found[other.node] = weight + self._weights[leaves[0]], other
             best = sorted(found.values(), key=lambda one: (-one[0], one[1].node))
             for _, other in best[:MAX_TRIED]:
-                shared = self._shared(content, other)
-                if shared and self._elsewhere(content.node, other.node):
-                    yield _Alike(content, other, shared)
+                alike = self._compared(content, other)
+                if alike is not None and self._elsewhere(content.node, other.node):
+                    yield alike
 
-    def _shared(self, gold: _Content, predicted: _Content) -> Sequence[tuple[int, int, int, int]]:
-        """Return the equal values of two objects (see `_Alike`); nothing if too much of the content differs."""
+    def _compared(self, gold: _Content, predicted: _Content) -> _Alike | None:
+        """Return the pair of two objects, unless too much of their content differs.
+
+        If one of them lacks a list, its values do not count.
+        """
         common = [value for value in gold.values if value in predicted.values]
         numbers = {value: min(len(gold.values[value]), len(predicted.values[value])) for value in common}
         weight = sum(number * self._weights[gold.values[value][0]] for value, number in numbers.items())
+        without = gold.lists.keys() ^ predicted.lists.keys()
         if weight < MIN_SHARE * max(gold.weight, predicted.weight):
-            return ()
+            sizes = [side.weight - sum(side.lists.get(path, 0.0) for path in without) for side in (gold, predicted)]
+            if not without or len(common) < MIN_ITEMS or weight < MIN_SHARE * max(sizes):
+                return None
         rivals = Counter[str]()
         for (path, _), nodes in predicted.values.items():
             rivals[path] += len(nodes)
-        return [
+        shared = [
             (gold.values[value][0], predicted.values[value][0], number, rivals[value[0]])
             for value, number in numbers.items()
         ]
+        return _Alike(gold, predicted, shared, not without)
 
     def _tested(self, alike: _Alike, targets: int) -> _Pair:
         """Return the pair with its p-value: the probability of agreement by chance with one of the targets."""
@@ -336,7 +383,7 @@ class _Search:
             chance *= min(1.0, one * rivals) ** number
         if targets * chance <= FALSE_SHARE:
             chance = max(chance, self._object_chance(gold))
-        return _Pair(targets * chance, gold, predicted, not self._same_list(gold, predicted))
+        return _Pair(targets * chance, gold, predicted, not self._same_list(gold, predicted), alike.whole)
 
     def _same_list(self, gold: int, predicted: int) -> bool:
         """Return whether two nodes are items of one pair of lists: the item did not move then."""
