@@ -1,4 +1,4 @@
-"""Causes in the items of lists: items on another level, repeated items, and truncated lists."""
+"""Causes in the items of lists: repeated items, and truncated lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arbitre.paths import STAR, escape, parse
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats
     from arbitre.causes.proposal import Detector
@@ -30,20 +30,14 @@ if TYPE_CHECKING:
     _List = tuple[int, str, list[Json], dict[int, SampleFault]]
     """A document, the JSON Pointer of a gold list, its items, and those that are missing."""
 
-_Leaves: TypeAlias = "Counter[tuple[str, Hashable]]"
+Leaves: TypeAlias = "Counter[tuple[str, Hashable]]"
 """The values of an item, with their paths in the item."""
-
-CHANCE_MOVES: Final = 0.02
-"""Share of documents in which chance makes an object appear as moved; see the simulations in `tests.bench.moves`."""
 
 SAME_SHARE: Final = 0.8
 """Minimum share of the content that two items share of which one repeats the other."""
 
 MIN_VALUES: Final = 2
 """Minimum number of values of an item that nearly repeats another one."""
-
-LIKELY_SHARE: Final = 0.4
-"""The same for a missing and a spurious item, if similar items at these paths are known to have moved."""
 
 MAX_CHANCE: Final = 0.05
 """Maximum p-value of an explanation that is proposed."""
@@ -54,214 +48,18 @@ MAX_TRIED: Final = 20
 MAX_COMPARED: Final = 1 << 13
 """Maximum number of pairs of items of a list that are compared, to find items that are nearly equal."""
 
-FEW_DOCUMENTS: Final = 3
-"""In corpora with fewer documents, faults are counted instead of documents."""
+
+# Values in documents, and the content of items.
 
 
-# Items on another level.
+def tokens_of(pointer: str) -> tuple[str, ...]:
+    """Return the tokens of a JSON Pointer."""
+    return tuple("*" if token is STAR else token for token in parse(pointer))
 
 
-class _Move(NamedTuple):
-    """A predicted value that belongs to another place.
-
-    Attributes:
-        document: The document.
-        value: The value.
-        tokens: Its tokens in the prediction.
-        place: Its place in gold: the tokens from the root, each with those of its partner in the prediction, if any.
-        faults: Numbers of its faults.
-    """
-
-    document: int
-    value: Json
-    tokens: Sequence[str]
-    place: Sequence[tuple[int | str, Sequence[str] | None]]
-    faults: Sequence[int]
-
-
-def on_another_level(sample: Sample) -> Iterator[Proposal]:
-    """Propose that objects and lists belong to a list or an object further in (promoted) or further out (demoted)."""
-    groups: defaultdict[tuple[str, str], list[_Move]] = defaultdict(list)
-    inner: defaultdict[int, list[SampleFault]] = defaultdict(list)
-    for fault in sample.faults:
-        if fault.fault == "moved" and isinstance(fault.gold, dict | list):
-            path = sample.predicted_path(fault)
-            if path is not None and path != fault.path:
-                move = _move(sample, fault, fault.predicted_pointer or "", fault.predicted)
-                groups[fault.path, path].append(move)
-            else:
-                inner[fault.document].append(fault)
-        elif fault.fault == "merged" and isinstance(fault.gold, dict) and isinstance(fault.predicted, dict):
-            for key, moves in _merged(sample, fault):
-                groups[fault.path, f"{fault.path}/{escape(key)}/*"] += moves
-    ids = len({pair.id for pair in sample.pairs})
-    for (path, other), moves in groups.items():
-        number = len(moves) if ids < FEW_DOCUMENTS else len({sample.pairs[move.document].id for move in moves})
-        p = min(1.0, len(groups) * excess_p(number, [CHANCE_MOVES] * ids))
-        if p > MAX_CHANCE:
-            continue
-        depths = _depth(other), _depth(path)
-        kind = "promoted" if depths[0] < depths[1] else "demoted" if depths[0] > depths[1] else "other-field"
-        every = [*moves, *_likely(sample, path, other), *_inside_moved(sample, moves, inner)]
-        yield Proposal(
-            kind,
-            "prediction",
-            (path,),
-            tuple(dict.fromkeys(number for move in every for number in move.faults)),
-            Correction(_Relocation.of(every).correct, frozenset(move.document for move in every)),
-            p,
-            advice=f"State in the prompt that {path} is the place of these items; predictions have them at {other}.",
-        )
-
-
-def _move(sample: Sample, fault: SampleFault, pointer: str, value: Json, *others: int) -> _Move:
-    """Return the move of a predicted value to the place of the gold value of a fault."""
-    place = [(token, None if at is None else _tokens(at)) for token, at in sample.place(fault)]
-    return _Move(fault.document, value, _tokens(pointer), place, (fault.number, *others))
-
-
-def _inside_moved(
-    sample: Sample, moves: Iterable[_Move], inner: Mapping[int, Sequence[SampleFault]]
-) -> Iterator[_Move]:
-    """Yield the moves of items that gold has inside moved items, but that the prediction has in another item."""
-    for move in moves:
-        tokens = tuple(str(token) for token, _ in move.place[1:])
-        for fault in inner.get(move.document, ()):
-            if _tokens(fault.gold_pointer or "")[: len(tokens)] == tokens:
-                yield _move(sample, fault, fault.predicted_pointer or "", fault.predicted)
-
-
-def _merged(sample: Sample, fault: SampleFault) -> Iterator[tuple[str, list[_Move]]]:
-    """Yield the moves of a gold item that is an item of a list inside the item that it was merged into.
-
-    The items that follow it there may be those of its own list.
-
-    Yields:
-        The key of the list, and the moves of the item and of its own items.
-    """
-    own = {key: value for key, value in fault.gold.items() if not isinstance(value, list)}
-    leaves = _leaves(own)
-    for key, items in fault.predicted.items():
-        if len(leaves) < MIN_VALUES or not isinstance(items, list):
-            continue
-        shares = [_common(leaves, _leaves(item)) if isinstance(item, dict) else 0.0 for item in items]
-        first = max(range(len(items)), key=lambda at: (shares[at], -at), default=0)
-        if not items or shares[first] < SAME_SHARE:
-            continue
-        pointer = f"{fault.predicted_pointer}/{escape(key)}"
-        head = _move(sample, fault, f"{pointer}/{first}", items[first])
-        inner = fault.gold.get(key)
-        parts = [_leaves(item) for item in inner] if isinstance(inner, list) and key not in items[first] else []
-        moves = [head]
-        for at in range(first + 1, min(len(items), first + 1 + len(parts))):
-            leaves_of = _leaves(items[at])
-            if any(_common(leaves_of, part) >= LIKELY_SHARE for part in parts):
-                place = [*head.place, (key, None), (at - first, None)]
-                moves.append(_Move(fault.document, items[at], _tokens(f"{pointer}/{at}"), place, ()))
-        yield key, moves
-
-
-def _likely(sample: Sample, path: str, other: str) -> list[_Move]:
-    """Return the moves of items that probably belong elsewhere as well, although their content alone does not show it.
-
-    Args:
-        sample: The documents.
-        path: Wildcard path in gold of items that moved.
-        other: Their wildcard path in the predictions.
-    """
-    missing: defaultdict[int, list[tuple[SampleFault, _Leaves]]] = defaultdict(list)
-    for fault in sample.faults_by_path.get(path, ()):
-        if fault.fault == "missing":
-            missing[fault.document].append((fault, _leaves(fault.gold)))
-    places = _misplaced(sample, other, missing.keys())
-    sizes = Counter(document for document, _ in places)
-    ranked = []
-    for (document, pointer), (value, least, numbers) in places.items():
-        leaves = _leaves(value)
-        for fault, content in missing[document] if len(missing[document]) * sizes[document] <= MAX_COMPARED else ():
-            share = _common(content, leaves)
-            if share >= LIKELY_SHARE and share > least:
-                ranked.append((-share, fault.number, pointer, value, numbers))
-    taken: set[Hashable] = set()
-    moves = []
-    for _, number, pointer, value, numbers in sorted(ranked, key=lambda one: one[:3]):
-        fault = sample.faults[number]
-        if not {number, (fault.document, pointer)} & taken:
-            taken |= {number, (fault.document, pointer)}
-            moves.append(_move(sample, fault, pointer, value, *numbers))
-    return moves
-
-
-def _misplaced(
-    sample: Sample, path: str, documents: Container[int]
-) -> dict[tuple[int, str], tuple[Json, float, tuple[int, ...]]]:
-    """Return the predicted items of a path that may belong elsewhere, by document and JSON Pointer.
-
-    Each is the item, the share of its content that its partner has, and the numbers of its faults.
-    """
-    places: dict[tuple[int, str], tuple[Json, float, tuple[int, ...]]] = {}
-    for document, gold, predicted in sample.weak_pairs(path, sample.plan.close):
-        if document in documents:
-            pair = sample.pairs[document]
-            sides = _inside(pair.gold, _tokens(gold)), _inside(pair.predicted, _tokens(predicted))
-            if ABSENT not in sides:
-                places[document, predicted] = sides[1], _common(*map(_leaves, sides)), ()
-    for fault in sample.faults_by_path.get(path, ()):
-        if fault.fault == "spurious" and fault.document in documents:
-            places[fault.document, fault.predicted_pointer or ""] = fault.predicted, 0.0, (fault.number,)
-    return places
-
-
-def _depth(path: str) -> tuple[int, int]:
-    """Return the number of lists and of steps above the values of a wildcard path."""
-    return path.count("*"), path.count("/")
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Relocation:
-    """Puts values where gold has them. The values themselves are those of the prediction.
-
-    Attributes:
-        moves: The moves of each document, outer places first.
-    """
-
-    moves: Mapping[int, Sequence[_Move]]
-
-    @classmethod
-    def of(cls, moves: Iterable[_Move]) -> _Relocation:
-        """Return the relocation of some values."""
-        by_document: defaultdict[int, list[_Move]] = defaultdict(list)
-        for move in sorted(moves, key=lambda move: len(move.place)):
-            by_document[move.document].append(move)
-        return cls(by_document)
-
-    def correct(self, at: int, predicted: Json) -> Json:
-        """Return the corrected prediction of a document."""
-        root = copy.deepcopy(predicted)
-        made: dict[tuple[int | str, ...], Any] = {}
-        moved: list[tuple[Any, Any, Any, Any]] = []
-        for move in self.moves.get(at, ()):
-            found = _holder(predicted, move.tokens, move.value)
-            target = None if found is None else _target(root, move.place, made)
-            if found is not None and target is not None:
-                holder, key = _inside(root, found[0]), found[1]
-                moved.append((holder, key, holder[key], target))
-                made[tuple(step for step, _ in move.place)] = holder[key]
-        if not moved:
-            return predicted
-        for holder, key, *_ in sorted(moved, key=lambda one: (isinstance(one[1], int), one[1]), reverse=True):
-            holder.pop(key)
-        for _, _, value, (container, key) in moved:
-            if isinstance(container, list):
-                container.append(value)
-            else:
-                container[key] = value
-        return root
-
-
-def _holder(predicted: Json, tokens: Sequence[str], value: Json) -> tuple[Sequence[str], int | str] | None:
+def holder_of(predicted: Json, tokens: Sequence[str], value: Json) -> tuple[Sequence[str], int | str] | None:
     """Return the tokens of the object or the list around a value, and its key there; None if it is not there."""
-    holder = _inside(predicted, tokens[:-1])
+    holder = part_at(predicted, tokens[:-1])
     if isinstance(holder, dict) and tokens and holder.get(tokens[-1], ABSENT) == value:
         return tokens[:-1], tokens[-1]
     if isinstance(holder, list) and tokens:
@@ -271,7 +69,7 @@ def _holder(predicted: Json, tokens: Sequence[str], value: Json) -> tuple[Sequen
     return None
 
 
-def _inside(value: Any, tokens: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
+def part_at(value: Any, tokens: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
     """Return the part of a JSON value at some tokens; ABSENT if there is none."""
     for token in tokens:
         if isinstance(value, list) and token.isdecimal() and int(token) < len(value):
@@ -283,40 +81,49 @@ def _inside(value: Any, tokens: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
     return value
 
 
-def _target(
-    root: Any,  # noqa: ANN401  (JSON)
-    place: Sequence[tuple[int | str, Sequence[str] | None]],
-    made: dict[tuple[int | str, ...], Any],
-) -> tuple[Any, int | str] | None:
-    """Return the object or list of the prediction that should hold a value, and its key; None if there is none.
+def leaves_of(item: Json) -> Leaves:
+    """Return the values of an item. Null is no value."""
+    found: Leaves = Counter()
+    pending = [("", item)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, dict):
+            pending += [(f"{path}/{key}", inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            pending += [(f"{path}/*", inner) for inner in value]
+        elif value is not None:
+            found[path, value_form(value)] += 1
+    return found
 
-    Objects and lists between the value and the nearest predicted one are made, once for each place in gold.
+
+def _whole(leaves: Leaves) -> Hashable:
+    return frozenset(leaves.items())
+
+
+def _nearly(leaves: Leaves, other: Leaves) -> bool:
+    """Return whether two items share most of their content, but not only one value.
+
+    If both have lists, the lists share most values too: the parts of a split item have different ones.
     """
-    depth = max((at for at, (_, tokens) in enumerate(place[:-1]) if tokens is not None), default=-1)
-    if depth < 0:
-        return None
-    container = _inside(root, place[depth][1] or ())
-    for at in range(depth + 1, len(place)):
-        token = place[at][0]
-        if not isinstance(container, list if isinstance(token, int) else dict):
-            return None
-        if at == len(place) - 1:
-            return container, token
-        where = tuple(step for step, _ in place[: at + 1])
-        if where not in made:
-            made[where] = [] if isinstance(place[at + 1][0], int) else {}
-            if isinstance(container, list):
-                container.append(made[where])
-            elif container.get(token) is None:
-                container[token] = made[where]
-            else:
-                made[where] = container[token]
-        container = made[where]
-    return None
+    if len(leaves) < MIN_VALUES or common_share(leaves, other) < SAME_SHARE:
+        return False
+    listed = [Counter({value: number for value, number in own.items() if "*" in value[0]}) for own in (leaves, other)]
+    return not all(listed) or common_share(*listed) >= SAME_SHARE
 
 
-def _tokens(pointer: str) -> tuple[str, ...]:
-    return tuple("*" if token is STAR else token for token in parse(pointer))
+def common_share(leaves: Leaves, other: Leaves) -> float:
+    """Return the share of the content of two items that is the same."""
+    largest = max(_weight(leaves), _weight(other))
+    return _weight(leaves & other) / largest if largest else 0.0
+
+
+def _weight(leaves: Leaves) -> float:
+    return sum(number * _information(str(form)) for (_, form), number in leaves.items())
+
+
+@cache
+def _information(form: str) -> float:
+    return min(MAX_WEIGHT, -math.log(base_chance(form)))
 
 
 # Repeated items.
@@ -330,7 +137,7 @@ def repeated(sample: Sample) -> Iterator[Proposal]:
         lists = [
             (document, pointer, items, positions)
             for (document, pointer), positions in _unmatched(sample, path).items()
-            if isinstance(items := _inside(sample.pairs[document].predicted, _tokens(pointer)), list)
+            if isinstance(items := part_at(sample.pairs[document].predicted, tokens_of(pointer)), list)
         ]
         if not _may_repeat(lists):
             continue
@@ -348,7 +155,7 @@ def repeated(sample: Sample) -> Iterator[Proposal]:
         places = _with_copies(sample, path, some)
         drops: defaultdict[int, list[tuple[Sequence[str], Json]]] = defaultdict(list)
         for document, pointer, item in places:
-            drops[document].append((_tokens(pointer), item))
+            drops[document].append((tokens_of(pointer), item))
         yield Proposal(
             "duplicated",
             "prediction",
@@ -369,9 +176,9 @@ def _may_repeat(lists: Sequence[tuple[int, str, list[Json], Sequence[int]]]) -> 
     every = [(items, at) for _, _, items, positions in lists for at in positions if at < len(items)]
     chosen = every[:: max(1, len(every) // MAX_TRIED)]
     return any(
-        _nearly(leaves, _leaves(other))
+        _nearly(leaves, leaves_of(other))
         for items, at in chosen
-        if isinstance(items[at], dict | list) and len(leaves := _leaves(items[at])) >= MIN_VALUES
+        if isinstance(items[at], dict | list) and len(leaves := leaves_of(items[at])) >= MIN_VALUES
         for place, other in enumerate(items[:MAX_COMPARED])
         if place != at and isinstance(other, type(items[at]))
     )
@@ -386,7 +193,7 @@ def _with_copies(sample: Sample, path: str, some: Sequence[tuple[int, str, Json]
     for document, pair in enumerate(sample.pairs):
         for pointer, forms in _forms(pair.predicted, tokens):
             if len({*forms}) < len(forms):
-                items = _inside(pair.predicted, _tokens(pointer))
+                items = part_at(pair.predicted, tokens_of(pointer))
                 places = [(document, f"{pointer}/{at}") for at in range(len(items))]
                 kept = {form for place, form in zip(places, forms, strict=True) if place not in known}
                 first: set[Hashable] = set()
@@ -411,7 +218,7 @@ def _forms(value: Json, path: Sequence[Any], pointer: str = "") -> Iterator[tupl
         for token, item in inner:
             yield from _forms(item, path[1:], f"{pointer}/{escape(token)}")
     elif isinstance(value, list):
-        yield pointer, [_whole(_leaves(item)) for item in value]
+        yield pointer, [_whole(leaves_of(item)) for item in value]
 
 
 def _lists_around(path: str) -> Iterator[str]:
@@ -472,7 +279,7 @@ class _Repeats:
         values: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
         total: Counter[Hashable] = Counter()
         for document, pair in enumerate(sample.pairs):
-            own = [_leaves(item) for item in _at(pair.gold, parse(path))]
+            own = [leaves_of(item) for item in _at(pair.gold, parse(path))]
             items[document] = Counter(_whole(leaves) for leaves in own)
             total += items[document]
             for leaves in own:
@@ -483,12 +290,12 @@ class _Repeats:
     def among(self, items: Sequence[Json], positions: Sequence[int], document: int) -> tuple[list[int], float]:
         """Return which of some items repeat another one of the list, and the probability of one by chance."""
         tried = sorted({at for at in positions if at < len(items)})
-        others = [_leaves(item) for at, item in enumerate(items) if at not in tried]
+        others = [leaves_of(item) for at, item in enumerate(items) if at not in tried]
         distinct = {_whole(leaves): leaves for leaves in others if leaves}
         near = len(tried) * len(distinct) <= MAX_COMPARED
         found = []
         for at in tried:
-            leaves = _leaves(items[at])
+            leaves = leaves_of(items[at])
             if leaves and (
                 _whole(leaves) in distinct or (near and any(_nearly(leaves, one) for one in distinct.values()))
             ):
@@ -496,7 +303,7 @@ class _Repeats:
         chance = math.fsum(self._chance(whole, leaves, document) for whole, leaves in distinct.items())
         return found, min(1.0, chance)
 
-    def _chance(self, whole: Hashable, leaves: _Leaves, document: int) -> float:
+    def _chance(self, whole: Hashable, leaves: Leaves, document: int) -> float:
         """Return the probability that an unrelated item equals an item: from other documents, and from its values."""
         own = self.items[document]
         rest = self.total.total() - own.total()
@@ -507,51 +314,6 @@ class _Repeats:
         )
         base = math.prod(base_chance(form if isinstance(form, str) else None) for _, form in leaves)
         return max(share, product, base)
-
-
-def _leaves(item: Json) -> _Leaves:
-    """Return the values of an item. Null is no value."""
-    found: _Leaves = Counter()
-    pending = [("", item)]
-    while pending:
-        path, value = pending.pop()
-        if isinstance(value, dict):
-            pending += [(f"{path}/{key}", inner) for key, inner in value.items()]
-        elif isinstance(value, list):
-            pending += [(f"{path}/*", inner) for inner in value]
-        elif value is not None:
-            found[path, value_form(value)] += 1
-    return found
-
-
-def _whole(leaves: _Leaves) -> Hashable:
-    return frozenset(leaves.items())
-
-
-def _nearly(leaves: _Leaves, other: _Leaves) -> bool:
-    """Return whether two items share most of their content, but not only one value.
-
-    If both have lists, the lists share most values too: the parts of a split item have different ones.
-    """
-    if len(leaves) < MIN_VALUES or _common(leaves, other) < SAME_SHARE:
-        return False
-    listed = [Counter({value: number for value, number in own.items() if "*" in value[0]}) for own in (leaves, other)]
-    return not all(listed) or _common(*listed) >= SAME_SHARE
-
-
-def _common(leaves: _Leaves, other: _Leaves) -> float:
-    """Return the share of the content of two items that is the same."""
-    largest = max(_weight(leaves), _weight(other))
-    return _weight(leaves & other) / largest if largest else 0.0
-
-
-def _weight(leaves: _Leaves) -> float:
-    return sum(number * _information(str(form)) for (_, form), number in leaves.items())
-
-
-@cache
-def _information(form: str) -> float:
-    return min(MAX_WEIGHT, -math.log(base_chance(form)))
 
 
 def _at(value: Json, path: Sequence[Any]) -> Iterator[Json]:
@@ -580,12 +342,12 @@ class _Without:
         places = [
             found
             for tokens, value in self.drops.get(at, ())
-            if (found := _holder(predicted, tokens, value)) is not None
+            if (found := holder_of(predicted, tokens, value)) is not None
         ]
         if not places:
             return predicted
         root = copy.deepcopy(predicted)
-        holders = [(_inside(root, holder), key) for holder, key in places]
+        holders = [(part_at(root, holder), key) for holder, key in places]
         for holder, key in sorted(holders, key=lambda one: one[1], reverse=True):
             del holder[key]
         return root
@@ -649,7 +411,7 @@ def _tails(sample: Sample, path: str) -> tuple[list[_Tail], float] | None:
     lists = [
         (document, pointer, items, positions)
         for (document, pointer), positions in _by_list(missing).items()
-        if isinstance(items := _inside(sample.pairs[document].gold, _tokens(pointer)), list)
+        if isinstance(items := part_at(sample.pairs[document].gold, tokens_of(pointer)), list)
         and len(positions) < len(items)
     ]
     if _at_end(sample, lists, weak) > MAX_CHANCE:
@@ -664,7 +426,7 @@ def _tails(sample: Sample, path: str) -> tuple[list[_Tail], float] | None:
         faults = [positions[at] for at in range(start, len(items)) if at in positions]
         holder = sample.place(faults[0])[-2][1] if faults and start > 0 else None
         if holder is not None:
-            tails.append(_Tail(document, _tokens(holder), items[start:], faults))
+            tails.append(_Tail(document, tokens_of(holder), items[start:], faults))
     return (tails, _at_end(sample, lists, weak)) if tails else None
 
 
@@ -683,11 +445,11 @@ def _at_end(sample: Sample, lists: Sequence[_List], weak: Mapping[tuple[int, str
     return float(expected[observed:].sum())
 
 
-def _is_elsewhere(items: Sequence[Json], positions: Iterable[int], spurious: Sequence[_Leaves]) -> bool:
+def _is_elsewhere(items: Sequence[Json], positions: Iterable[int], spurious: Sequence[Leaves]) -> bool:
     """Return whether one of the missing items is spurious elsewhere in the document."""
     if not spurious:
         return False
-    missing = [_leaves(items[at]) for at in positions]
+    missing = [leaves_of(items[at]) for at in positions]
     if len(missing) * len(spurious) > MAX_COMPARED:
         return False
     return any(_nearly(leaves, other) for leaves in missing for other in spurious)
@@ -703,12 +465,12 @@ def _by_list(faults: Sequence[SampleFault]) -> Mapping[tuple[int, str], dict[int
     return lists
 
 
-def _spurious(sample: Sample, path: str) -> Mapping[int, Sequence[_Leaves]]:
+def _spurious(sample: Sample, path: str) -> Mapping[int, Sequence[Leaves]]:
     """Return the spurious items of a path, by document."""
-    items: defaultdict[int, list[_Leaves]] = defaultdict(list)
+    items: defaultdict[int, list[Leaves]] = defaultdict(list)
     for fault in sample.faults_by_path.get(path, ()):
         if fault.fault == "spurious":
-            items[fault.document].append(_leaves(fault.predicted))
+            items[fault.document].append(leaves_of(fault.predicted))
     return items
 
 
@@ -753,11 +515,11 @@ class _With:
         """Return the corrected prediction of a document."""
         root = copy.deepcopy(predicted)
         for tokens, item in self.added.get(at, ()):
-            items = _inside(root, tokens)
+            items = part_at(root, tokens)
             if isinstance(items, list):
                 items.append(copy.deepcopy(item))
         return root
 
 
-DETECTORS: Final[tuple[Detector, ...]] = (on_another_level, repeated, truncated)
+DETECTORS: Final[tuple[Detector, ...]] = (repeated, truncated)
 """The detectors of this module."""

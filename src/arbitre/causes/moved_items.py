@@ -1,0 +1,276 @@
+"""Items and objects that predictions have on another level: promoted to a list further out, or demoted further in."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from arbitre.causes.changes import Correction
+from arbitre.causes.items import (
+    MAX_CHANCE,
+    MAX_COMPARED,
+    MIN_VALUES,
+    SAME_SHARE,
+    common_share,
+    holder_of,
+    leaves_of,
+    part_at,
+    tokens_of,
+)
+from arbitre.causes.proposal import Proposal
+from arbitre.causes.sample import excess_p
+from arbitre.paths import escape
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.causes.items import Leaves
+    from arbitre.causes.proposal import Detector
+    from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.values import Json
+
+CHANCE_MOVES: Final = 0.02
+"""Share of documents in which chance makes an object appear as moved; see the simulations in `tests.bench.moves`."""
+
+LIKELY_SHARE: Final = 0.4
+"""Minimum share of the content that a missing and a predicted item share, if other items at their paths moved."""
+
+FEW_DOCUMENTS: Final = 3
+"""In corpora with fewer documents, faults are counted instead of documents."""
+
+
+class _Move(NamedTuple):
+    """A predicted value that belongs to another place.
+
+    Attributes:
+        document: The document.
+        value: The value.
+        tokens: Its tokens in the prediction.
+        place: Its place in gold: the tokens from the root, each with those of its partner in the prediction, if any.
+        faults: Numbers of its faults.
+    """
+
+    document: int
+    value: Json
+    tokens: Sequence[str]
+    place: Sequence[tuple[int | str, Sequence[str] | None]]
+    faults: Sequence[int]
+
+
+def on_another_level(sample: Sample) -> Iterator[Proposal]:
+    """Propose that objects and lists belong to a list or an object further in (promoted) or further out (demoted)."""
+    groups: defaultdict[tuple[str, str], list[_Move]] = defaultdict(list)
+    inner: defaultdict[int, list[SampleFault]] = defaultdict(list)
+    for fault in sample.faults:
+        if fault.fault == "moved" and isinstance(fault.gold, dict | list):
+            path = sample.predicted_path(fault)
+            if path is not None and path != fault.path:
+                move = _move(sample, fault, fault.predicted_pointer or "", fault.predicted)
+                groups[fault.path, path].append(move)
+            else:
+                inner[fault.document].append(fault)
+        elif fault.fault == "merged" and isinstance(fault.gold, dict) and isinstance(fault.predicted, dict):
+            for key, moves in _merged(sample, fault):
+                groups[fault.path, f"{fault.path}/{escape(key)}/*"] += moves
+    ids = len({pair.id for pair in sample.pairs})
+    for (path, other), moves in groups.items():
+        number = len(moves) if ids < FEW_DOCUMENTS else len({sample.pairs[move.document].id for move in moves})
+        p = min(1.0, len(groups) * excess_p(number, [CHANCE_MOVES] * ids))
+        if p > MAX_CHANCE:
+            continue
+        depths = _depth(other), _depth(path)
+        kind = "promoted" if depths[0] < depths[1] else "demoted" if depths[0] > depths[1] else "other-field"
+        every = [*moves, *_likely(sample, path, other), *_inside_moved(sample, moves, inner)]
+        yield Proposal(
+            kind,
+            "prediction",
+            (path,),
+            tuple(dict.fromkeys(number for move in every for number in move.faults)),
+            Correction(_Relocation.of(every).correct, frozenset(move.document for move in every)),
+            p,
+            advice=f"State in the prompt that {path} is the place of these items; predictions have them at {other}.",
+        )
+
+
+def _move(sample: Sample, fault: SampleFault, pointer: str, value: Json, *others: int) -> _Move:
+    """Return the move of a predicted value to the place of the gold value of a fault."""
+    place = [(token, None if at is None else tokens_of(at)) for token, at in sample.place(fault)]
+    return _Move(fault.document, value, tokens_of(pointer), place, (fault.number, *others))
+
+
+def _inside_moved(
+    sample: Sample, moves: Iterable[_Move], inner: Mapping[int, Sequence[SampleFault]]
+) -> Iterator[_Move]:
+    """Yield the moves of items that gold has inside moved items, but that the prediction has in another item."""
+    for move in moves:
+        tokens = tuple(str(token) for token, _ in move.place[1:])
+        for fault in inner.get(move.document, ()):
+            if tokens_of(fault.gold_pointer or "")[: len(tokens)] == tokens:
+                yield _move(sample, fault, fault.predicted_pointer or "", fault.predicted)
+
+
+def _merged(sample: Sample, fault: SampleFault) -> Iterator[tuple[str, list[_Move]]]:
+    """Yield the moves of a gold item that is an item of a list inside the item that it was merged into.
+
+    The items that follow it there may be those of its own list.
+
+    Yields:
+        The key of the list, and the moves of the item and of its own items.
+    """
+    own = {key: value for key, value in fault.gold.items() if not isinstance(value, list)}
+    leaves = leaves_of(own)
+    for key, items in fault.predicted.items():
+        if len(leaves) < MIN_VALUES or not isinstance(items, list):
+            continue
+        shares = [common_share(leaves, leaves_of(item)) if isinstance(item, dict) else 0.0 for item in items]
+        first = max(range(len(items)), key=lambda at: (shares[at], -at), default=0)
+        if not items or shares[first] < SAME_SHARE:
+            continue
+        pointer = f"{fault.predicted_pointer}/{escape(key)}"
+        head = _move(sample, fault, f"{pointer}/{first}", items[first])
+        inner = fault.gold.get(key)
+        parts = [leaves_of(item) for item in inner] if isinstance(inner, list) and key not in items[first] else []
+        moves = [head]
+        for at in range(first + 1, min(len(items), first + 1 + len(parts))):
+            content = leaves_of(items[at])
+            if any(common_share(content, part) >= LIKELY_SHARE for part in parts):
+                place = [*head.place, (key, None), (at - first, None)]
+                moves.append(_Move(fault.document, items[at], tokens_of(f"{pointer}/{at}"), place, ()))
+        yield key, moves
+
+
+def _likely(sample: Sample, path: str, other: str) -> list[_Move]:
+    """Return the moves of items that probably belong elsewhere as well, although their content alone does not show it.
+
+    Args:
+        sample: The documents.
+        path: Wildcard path in gold of items that moved.
+        other: Their wildcard path in the predictions.
+    """
+    missing: defaultdict[int, list[tuple[SampleFault, Leaves]]] = defaultdict(list)
+    for fault in sample.faults_by_path.get(path, ()):
+        if fault.fault == "missing":
+            missing[fault.document].append((fault, leaves_of(fault.gold)))
+    places = _misplaced(sample, other, missing.keys())
+    sizes = Counter(document for document, _ in places)
+    ranked = []
+    for (document, pointer), (value, least, numbers) in places.items():
+        leaves = leaves_of(value)
+        for fault, content in missing[document] if len(missing[document]) * sizes[document] <= MAX_COMPARED else ():
+            share = common_share(content, leaves)
+            if share >= LIKELY_SHARE and share > least:
+                ranked.append((-share, fault.number, pointer, value, numbers))
+    taken: set[Hashable] = set()
+    moves = []
+    for _, number, pointer, value, numbers in sorted(ranked, key=lambda one: one[:3]):
+        fault = sample.faults[number]
+        if not {number, (fault.document, pointer)} & taken:
+            taken |= {number, (fault.document, pointer)}
+            moves.append(_move(sample, fault, pointer, value, *numbers))
+    return moves
+
+
+def _misplaced(
+    sample: Sample, path: str, documents: Container[int]
+) -> dict[tuple[int, str], tuple[Json, float, tuple[int, ...]]]:
+    """Return the predicted items of a path that may belong elsewhere, by document and JSON Pointer.
+
+    Each is the item, the share of its content that its partner has, and the numbers of its faults.
+    """
+    places: dict[tuple[int, str], tuple[Json, float, tuple[int, ...]]] = {}
+    for document, gold, predicted in sample.weak_pairs(path, sample.plan.close):
+        if document in documents:
+            pair = sample.pairs[document]
+            sides = part_at(pair.gold, tokens_of(gold)), part_at(pair.predicted, tokens_of(predicted))
+            if ABSENT not in sides:
+                places[document, predicted] = sides[1], common_share(*map(leaves_of, sides)), ()
+    for fault in sample.faults_by_path.get(path, ()):
+        if fault.fault == "spurious" and fault.document in documents:
+            places[fault.document, fault.predicted_pointer or ""] = fault.predicted, 0.0, (fault.number,)
+    return places
+
+
+def _depth(path: str) -> tuple[int, int]:
+    """Return the number of lists and of steps above the values of a wildcard path."""
+    return path.count("*"), path.count("/")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Relocation:
+    """Puts values where gold has them. The values themselves are those of the prediction.
+
+    Attributes:
+        moves: The moves of each document, outer places first.
+    """
+
+    moves: Mapping[int, Sequence[_Move]]
+
+    @classmethod
+    def of(cls, moves: Iterable[_Move]) -> _Relocation:
+        """Return the relocation of some values."""
+        by_document: defaultdict[int, list[_Move]] = defaultdict(list)
+        for move in sorted(moves, key=lambda move: len(move.place)):
+            by_document[move.document].append(move)
+        return cls(by_document)
+
+    def correct(self, at: int, predicted: Json) -> Json:
+        """Return the corrected prediction of a document."""
+        root = copy.deepcopy(predicted)
+        made: dict[tuple[int | str, ...], Any] = {}
+        moved: list[tuple[Any, Any, Any, Any]] = []
+        for move in self.moves.get(at, ()):
+            found = holder_of(predicted, move.tokens, move.value)
+            target = None if found is None else _target(root, move.place, made)
+            if found is not None and target is not None:
+                holder, key = part_at(root, found[0]), found[1]
+                moved.append((holder, key, holder[key], target))
+                made[tuple(step for step, _ in move.place)] = holder[key]
+        if not moved:
+            return predicted
+        for holder, key, *_ in sorted(moved, key=lambda one: (isinstance(one[1], int), one[1]), reverse=True):
+            holder.pop(key)
+        for _, _, value, (container, key) in moved:
+            if isinstance(container, list):
+                container.append(value)
+            else:
+                container[key] = value
+        return root
+
+
+def _target(
+    root: Any,  # noqa: ANN401  (JSON)
+    place: Sequence[tuple[int | str, Sequence[str] | None]],
+    made: dict[tuple[int | str, ...], Any],
+) -> tuple[Any, int | str] | None:
+    """Return the object or list of the prediction that should hold a value, and its key; None if there is none.
+
+    Objects and lists between the value and the nearest predicted one are made, once for each place in gold.
+    """
+    depth = max((at for at, (_, tokens) in enumerate(place[:-1]) if tokens is not None), default=-1)
+    if depth < 0:
+        return None
+    container = part_at(root, place[depth][1] or ())
+    for at in range(depth + 1, len(place)):
+        token = place[at][0]
+        if not isinstance(container, list if isinstance(token, int) else dict):
+            return None
+        if at == len(place) - 1:
+            return container, token
+        where = tuple(step for step, _ in place[: at + 1])
+        if where not in made:
+            made[where] = [] if isinstance(place[at + 1][0], int) else {}
+            if isinstance(container, list):
+                container.append(made[where])
+            elif container.get(token) is None:
+                container[token] = made[where]
+            else:
+                made[where] = container[token]
+        container = made[where]
+    return None
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (on_another_level,)
+"""The detectors of this module."""
