@@ -109,7 +109,7 @@ def plain_words(text: str) -> list[str]:
 def is_abbreviation(short: str, full: str) -> bool:
     """Return whether a text abbreviates words of another text, or consists of their initials.
 
-    >>> is_abbreviation("L. Barthou", "Louis Barthou"), is_abbreviation("Barthou L", "Barthou Louis")
+    >>> is_abbreviation("L. Barthou", "Louis Barthou"), is_abbreviation("Barthou, L.", "Barthou, Louis")
     (True, True)
     >>> is_abbreviation("prof.", "professeur"), is_abbreviation("Mme Curie", "Madame Curie")
     (True, True)
@@ -117,6 +117,8 @@ def is_abbreviation(short: str, full: str) -> bool:
     (True, False)
     """
     if not 0 < len(short) < len(full) or not _MARK.search(short) or folded(short[0]) != folded(full[0]):
+        return False
+    if full.startswith(short) and not short.endswith("."):  # cut off
         return False
     words = plain_words(short), plain_words(full)
     return all(words) and (_is_acronym(short, words[1]) or _shortens(*words))

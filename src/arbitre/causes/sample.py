@@ -438,7 +438,7 @@ def pooled_f1q(tallies: Floats) -> float:
 # How probable it is that unrelated values agree.
 
 
-ODDS: Final = 2.5
+ODDS: Final = 2.0
 """How many times more often one value may be confused with another than with a third one without a systematic cause."""
 
 
