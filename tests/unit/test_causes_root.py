@@ -95,6 +95,12 @@ def test_unwrapped_documents_are_wrapped_by_the_projection_of_the_advice(schema,
                        for at, one in enumerate(gold)]  # fmt: skip
 
 
+def test_documents_are_unwrapped_before_their_keys_are_compared():
+    gold = pages(12)
+    predicted = [{"data": {"title": one["title"], "persons": one["people"]}} for one in gold]
+    assert {cause.kind for cause in analysed(PAGE, gold, predicted)} == {"wrapped-root", "renamed-key"}
+
+
 def test_documents_with_other_content_are_not_wrapped():
     gold = pages(12)
     other = [{"comment": "no such page", "metadata": {"tokens": 12}} for _ in gold]

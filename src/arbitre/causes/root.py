@@ -10,6 +10,7 @@ from arbitre.causes.changes import Correction, jmespath_key, project_advice
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p
 from arbitre.diagnosis.evidence import natural_order
+from arbitre.diagnosis.renamed import fold
 from arbitre.schema.nodes import first_of_pattern
 from arbitre.values import ABSENT, Kind, kind_of
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 3
 """Maximum number of objects and lists around a document."""
 
-MIN_KNOWN: Final = 0.5
+MIN_KNOWN: Final = 0.1
 """Minimum share of the single values of a document that the schema declares at their place."""
 
 MAX_SHAPES: Final = 3
@@ -49,8 +50,7 @@ def wrapped_roots(sample: Sample) -> Iterator[Proposal]:
         text, kind = _expression(tokens), _kind_name(next(iter(documents.values())))
         if not _all_predictions(sample, documents):
             text = f"type({text}) == '{kind}' && {text} || @"
-        place = f"in {_place(tokens)}"
-        advice = f"Unwrap predictions, which are {place}: {project_advice(text)}"
+        advice = f"Unwrap predictions, which are {_place(tokens)}: {project_advice(text)}"
         yield _proposal(sample, "wrapped-root", documents, advice, {"expression": text})
 
 
@@ -148,7 +148,10 @@ def _declared_places(plan: Plan) -> Iterator[tuple[Tokens, int]]:
 
 
 def _share_known(plan: Plan, site: int, value: Json) -> tuple[float, int]:
-    """Return the share and the number of the single values for which the schema declares their place and kind."""
+    """Return the share and the number of the single values for which the schema declares their place and kind.
+
+    Other spellings of a key count as the key.
+    """
     pending: list[tuple[int | None, Json]] = [(site, value)]
     known = total = 0
     while pending:
@@ -159,9 +162,9 @@ def _share_known(plan: Plan, site: int, value: Json) -> tuple[float, int]:
         if found is None or not found.atomic:
             if isinstance(inner, dict):
                 node = None if found is None else found.object
-                fields = {} if node is None else {field.name: field.site for field in node.fields}
+                fields = {} if node is None else {fold(field.name): field.site for field in node.fields}
                 for key, child in inner.items():
-                    place = fields.get(key)
+                    place = fields.get(fold(key))
                     if place is None and node is not None:
                         place = first_of_pattern(node.patterns, key)
                         place = node.additional if place is None and node.declared_map else place
