@@ -1,9 +1,10 @@
-"""Write the options into the reference and into the Python interface, from their declarations in `arbitre.options`.
+"""Write what is declared in the code into the reference, the page on the diagnosis and the Python interface.
 
 python docs/make_options.py
 
-Writes the tables of options in `reference.md`, and the attributes between `# from arbitre.options: GROUPS` and
-`# end of the options` in the modules of `MODULES`.
+Writes the tables of options in `reference.md` from `arbitre.options`, the table of the kinds of causes in
+`diagnosis.md`, and the attributes between `# from arbitre.options: GROUPS` and `# end of the options` in the modules of
+`MODULES`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
 
 from arbitre import options
 from arbitre.cli.commands import DECLARATIONS
+from arbitre.comparison.cause import KINDS
 from arbitre.options import REQUIRED, options_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 REFERENCE: Final = Path(__file__).with_name("reference.md")
+DIAGNOSIS: Final = Path(__file__).with_name("diagnosis.md")
 SOURCE: Final = ROOT / "src" / "arbitre"
 BLOCK: Final = re.compile(r"( +)# from arbitre\.options: (.+)\n(?:.*\n)*?\1# end of the options\n")
 WIDTH: Final = 120
@@ -86,6 +89,14 @@ def _meaning(option: Option) -> str:
     return f"{text} {option.more}".rstrip()
 
 
+def kinds_of_causes(page: str) -> str:
+    """Return the page on the diagnosis with its table of the kinds of causes regenerated."""
+    head = ("kind", "what is seen", "how it is found", "gain of", "what to do")
+    rows = ((f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo) for name, kind in KINDS.items())
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *rows))
+    return re.sub(r"(?<=### Kinds of causes\n\n)(.*\n\n)?(\|.*\n)+", lambda found: (found[1] or "") + table, page)
+
+
 def module(text: str) -> str:
     """Return the source of a module with its blocks of options regenerated."""
     return BLOCK.sub(lambda found: _block(text, found), text)
@@ -132,5 +143,6 @@ def modules() -> Iterator[Path]:
 
 if __name__ == "__main__":
     REFERENCE.write_text(reference(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
+    DIAGNOSIS.write_text(kinds_of_causes(DIAGNOSIS.read_text(encoding="utf-8")), encoding="utf-8")
     for file in modules():
         file.write_text(module(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -382,6 +382,12 @@ def test_the_tables_of_the_reference_are_those_of_the_declarations(script):
     assert script.reference(page.replace("| `--strict` |", "| `--severe` |")) == page
 
 
+def test_the_table_of_the_kinds_of_causes_is_that_of_the_code(script):
+    page = script.DIAGNOSIS.read_text(encoding="utf-8")
+    assert script.kinds_of_causes(page) == page
+    assert script.kinds_of_causes(page.replace("| `case` |", "| `cases` |")) == page
+
+
 def test_the_attributes_and_keywords_in_python_are_those_of_the_declarations(script):
     files = {file: file.read_text(encoding="utf-8") for file in script.modules()}
     assert {file.relative_to(script.SOURCE).name for file in files} >= {"keywords.py", "evaluation_options.py"}

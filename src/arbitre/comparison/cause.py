@@ -18,11 +18,16 @@ class CauseKind(NamedTuple):
 
     Attributes:
         seen: What the faults look like.
+        found: How they are recognised.
+        gain: What the gain is that of: an overlay, a correction of the predictions that no overlay can make, or the
+            repair of the faults.
         todo: What to do about it.
         systematic: Whether one explanation covers all faults of the cause. The faults of other kinds only look alike.
     """
 
     seen: str
+    found: str
+    gain: str
     todo: str
     systematic: bool = True
 
@@ -32,70 +37,292 @@ class CauseKind(NamedTuple):
         return f"{self.todo[:1].upper()}{self.todo[1:]}."
 
 
-def _forms(what: str) -> CauseKind:
-    """Return the kind of cause of texts that are equal except for `what`."""
-    return CauseKind(f"the same text with different {what}", "add the normaliser, or ask for the notation of gold")
-
-
 KINDS: Final[Mapping[str, CauseKind]] = {
     # Other keys and another structure.
-    "wrapped-root": CauseKind("the document is inside another object or list", "unwrap predictions with --project"),
-    "unwrapped-root": CauseKind("the outermost object or list is missing", "wrap predictions with --project"),
-    "page-shifted": CauseKind("predictions belong to the next or previous document", "correct the ids of predictions"),
-    "key-spelling": CauseKind("a key is spelt differently", "add the alias, or state the key in the prompt"),
-    "renamed-key": CauseKind("the values are under another key", "add the alias, or state the key in the prompt"),
+    "wrapped-root": CauseKind(
+        "the document is inside another object or list",
+        "the keys and values of the schema occur further inside the prediction",
+        "correction",
+        "unwrap predictions with --project",
+    ),
+    "unwrapped-root": CauseKind(
+        "the outermost object or list is missing",
+        "the prediction has the keys and values of an inner place of the schema",
+        "correction",
+        "wrap predictions with --project",
+    ),
+    "page-shifted": CauseKind(
+        "predictions belong to the next or previous document",
+        "rare words agree with the gold of a neighbouring document, for a stretch of documents",
+        "correction",
+        "correct the ids of predictions",
+    ),
+    "key-spelling": CauseKind(
+        "a key is spelt differently",
+        "keys are equal without case, accents and separators",
+        "overlay",
+        "add the alias, or state the key in the prompt",
+    ),
+    "renamed-key": CauseKind(
+        "the values are under another key",
+        "values agree with those of a missing field, whatever the names",
+        "overlay",
+        "add the alias, or state the key in the prompt",
+    ),
     "ids-as-keys": CauseKind(
-        "a list is an object with ids as keys, or the reverse", "state the structure in the prompt"
+        "a list is an object with ids as keys, or the reverse",
+        "the keys are values of a field of the items",
+        "correction",
+        "state the structure in the prompt",
     ),
-    "promoted": CauseKind("an item or a field is further out", "state the level in the prompt"),
-    "demoted": CauseKind("an item or a field is further in", "state the level in the prompt"),
-    "list-or-value": CauseKind("a list instead of one value, or the reverse", "state the type in the prompt"),
-    "serialised-list": CauseKind("a list is written as one text", "state the type in the prompt"),
-    "other-field": CauseKind("a value is in another field of its object", "describe both fields in the prompt"),
-    "columns-swapped": CauseKind("the values of two fields are exchanged", "describe both fields in the prompt"),
-    "column-shifted": CauseKind("the values of a field are those of the next or previous item", "check the input"),
-    "ids-offset": CauseKind("numbers differ by a constant", "state in the prompt where counting starts"),
-    "truncated": CauseKind("the last items are missing", "raise the limit of the answer's length, or split the input"),
-    "duplicated": CauseKind("items are repeated", "ask for each item once, or remove duplicates"),
+    "promoted": CauseKind(
+        "an item or a field is further out",
+        "moved objects and fields lead to a place further out",
+        "overlay or correction",
+        "state the level in the prompt",
+    ),
+    "demoted": CauseKind(
+        "an item or a field is further in",
+        "moved objects and fields lead to a place further in",
+        "overlay or correction",
+        "state the level in the prompt",
+    ),
+    "list-or-value": CauseKind(
+        "a list instead of one value, or the reverse",
+        "the value equals an item of the list",
+        "overlay or correction",
+        "state the type in the prompt",
+    ),
+    "serialised-list": CauseKind(
+        "a list is written as one text",
+        "the parts of the text are the items of the list",
+        "overlay or correction",
+        "state the type in the prompt",
+    ),
+    "other-field": CauseKind(
+        "a value is in another field of its object",
+        "values agree with wrong or missing values of another field of the same objects",
+        "correction",
+        "describe both fields in the prompt",
+    ),
+    "columns-swapped": CauseKind(
+        "the values of two fields are exchanged",
+        "the values of both fields agree with gold of the other field in the same objects",
+        "correction",
+        "describe both fields in the prompt",
+    ),
+    "column-shifted": CauseKind(
+        "the values of a field are those of the next or previous item",
+        "values agree with those of the next or previous item",
+        "correction",
+        "check the input",
+    ),
+    "ids-offset": CauseKind(
+        "numbers differ by a constant",
+        "most wrong numbers differ from gold by the same number",
+        "correction",
+        "state in the prompt where counting starts",
+    ),
+    "truncated": CauseKind(
+        "the last items are missing",
+        "missing items are at the end of lists more often than at random places",
+        "correction",
+        "raise the limit of the answer's length, or split the input",
+    ),
+    "duplicated": CauseKind(
+        "items are repeated",
+        "items without a partner have the content of an item that has one",
+        "correction",
+        "ask for each item once, or remove duplicates",
+    ),
     # Other notations of the same value.
-    "case": _forms("case"),
-    "accents": _forms("accents"),
-    "unicode": _forms("Unicode characters, such as ligatures"),
-    "spaces": _forms("white space"),
-    "punctuation": _forms("punctuation"),
-    "quotes": _forms("quotation marks or apostrophes"),
-    "hyphenation": _forms("hyphens at the ends of lines"),
-    "amount": CauseKind("the same amount in another notation", "add the normaliser, or state the notation"),
-    "number-format": CauseKind("the same number in another notation", "add the normaliser, or state the notation"),
-    "roman-numerals": CauseKind("the same number as a Roman numeral", "add the normaliser, or state the notation"),
-    "units": CauseKind("the same quantity with another unit", "state the unit in the prompt"),
-    "date-format": CauseKind("the same date in another notation", "add the normaliser, or ask for ISO 8601"),
-    "name-order": CauseKind("the words of a name in another order", "add the distance, or state the order"),
+    "case": CauseKind(
+        "the same text with different case",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "accents": CauseKind(
+        "the same text with different accents",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "unicode": CauseKind(
+        "the same text with different Unicode characters, such as ligatures",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "spaces": CauseKind(
+        "the same text with different white space",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "punctuation": CauseKind(
+        "the same text with different punctuation",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "quotes": CauseKind(
+        "the same text with different quotation marks or apostrophes",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "hyphenation": CauseKind(
+        "the same text with different hyphens at the ends of lines",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or ask for the notation of gold",
+    ),
+    "amount": CauseKind(
+        "the same amount in another notation",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or state the notation",
+    ),
+    "number-format": CauseKind(
+        "the same number in another notation",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or state the notation",
+    ),
+    "roman-numerals": CauseKind(
+        "the same number as a Roman numeral",
+        "values are equal after normalisers; those with fewer effects are preferred",
+        "overlay",
+        "add the normaliser, or state the notation",
+    ),
+    "units": CauseKind(
+        "the same quantity with another unit",
+        "a unit beside the number, or a constant factor",
+        "overlay or correction",
+        "state the unit in the prompt",
+    ),
+    "date-format": CauseKind(
+        "the same date in another notation",
+        "both sides are the same day; all values decide whether the day or the month is first",
+        "overlay",
+        "add the normaliser, or ask for ISO 8601",
+    ),
+    "name-order": CauseKind(
+        "the words of a name in another order",
+        "texts are equal if their words are sorted",
+        "overlay",
+        "add the distance, or state the order",
+    ),
     "abbreviation": CauseKind(
-        "initials or an abbreviation of the same text", "map the forms, or ask for the full text"
+        "initials or an abbreviation of the same text",
+        "words are shortened to the same first letters",
+        "overlay",
+        "map the forms, or ask for the full text",
     ),
-    "singular-plural": CauseKind("singular instead of plural, or the reverse", "map the forms, or list the terms"),
-    "absent-value": CauseKind("nothing is written as a value, such as an empty text", "declare the values as absent"),
-    "value-mapping": CauseKind("one value always stands for another", "map the values, or list the allowed ones"),
+    "singular-plural": CauseKind(
+        "singular instead of plural, or the reverse",
+        "words differ in the ending of a plural",
+        "overlay",
+        "map the forms, or list the terms",
+    ),
+    "absent-value": CauseKind(
+        "nothing is written as a value, such as an empty text",
+        "one side has a placeholder, the other side has no value",
+        "overlay",
+        "declare the values as absent",
+    ),
+    "value-mapping": CauseKind(
+        "one value always stands for another",
+        "a predicted value is hardly ever right, and nearly always has the same gold value",
+        "overlay",
+        "map the values, or list the allowed ones",
+    ),
     # Single faults that look alike.
-    "moved-object": CauseKind("an object is in another entry", "check how entries are delimited", systematic=False),
+    "moved-object": CauseKind(
+        "an object is in another entry",
+        "[moved objects](#moved-objects)",
+        "repair",
+        "check how entries are delimited",
+        systematic=False,
+    ),
     "moved-value": CauseKind(
-        "a value is in another entry or field", "check how entries are delimited", systematic=False
+        "a value is in another entry or field",
+        "[moved values](#moved-values)",
+        "repair",
+        "check how entries are delimited",
+        systematic=False,
     ),
-    "renamed-field": CauseKind("a field is under another key", "state the key in the prompt", systematic=False),
-    "split": CauseKind("one item was predicted as several", "define in the prompt what one item is", systematic=False),
+    "renamed-field": CauseKind(
+        "a field is under another key",
+        "faults of the class renamed",
+        "repair",
+        "state the key in the prompt",
+        systematic=False,
+    ),
+    "split": CauseKind(
+        "one item was predicted as several",
+        "[splits](#splits-and-merges)",
+        "repair",
+        "define in the prompt what one item is",
+        systematic=False,
+    ),
     "merged": CauseKind(
-        "several items were predicted as one", "define in the prompt what one item is", systematic=False
+        "several items were predicted as one",
+        "[merges](#splits-and-merges)",
+        "repair",
+        "define in the prompt what one item is",
+        systematic=False,
     ),
-    "near": CauseKind("a text with few wrong characters", "check the OCR, or correct predictions", systematic=False),
-    "part-of": CauseKind("gold contains the prediction, or the reverse", "define the extent", systematic=False),
-    "unrelated": CauseKind("a value without similarity to gold", "check a sample in the source", systematic=False),
-    "no-prediction": CauseKind("a document without a usable prediction", "see the list of failures", systematic=False),
-    "omission": CauseKind("a value or item is missing", "check whether the source contains it", systematic=False),
+    "near": CauseKind(
+        "a text with few wrong characters",
+        "at least 70 % of the characters agree, or lists share items",
+        "repair",
+        "check the OCR, or correct predictions",
+        systematic=False,
+    ),
+    "part-of": CauseKind(
+        "gold contains the prediction, or the reverse",
+        "one side contains the other",
+        "repair",
+        "define the extent",
+        systematic=False,
+    ),
+    "unrelated": CauseKind(
+        "a value without similarity to gold",
+        "no other kind applies",
+        "repair",
+        "check a sample in the source",
+        systematic=False,
+    ),
+    "no-prediction": CauseKind(
+        "a document without a usable prediction",
+        "the prediction failed or is missing",
+        "repair",
+        "see the list of failures",
+        systematic=False,
+    ),
+    "omission": CauseKind(
+        "a value or item is missing",
+        "gold has no partner",
+        "repair",
+        "check whether the source contains it",
+        systematic=False,
+    ),
     "hallucination": CauseKind(
-        "a value or item that gold does not have", "check whether the source contains it", systematic=False
+        "a value or item that gold does not have",
+        "the prediction has no partner",
+        "repair",
+        "check whether the source contains it",
+        systematic=False,
     ),
-    "other": CauseKind("faults of kinds with too few faults", "see the list of faults", systematic=False),
+    "other": CauseKind(
+        "faults of kinds with too few faults",
+        "kinds of fewer than five faults, or in fewer than three documents",
+        "repair",
+        "see the list of faults",
+        systematic=False,
+    ),
 }
 """The kinds of causes, by name."""
 
