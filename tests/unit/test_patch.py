@@ -6,10 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import ABSENT, Comparator, Comparison, DataError
+from arbitre import ABSENT, Comparator, Comparison, DataError, Facts
 from arbitre.cli import app
 from arbitre.comparison import Patch, PatchOperation
 from arbitre.diagnosis import repair
+from arbitre.distances import catalogue
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
@@ -149,6 +150,18 @@ def test_gains_that_take_long_are_computed_only_on_request(monkeypatch):
     monkeypatch.setattr(repair, "MAX_WORK", 7)
     assert all(each.gain > 0.0 for each in comparison.patch())
     assert [each.gain for each in comparison.patch(gains=False)] == [None, None]
+
+
+def test_custom_distances_are_called_again_only_on_request():
+    calls = []
+    own = catalogue.with_distance("own", lambda gold, predicted: calls.append((gold, predicted)) or 0.5, Facts())
+    schema = listed(obj(name=TEXT | {"x-arbitre": {"distance": "own"}}, born=NUMBER))
+    gold, predicted = ([{"name": name * 2, "born": ord(name)} for name in names] for names in ("abcdef", "ghijkl"))
+    comparison = Comparator(schema, distances=own).compare(gold=gold, predicted=predicted)
+    first = len(calls)
+    assert {each.gain for each in comparison.patch()} == {None}
+    assert len(calls) <= 2 * first
+    assert all(each.gain > 0.0 for each in comparison.patch(gains=True))
 
 
 @pytest.mark.parametrize(

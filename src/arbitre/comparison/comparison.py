@@ -319,7 +319,7 @@ class Comparison:
 
         Args:
             gains: Whether to compute the gain of each operation, for which the prediction is compared again for each.
-                By default, gains are computed unless this takes more than about a minute.
+                By default, gains are computed unless this takes more than about a minute or calls a custom distance.
 
         Raises:
             DataError: The comparison was read from JSON.

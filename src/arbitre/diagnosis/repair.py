@@ -475,7 +475,8 @@ def find_patch(plan: Plan, gold: Json, predicted: Json, taxonomy: Taxonomy, *, g
         gold: The gold document; ABSENT if there is none.
         predicted: The prediction; ABSENT if there is none.
         taxonomy: The faults of the prediction, with the links that name them.
-        gains: Whether to compute the gain of each operation; by default, unless this takes more than about a minute.
+        gains: Whether to compute the gain of each operation; by default, unless this takes more than about a minute or
+            calls a custom distance.
     """
     levels, close = taxonomy.levels, plan.close
     tree = NodeTree.of(levels)
@@ -495,7 +496,7 @@ def find_patch(plan: Plan, gold: Json, predicted: Json, taxonomy: Taxonomy, *, g
             break
         whole |= more
     if gains is None:
-        gains = len(patch) * _work(levels) <= MAX_WORK
+        gains = not plan.has_custom_distances and len(patch) * _work(levels) <= MAX_WORK
     return _with_gains(plan, gold, predicted, patch, levels) if gains else patch
 
 
