@@ -161,7 +161,8 @@ def unusual_values(draw, schema):
         names = [*schema["properties"]]
         chosen = [name for name in names if draw(st.integers(0, 3))]
         value = {name: draw(unusual_values(schema["properties"][name])) for name in chosen}
-        return value | ({"stray": draw(SCALARS)} if draw(st.integers(0, 5)) == 0 else {})
+        strays = st.sampled_from([{"stray": 1}, {"flat": "a"}, {"0s": None}, {"meta": 2}, {"meta": {"z": 3}}])
+        return value | (draw(strays) if draw(st.integers(0, 5)) == 0 else {})
     return draw(SCALARS)
 
 

@@ -81,11 +81,20 @@ ALIASED = obj(
             {"pages": [1], "stray": 2},
             [("add", "/action", {"kind": "a"}), ("remove", "/stray")],
         ),
+        (ALIASED, {"action": {"pages": [1]}}, {"meta": {"pages": [2]}}, [("replace", "/meta/pages/0", 1)]),
+        (ALIASED, {"meta": {"z": 1}}, {"meta": {"pages": [2]}}, [("replace", "", {"meta": {"z": 1}})]),
         (ALIASED, {"action": "none"}, {"pages": [1]}, [("add", "/action", "none"), ("remove", "/pages")]),
     ],
 )
 def test_operations_address_the_prediction_as_it_was(schema, gold, predicted, expected):
     assert patch_of(schema, gold, predicted) == (expected, 1.0)
+
+
+def test_an_object_under_an_alias_may_become_empty():
+    field = obj(a=TEXT, b=TEXT) | {"x-arbitre": {"aliases": ["meta/x"]}}
+    operations, quality = patch_of(obj(field=field), {"field": {"b": "t"}}, {"meta": {"x": {"a": "s"}}})
+    assert operations == [("remove", "/meta/x/a"), ("add", "/meta/x/b", "t")]
+    assert quality == 1.0
 
 
 def test_what_is_not_compared_stays_as_predicted():

@@ -11,10 +11,10 @@ removed, and inserted where their order matters, from the end.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def repaired_prediction(node_tree: NodeTree, faults: Iterable[int]) -> Json:
 
     ABSENT, or null if it counts as absent, if nothing is left of it.
     """
-    repair = _Repair(node_tree, frozenset(faults))
+    repair = _Repair.of(node_tree, frozenset(faults))
     return applied(repair.predicted, repair.patch())
 
 
@@ -101,14 +101,17 @@ class _Places:
         return self._found(node, *more)[0]
 
     def _found(self, node: int, *more: int | str) -> tuple[_Tokens, int | None]:
-        """Return the tokens, and for a value under an alias, the number of tokens of the object around both places."""
+        """Return the tokens, and for a field under an alias, the number of tokens of the object around both places."""
         tokens, around = (*self._tokens[node], *more), None
         for start, moves in reversed(self._moves[node]):
             for target, source in reversed(moves):
-                if tokens[start : start + len(target)] == target:
-                    tokens = (*tokens[:start], *source, *tokens[start + len(target) :])
+                if tokens[start:] == target:
                     same = takewhile(lambda pair: pair[0] == pair[1], zip(target, source, strict=False))
                     around = start + len([*same])
+                elif tokens[start : start + len(target)] == target and around is not None:
+                    around += len(source) - len(target)
+                if tokens[start : start + len(target)] == target:
+                    tokens = (*tokens[:start], *source, *tokens[start + len(target) :])
         return tokens, around
 
     def value(self, tokens: _Tokens) -> Json:
@@ -130,12 +133,12 @@ class _Places:
         """
         if self.value(self.below(node)) is not ABSENT:
             return [self._emptied(node)]
-        found = []
+        found: list[_Tokens] = []
         for start, moves in self._moves[node]:
             inside = self._tokens[node][start:]
             fields = [target[len(inside) :] for target, _ in moves if target[: len(inside)] == inside]
             found += [self._emptied(node, *tokens) for tokens in fields]
-        return found
+        return [one for one in found if not any(one != other and one[: len(other)] == other for other in found)]
 
     def _emptied(self, node: int, *more: str) -> _Tokens:
         tokens, around = self._found(node, *more)
@@ -164,9 +167,13 @@ class _Step(NamedTuple):
     operation: PatchOperation
     after: tuple[int, ...]
     """The steps that this one needs, by their numbers."""
+    node: int
+    """The node that is repaired."""
 
 
 _REMOVAL: Final = 1 << 60
+_END_KEY: Final = (2, 0, "")
+"""The token `END` in a sort key."""
 
 
 class _Repair:
@@ -211,8 +218,21 @@ class _Repair:
         self._codes: dict[int, Indices] = {}
         """The codes of the items of lists that are matched as sets."""
 
-    def patch(self) -> Patch:
-        """Return the operations in the order in which they are applied."""
+    @classmethod
+    def of(cls, tree: NodeTree, repaired: frozenset[int], taxonomy: Taxonomy | None = None) -> Self:
+        """Return the repair of some nodes, and of the objects around them if their operations contradict each other.
+
+        Operations do so if an object holds an alias and has to be replaced by gold as well.
+        """
+        while True:
+            repair = cls(tree, repaired, taxonomy)
+            repair._add_steps()
+            around = repair._contradictions()
+            if not around:
+                return repair
+            repaired |= around
+
+    def _add_steps(self) -> None:
         for node in reversed(self._nodes):
             self._one_sided(node)
         done: set[int] = set()
@@ -222,6 +242,23 @@ class _Repair:
                 done.add(node)
         for parent, items in self._last.items():
             self._append(parent, items)
+
+    def _contradictions(self) -> frozenset[int]:
+        """Return the pairs of objects or lists around the steps that write to a place which another step writes."""
+        single = [step for step in self._steps if step.place[-1:] != (_END_KEY,)]
+        written = Counter(step.place for step in single if not step.shifts)
+        removed = {step.place for step in single if step.shifts and step.operation.op == "remove"}
+        found = set()
+        for step in self._steps:
+            above = (step.place[:length] for length in range(len(step.place)))
+            if (not step.shifts and written[step.place] > 1) or any(
+                place in written or place in removed for place in above
+            ):
+                found.add(_container_of(self._tree, _parent(self._tree, step.node), self._repaired))
+        return frozenset(found - {NONE})
+
+    def patch(self) -> Patch:
+        """Return the operations in the order in which they are applied."""
         numbers = sorted(range(len(self._steps)), key=lambda number: self._steps[number][:2])
         written = [number for number in numbers if not self._steps[number].shifts]
         ordered = written + [number for number in reversed(numbers) if self._steps[number].shifts]
@@ -445,11 +482,11 @@ class _Repair:
     ) -> int:
         """Add a step and return its number."""
         place = tuple(
-            (0, token, "") if isinstance(token, int) else (2, 0, "") if token is END else (1, 0, token)
+            (0, token, "") if isinstance(token, int) else _END_KEY if token is END else (1, 0, token)
             for token in tokens
         )
         operation = PatchOperation(op, patch_path(tokens), value, fault=self._fault(node))
-        self._steps.append(_Step(place, rank, shifts, operation, after))
+        self._steps.append(_Step(place, rank, shifts, operation, after, node))
         return len(self._steps) - 1
 
     def _fault(self, node: int) -> str:
@@ -483,7 +520,7 @@ def find_patch(plan: Plan, gold: Json, predicted: Json, taxonomy: Taxonomy, *, g
     faults = frozenset(classify(levels, 1, taxonomy.entries, close).fault.nonzero()[0].tolist())
     whole: frozenset[int] = frozenset()
     while True:
-        patch = _Repair(tree, faults | whole, taxonomy).patch()
+        patch = _Repair.of(tree, faults | whole, taxonomy).patch()
         after = compare_batch(plan, [gold], [patch.apply(predicted)]).levels()
         if _quality(after) >= 1.0 - _TOLERANCE:
             break
@@ -532,17 +569,18 @@ def _containers_of(tree: NodeTree, after: NodeTree, faults: Iterable[int], whole
         node = fault
         while places[node] is None and node != NONE:
             node = _parent(after, node)
-        node = NONE if node == NONE else number.get(places[node], NONE)
-        while node != NONE and (node in whole or not _is_container(tree, node)):
-            node = _parent(tree, node)
-        if node != NONE:
-            found.add(node)
-    return frozenset(found)
+        found.add(NONE if node == NONE else _container_of(tree, number.get(places[node], NONE), whole))
+    return frozenset(found - {NONE})
 
 
-def _is_container(tree: NodeTree, node: int) -> bool:
-    level, at = tree.place(node)
-    return not level.leaf and not level.inner and bool(level.paired[at])
+def _container_of(tree: NodeTree, node: int, without: frozenset[int]) -> int:
+    """Return the nearest pair of objects or lists that a node is or lies in, except some nodes; NONE without one."""
+    while node != NONE:
+        level, at = tree.place(node)
+        if node not in without and not level.leaf and not level.inner and level.paired[at]:
+            break
+        node = int(level.parent[at])
+    return node
 
 
 def _parent(tree: NodeTree, node: int) -> int:
