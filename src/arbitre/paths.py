@@ -82,6 +82,22 @@ def value_at(value: Any, text: str) -> Any:  # noqa: ANN401  (JSON)
     return value
 
 
+def values_at(value: Any, path: Path, at: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  (JSON)
+    """Yield the parts of a JSON value at a wildcard path, with their JSON Pointers, which begin with `at`.
+
+    >>> list(values_at({"people": [{"name": "Ada"}, {}, {"name": "Bo"}]}, ("people", STAR, "name")))
+    [('/people/0/name', 'Ada'), ('/people/2/name', 'Bo')]
+    """
+    if not path:
+        yield at, value
+    elif path[0] is STAR:
+        children = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+        for token, child in children:
+            yield from values_at(child, path[1:], f"{at}/{escape(token)}")
+    elif isinstance(value, dict) and path[0] in value:
+        yield from values_at(value[path[0]], path[1:], f"{at}/{escape(path[0])}")
+
+
 def wildcard(path: Path) -> str:
     """Return the text of a wildcard path; tokens beyond `DEPTH` are folded into `**`."""
     return pointer(path) if len(path) <= DEPTH else pointer(path[:DEPTH]) + "/**"

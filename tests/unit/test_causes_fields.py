@@ -1,4 +1,4 @@
-"""Causes in the fields of objects: values in another field or row, and numbers that differ by a constant."""
+"""Causes in the fields of objects: values in another field, and fields of which the values are exchanged."""
 
 import random
 
@@ -63,9 +63,6 @@ def only(change, **sizes):
     (cause,), f1q = analysed(*corpus(change, **sizes))
     assert (cause.side, cause.change) == ("prediction", None)
     return cause, f1q
-
-
-# Another field.
 
 
 def moved(entries, rng):
@@ -142,104 +139,6 @@ def test_values_that_agree_by_chance_are_not_in_another_field():
     for one in (entry for document in gold for entry in document):
         one["sender"], one["recipient"] = one["sender"][3:], one["recipient"][3:]
     assert not analysed(gold, predicted)[0]
-
-
-# Another row.
-
-
-def values(entries, key):
-    return [one[key] for one in entries]
-
-
-def shifted(key, step):
-    """Each value is that of the entry before (step 1) or after (step -1)."""
-
-    def change(entries, rng):
-        if rng.random() < 0.8:
-            rows = [one["place"] if key == "town" else one for one in entries]
-            old = values(rows, key)
-            for at, row in enumerate(rows):
-                row[key] = old[at - step] if 0 <= at - step < len(old) else None
-
-    return change
-
-
-@pytest.mark.parametrize(("step", "word"), [(1, "previous"), (-1, "next")])
-@pytest.mark.parametrize("key", ["sender", "year", "town", "number"])
-def test_values_of_the_next_or_previous_entry_are_shifted_back(key, step, word):
-    cause, f1q = only(shifted(key, step))
-    path = "/*/place/town" if key == "town" else f"/*/{key}"
-    assert (cause.kind, cause.paths) == ("column-shifted", (path,))
-    assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == f"Check the input of {path}: predictions have the values of the {word} item."
-
-
-def test_values_of_random_entries_are_not_shifted():
-    def change(entries, rng):
-        old = values(entries, "sender")
-        rng.shuffle(old)
-        for one, value in zip(entries, old, strict=True):
-            one["sender"] = value
-
-    assert not analysed(*corpus(change, documents=30))[0]
-
-
-# Numbers.
-
-
-def added(key, offset, share=0.8):
-    def change(entries, rng):
-        for one in entries:
-            if rng.random() < share:
-                one[key] = [value + offset for value in one[key]] if isinstance(one[key], list) else one[key] + offset
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("key", "offset", "words"),
-    [
-        ("year", 1000, "1000 too large"),
-        ("year", -1, "1 too small"),
-        ("number", 1, "1 too large"),
-        ("number", -1, "1 too small"),
-        ("pages", 1, "1 too large"),
-        ("pages", -100, "100 too small"),
-    ],
-)
-def test_numbers_that_differ_by_a_constant_are_corrected(key, offset, words):
-    cause, f1q = only(added(key, offset))
-    path = "/*/pages/*" if key == "pages" else f"/*/{key}"
-    assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", (path,), {"offset": offset})
-    assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == f"State in the prompt where the numbers at {path} start: predictions are {words}."
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda value, rng: value + rng.choice((-2, -1, 1, 2)),
-        lambda _, rng: rng.randrange(1890, 1935),
-        lambda value, rng: {1900: 1901, 1901: 1902}.get(value, rng.randrange(1890, 1935)),
-    ],
-)
-def test_numbers_with_different_errors_have_no_offset(wrong):
-    def change(entries, rng):
-        for one in entries:
-            one["year"] = wrong(one["year"], rng)
-
-    assert not any(cause.kind == "ids-offset" for cause in analysed(*corpus(change, documents=20))[0])
-
-
-def test_two_labels_that_are_confused_have_no_offset():
-    def change(entries, rng):
-        for one in entries:
-            one["year"] = 1 if rng.random() < 0.9 else 0
-
-    gold, predicted = corpus(change)
-    for one in (entry for document in gold for entry in document):
-        one["year"] = 0
-    assert not any(cause.kind == "ids-offset" for cause in analysed(gold, predicted)[0])
 
 
 def test_fields_that_are_missing_can_be_exchanged():

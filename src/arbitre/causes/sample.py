@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 CHANCE_COMPARISONS: Final = 24
 """Number of predictions that are compared with the gold of another document."""
 
+NO_PARTNER: Final = (-1, "")
+"""Document and JSON Pointer of the partner of a value without one."""
+
 BATCH: Final = 32
 """Number of documents compared at once."""
 
@@ -511,6 +514,11 @@ NEAR: Final = 0.8
 """Minimum similarity of two texts that are the same with few wrong characters: 1 - edits / length of the longer one."""
 
 _LEVENSHTEIN: Final = catalogue.build("levenshtein")
+
+
+def single_value(value: Json) -> Json:
+    """Return a single value; ABSENT for null, a list and an object."""
+    return ABSENT if value is None or isinstance(value, (dict, list)) else value
 
 
 def same_value(first: Json, second: Json) -> bool:

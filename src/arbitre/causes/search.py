@@ -11,7 +11,7 @@ import heapq
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from arbitre.causes import absent, fields, items, keys, mappings, moved_items, notations, root, types
+from arbitre.causes import absent, columns, fields, items, keys, mappings, moved_items, notations, root, types
 from arbitre.causes.changes import OverlayChange
 from arbitre.causes.remainder import remaining_causes
 from arbitre.causes.sample import MIN_DOCUMENTS, Sample
@@ -42,7 +42,7 @@ def phases() -> tuple[tuple[Detector, ...], ...]:
     return (
         root.DETECTORS,
         keys.DETECTORS,
-        (*moved_items.DETECTORS, *items.DETECTORS, *types.DETECTORS, *fields.DETECTORS),
+        (*moved_items.DETECTORS, *items.DETECTORS, *types.DETECTORS, *fields.DETECTORS, *columns.DETECTORS),
         (*absent.DETECTORS, *notations.DETECTORS, *mappings.DETECTORS),
     )
 

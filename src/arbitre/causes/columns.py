@@ -1,0 +1,455 @@
+"""Causes in columns, the fields of the items of lists: values of another row, and numbers that differ by a constant."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from arbitre.causes.changes import replacement
+from arbitre.causes.proposal import Proposal
+from arbitre.causes.sample import NO_PARTNER, excess_p, same_value, single_value
+from arbitre.diagnosis.moved_chance import base_chance
+from arbitre.paths import STAR, parse, pointer, value_at, values_at, wildcard
+from arbitre.schema.describe import walk
+from arbitre.values import ABSENT, Kind, canonical, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from arbitre.causes.changes import Places
+    from arbitre.causes.proposal import Detector
+    from arbitre.causes.sample import Sample
+    from arbitre.paths import Path
+    from arbitre.values import Json
+
+MIN_SHIFTED: Final = 0.5
+"""Minimum share of the wrong values of a field in a list that are those of the next or previous item."""
+
+MIN_OFFSET: Final = 0.5
+"""Minimum share of the wrong numbers of a path that differ from gold by the same constant."""
+
+
+# Columns that are shifted by a row.
+
+
+class Column(NamedTuple):
+    """A field of the items of a matched pair of lists.
+
+    Attributes:
+        document: Position of the document in the sample.
+        pointers: JSON Pointers of the lists in gold and in the prediction.
+        gold: Values of the gold items.
+        predicted: Values of the predicted items.
+        partners: Position of the gold item of each predicted item; None without one.
+    """
+
+    document: int
+    pointers: tuple[str, str]
+    gold: Sequence[Json]
+    predicted: Sequence[Json]
+    partners: Sequence[int | None]
+
+    def wrong(self) -> list[int]:
+        """Return the predicted items with a value that their gold items do not have."""
+        return [
+            at
+            for at, (value, partner) in enumerate(zip(self.predicted, self.partners, strict=True))
+            if partner is not None
+            and single_value(value) is not ABSENT
+            and not same_value(value, single_value(self.gold[partner]))
+        ]
+
+    def neighbours(self, at: int, step: int) -> set[int]:
+        """Return the gold items before (step 1) or after (step -1) that of a predicted item, in the order of each side.
+
+        Args:
+            at: Position of the predicted item.
+            step: 1 or -1.
+        """
+        own = self.partners[at]
+        found = {None if own is None else own - step}
+        if 0 <= at - step < len(self.partners):
+            found.add(self.partners[at - step])
+        return {other for other in found if other is not None and 0 <= other < len(self.gold) and other != own}
+
+    def hits(self, step: int) -> list[int]:
+        """Return the predicted items with a wrong value that is the one of the item before or after."""
+        return [
+            at
+            for at in self.wrong()
+            if any(
+                same_value(self.predicted[at], single_value(self.gold[other])) for other in self.neighbours(at, step)
+            )
+        ]
+
+    def expected(self, step: int) -> float:
+        """Return the number of wrong values that would be those of the item before or after if rows were random."""
+        counts = Counter(canonical(value) for value in self.gold if single_value(value) is not ABSENT)
+        others = max(1, len(self.gold) - 1)
+        return sum(
+            min(1.0, len(self.neighbours(at, step)) * max(counts[canonical(value)] / others, base_chance(value)))
+            for at in self.wrong()
+            for value in (self.predicted[at],)
+        )
+
+    def is_shifted(self, step: int) -> bool:
+        """Return whether most of the wrong values are those of the item before or after."""
+        hits = len(self.hits(step))
+        return hits > 0 and hits >= MIN_SHIFTED * len(self.wrong())
+
+    def by_position(self) -> Column:
+        """Return the column with items of equally long lists compared by position, as a shift can change matches."""
+        same = len(self.gold) == len(self.predicted)
+        return self._replace(partners=range(len(self.predicted)) if same else [None] * len(self.predicted))
+
+    def shifted_back(self, step: int) -> list[Json]:
+        """Return the values in their own rows. A value that the shift pushed out of the list is taken from gold."""
+        size = len(self.predicted)
+        outside = [None if partner is None else self.gold[partner] for partner in self.partners]
+        return [self.predicted[at + step] if 0 <= at + step < size else outside[at] for at in range(size)]
+
+
+def _shifted(sample: Sample, path: str, columns: Sequence[Column], tried: int) -> tuple[int, Proposal] | None:
+    """Return the number of values of another row, and the proposal to shift them back; None if there are none."""
+    totals = {step: sum(len(column.hits(step)) for column in columns) for step in (1, -1)}
+    step = max(totals, key=totals.__getitem__)
+    several = ((column, column.by_position()) for column in columns)
+    shifted = [next((one for one in forms if one.is_shifted(step)), None) for forms in several]
+    if not totals[step] or not any(shifted):
+        return None
+    expected = max(sum(column.expected(step) for column in columns), float(totals[-step]))
+    p = min(1.0, 2.0 * tried * excess_p(totals[step], [expected]))
+    return totals[step], _shift(sample, path, step, [column for column in shifted if column is not None], p)
+
+
+def _columns(sample: Sample) -> dict[str, list[Column]]:
+    """Return the columns with faults, by wildcard path."""
+    partners = {gold: predicted for predicted, gold in sample.matched.items()}
+    rows: dict[tuple[int, str], list[int | None]] = {}
+    columns: defaultdict[str, dict[tuple[int, str], Column]] = defaultdict(dict)
+    for path, faults in sample.faults_by_path.items():
+        tokens = parse(path)
+        if STAR not in tokens or tokens[-1] is STAR:
+            continue
+        depth = _depth(tokens)
+        for fault in faults:
+            end = fault.predicted_pointer if fault.gold_pointer is None else fault.gold_pointer
+            owner = fault.document, "/".join((end or "").split("/")[:depth])
+            owner = sample.matched.get(owner, NO_PARTNER) if fault.gold_pointer is None else owner
+            if owner in columns[path] or owner not in partners:
+                continue
+            ends, pair = (owner[1], partners[owner][1]), sample.pairs[owner[0]]
+            lists = value_at(pair.gold, ends[0]), value_at(pair.predicted, ends[1])
+            if all(isinstance(items, list) for items in lists):
+                if owner not in rows:
+                    rows[owner] = _partners(sample, owner[0], ends, len(lists[1]))
+                gold, predicted = ([_value_in(item, tokens[depth:]) for item in items] for items in lists)
+                columns[path][owner] = Column(owner[0], ends, gold, predicted, rows[owner])
+    return {path: list(members.values()) for path, members in columns.items() if members}
+
+
+def _depth(tokens: Path) -> int:
+    """Return the number of tokens up to the last wildcard."""
+    return len(tokens) - tokens[::-1].index(STAR)
+
+
+def _partners(sample: Sample, document: int, lists: tuple[str, str], size: int) -> list[int | None]:
+    """Return the position of the gold item of each item of a predicted list; None without one."""
+    partners: list[int | None] = []
+    for at in range(size):
+        _, found = sample.matched.get((document, f"{lists[1]}/{at}"), NO_PARTNER)
+        above, _, position = found.rpartition("/")
+        partners.append(int(position) if above == lists[0] and position.isdecimal() else None)
+    return partners
+
+
+def _value_in(item: Json, tokens: Path) -> Json:
+    """Return a value in an item of a list; ABSENT if there is none."""
+    for token in tokens:
+        item = item.get(str(token), ABSENT) if isinstance(item, dict) else ABSENT
+    return item
+
+
+def _shift(sample: Sample, path: str, step: int, columns: Sequence[Column], p: float) -> Proposal:
+    """Propose to shift some columns back."""
+    tokens = parse(path)
+    inner = pointer(tokens[_depth(tokens) :])
+    places: Places = defaultdict(dict)
+    numbers: dict[int, None] = {}
+    for column in columns:
+        gold_list, predicted_list = column.pointers
+        for at, (old, new) in enumerate(zip(column.predicted, column.shifted_back(step), strict=True)):
+            place, partner = f"{predicted_list}/{at}{inner}", f"{gold_list}/{column.partners[at]}{inner}"
+            places[column.document][place] = old, new
+            for end, gold in ((partner, True), (place, False)):
+                numbers.update(dict.fromkeys(sample.fault_ends.get((column.document, gold, end), ())))
+    neighbour = "previous" if step == 1 else "next"
+    advice = f"Check the input of {path}: predictions have the values of the {neighbour} item."
+    return Proposal("column-shifted", "prediction", (path,), tuple(numbers), replacement(places), p, advice=advice)
+
+
+# Numbers that differ by a constant.
+
+
+class NumberPair(NamedTuple):
+    """A number, or a text of digits, beside that of gold.
+
+    Attributes:
+        document: Position of the document in the sample.
+        pointers: JSON Pointers in gold and in the prediction.
+        gold: The number in gold.
+        predicted: The predicted number.
+        written: The predicted number as it is in the prediction.
+        listed: Whether they are items of lists of numbers.
+    """
+
+    document: int
+    pointers: tuple[str, str]
+    gold: float
+    predicted: float
+    written: Json
+    listed: bool = False
+
+    @classmethod
+    def of(cls, document: int, pointers: tuple[str, str], gold: Json, predicted: Json) -> NumberPair | None:
+        """Return the pair of two values; None if they are not both numbers or texts of digits."""
+        numbers = _number(gold), _number(predicted)
+        if numbers[0] is None or numbers[1] is None or isinstance(gold, str) != isinstance(predicted, str):
+            return None
+        return cls(document, pointers, numbers[0], numbers[1], predicted)
+
+    @property
+    def difference(self) -> float:
+        """Predicted minus gold, without rounding errors."""
+        difference = self.predicted - self.gold
+        return round(difference, 9) if isinstance(difference, float) else difference
+
+    def less(self, offset: float) -> Json:
+        """Return the prediction from which an offset is subtracted."""
+        if isinstance(self.written, str):
+            return str(self.predicted - offset).zfill(len(self.written))
+        return self.predicted - offset
+
+
+def _number(value: Json) -> float | None:
+    """Return a number of which differences are meaningful; None for other values."""
+    if isinstance(value, str):
+        return int(value) if value.isascii() and value.isdecimal() and len(value) <= MAX_DIGITS else None
+    return value if kind_of(value) is Kind.NUMBER and abs(value) < 10**MAX_DIGITS else None
+
+
+MAX_DIGITS: Final = 12
+"""Maximum number of digits of numbers that have an offset."""
+
+
+class NumberLists(NamedTuple):
+    """A matched pair of lists of numbers.
+
+    Attributes:
+        document: Position of the document in the sample.
+        pointers: JSON Pointers in gold and in the prediction.
+        gold: The numbers in gold.
+        predicted: The predicted numbers.
+    """
+
+    document: int
+    pointers: tuple[str, str]
+    gold: Sequence[float]
+    predicted: Sequence[float]
+
+    def _pair(self, gold: int, predicted: int) -> NumberPair:
+        ends, number = (f"{self.pointers[0]}/{gold}", f"{self.pointers[1]}/{predicted}"), self.predicted[predicted]
+        return NumberPair(self.document, ends, self.gold[gold], number, number, listed=True)
+
+    def ranked(self) -> Iterator[NumberPair]:
+        """Yield the numbers of equally long lists in ascending order."""
+        if len(self.gold) == len(self.predicted):
+            ranks = (sorted(range(len(side)), key=side.__getitem__) for side in (self.gold, self.predicted))
+            yield from (self._pair(*places) for places in zip(*ranks, strict=True))
+
+    def shifted(self, offset: float) -> Iterator[NumberPair]:
+        """Yield the predicted numbers that differ from those of gold by an offset, so that most numbers have a partner.
+
+        Each number can be equal to a number of gold, or differ by the offset. In the order in which the offset is
+        added, the first possible partner is the best.
+        """
+        free: defaultdict[float, list[int]] = defaultdict(list)
+        for at, value in enumerate(self.gold):
+            free[value].append(at)
+        for at in sorted(range(len(self.predicted)), key=self.predicted.__getitem__, reverse=offset < 0):
+            value = self.predicted[at]
+            if partners := free.get(value - offset):
+                yield self._pair(partners.pop(), at)
+            elif partners := free.get(value):
+                partners.pop()
+
+
+def _numbers_at(sample: Sample, path: str) -> tuple[list[NumberPair], list[NumberLists]]:
+    """Return the matched numbers at a path, and the matched lists of numbers that differ."""
+    pairs: list[NumberPair] = []
+    lists: dict[tuple[int, tuple[str, str]], NumberLists] = {}
+    for leaf in sample.leaves.get(path, ()):
+        if leaf.pointer is None or leaf.predicted_pointer is None:
+            continue
+        ends = leaf.pointer, leaf.predicted_pointer
+        if path.endswith("/*"):
+            ends = ends[0].rpartition("/")[0], ends[1].rpartition("/")[0]
+        if path.endswith("/*") or isinstance(leaf.gold, list):
+            if (leaf.document, ends) not in lists:
+                pair = sample.pairs[leaf.document]
+                sides = value_at(pair.gold, ends[0]), value_at(pair.predicted, ends[1])
+                lists[leaf.document, ends] = NumberLists(leaf.document, ends, *sides)
+        elif (found := NumberPair.of(leaf.document, ends, leaf.gold, leaf.predicted)) is not None:
+            pairs.append(found)
+    differ = (one for one in lists.values() if one.gold != one.predicted)
+    return pairs, [one for one in differ if _are_numbers(one.gold) and _are_numbers(one.predicted)]
+
+
+def _are_numbers(values: Json) -> bool:
+    return isinstance(values, list) and all(not isinstance(one, str) and _number(one) is not None for one in values)
+
+
+def _with_offset(sample: Sample, path: str) -> tuple[int, Proposal] | None:
+    """Return how many numbers differ by the same constant, and the proposal to subtract it; None if there are few."""
+    single, lists = _numbers_at(sample, path)
+    offset = _offset([*single, *(pair for one in lists for pair in one.ranked())])
+    if offset is None:
+        return None
+    shifted = [*single, *(pair for one in lists for pair in one.shifted(offset.value))]
+    return offset.number, _subtraction(sample, path, shifted, offset)
+
+
+class Offset(NamedTuple):
+    """A difference between numbers and those of gold.
+
+    Attributes:
+        value: Predicted minus gold.
+        number: Number of pairs with this difference.
+        p: Probability of as many by chance.
+    """
+
+    value: float
+    number: int
+    p: float
+
+
+def _offset(pairs: Sequence[NumberPair]) -> Offset | None:
+    """Return the most frequent difference; None if less than half of the wrong numbers have it."""
+    wrong = [pair for pair in pairs if pair.difference]
+    differences = Counter(pair.difference for pair in wrong)
+    value, count = differences.most_common(1)[0] if differences else (0, 0)
+    if not count or count < MIN_OFFSET * len(wrong):
+        return None
+    return Offset(value, count, min(1.0, len(differences) * _offset_p(wrong, value)))
+
+
+def _offset_p(pairs: Sequence[NumberPair], offset: float) -> float:
+    """Return the probability that as many pairs, and as many values of gold, have this difference by chance."""
+    predicted = Counter(pair.predicted for pair in pairs)
+    chances = {pair.gold: predicted[pair.gold + offset] / len(pairs) for pair in pairs}
+    by_value: defaultdict[float, list[bool]] = defaultdict(list)
+    for pair in pairs:
+        by_value[pair.gold].append(pair.difference == offset)
+    values = sum(2 * sum(same) > len(same) for same in by_value.values())
+    return max(
+        excess_p(sum(pair.difference == offset for pair in pairs), [chances[pair.gold] for pair in pairs]),
+        excess_p(values, list(chances.values())),
+    )
+
+
+def _subtraction(
+    sample: Sample, path: str, pairs: Sequence[NumberPair], offset: Offset, faults: Sequence[int] = ()
+) -> Proposal:
+    """Return the proposal to subtract an offset from the numbers that have it.
+
+    Args:
+        sample: The sample.
+        path: Wildcard path of the numbers.
+        pairs: The numbers, also those without the offset.
+        offset: The offset.
+        faults: Numbers of further faults that the offset explains.
+    """
+    places: Places = defaultdict(dict)
+    numbers: dict[int, None] = {}
+    for pair in pairs:
+        if pair.difference == offset.value:
+            places[pair.document][pair.pointers[1]] = pair.written, pair.less(offset.value)
+            for place, gold in zip(pair.pointers, (True, False), strict=True):
+                whole = place.rpartition("/")[0] if pair.listed else place
+                ends = (sample.fault_ends.get((pair.document, gold, end)) for end in (place, whole))
+                numbers.update(dict.fromkeys(next(filter(None, ends), ())))
+    numbers |= dict.fromkeys(faults)
+    words = f"{abs(offset.value)} too {'large' if offset.value > 0 else 'small'}"
+    advice = f"State in the prompt where the numbers at {path} start: predictions are {words}."
+    change, detail = replacement(places), {"offset": offset.value}
+    return Proposal("ids-offset", "prediction", (path,), tuple(numbers), change, offset.p, advice=advice, detail=detail)
+
+
+def key_offsets(sample: Sample) -> Iterator[Proposal]:
+    """Propose to subtract a constant from the keys by which items are matched. All other fields then seem wrong."""
+    for step in walk(sample.plan.sites):
+        items = (*step.path, STAR)
+        for key in sample.plan.sites[step.site].list.matcher.key:
+            below = wildcard(items)
+            faults = [fault for fault in sample.faults if f"{fault.path}/".startswith(f"{below}/")]
+            documents = sorted({fault.document for fault in faults})
+            pairs = [pair for document in documents for pair in _same_items(sample, document, step.path, key)]
+            if (offset := _offset(pairs)) is not None:
+                touched = {pair.document for pair in pairs if pair.difference == offset.value}
+                explained = [fault.number for fault in faults if fault.document in touched]
+                yield _subtraction(sample, wildcard((*items, *key)), pairs, offset, explained)
+
+
+def _same_items(sample: Sample, document: int, path: Path, key: tuple[str, ...]) -> Iterator[NumberPair]:
+    """Yield the keys of the items in a document of which at least half of the other single values are equal.
+
+    An item that shares as many values with several others is left out.
+    """
+    for at, values in values_at(sample.pairs[document].predicted, path):
+        _, gold = sample.matched.get((document, at), (document, None))
+        if gold is None or not isinstance(values, list):
+            continue
+        known = value_at(sample.pairs[document].gold, gold)
+        places: defaultdict[Hashable, list[int]] = defaultdict(list)
+        for number, item in enumerate(known if isinstance(known, list) else ()):
+            for field_value in _single_values(item, key):
+                places[field_value].append(number)
+        for number, item in enumerate(values):
+            own = _single_values(item, key)
+            shared = Counter(other for field_value in own for other in places.get(field_value, ())).most_common(2)
+            if shared and 2 * shared[0][1] >= len(own) and shared[0][1] > (shared[1][1] if len(shared) > 1 else 0):
+                other, inner = shared[0][0], pointer(key)
+                ends = f"{gold}/{other}{inner}", f"{at}/{number}{inner}"
+                pair = NumberPair.of(document, ends, _value_in(known[other], key), _value_in(item, key))
+                if pair is not None:
+                    yield pair
+
+
+def _single_values(item: Json, key: tuple[str, ...]) -> list[Hashable]:
+    """Return the fields of an object with single values, without the one that is or contains the key."""
+    fields = item.items() if isinstance(item, dict) else ()
+    return [(name, canonical(value)) for name, value in fields if name != key[0] and single_value(value) is not ABSENT]
+
+
+# Shifts and offsets.
+
+
+MAX_P: Final = 0.01
+"""Maximum p-value of a shift or an offset."""
+
+
+def shifts(sample: Sample) -> Iterator[Proposal]:
+    """Propose to shift columns back, or to subtract a constant from numbers, whichever explains more values.
+
+    Consecutive numbers of the next row are also larger by 1.
+    """
+    columns = _columns(sample)
+    for path in sample.faults_by_path:
+        found = [_shifted(sample, path, columns.get(path, ()), len(columns)), _with_offset(sample, path)]
+        likely = [one for one in found if one is not None and one[1].p <= MAX_P]
+        if likely:
+            yield max(likely, key=lambda one: one[0])[1]
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (shifts, key_offsets)
+"""The detectors of this module."""

@@ -1,0 +1,207 @@
+"""Causes in columns: values of another row, and numbers that differ by a constant."""
+
+import random
+
+import pytest
+
+from arbitre import Comparator
+from arbitre.causes.search import find_causes
+from arbitre.inputs.records import Pair
+
+TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
+LETTER = {
+    "type": "object",
+    "properties": {
+        "number": INTEGER,
+        "sender": TEXT,
+        "recipient": TEXT,
+        "summary": TEXT,
+        "note": {"type": ["string", "null"]},
+        "year": INTEGER,
+        "place": {"type": "object", "properties": {"town": TEXT}},
+        "pages": {"type": "array", "items": INTEGER},
+    },
+}
+LETTERS = {"type": "array", "items": LETTER}
+NAMES = ("Barthou", "Briand", "Caillaux", "Herriot", "Poincaré", "Tardieu", "Laval", "Flandin", "Doumergue", "Sarraut")
+TOWNS = ("Pau", "Rouen", "Dijon", "Troyes", "Nîmes", "Évreux", "Orléans", "Besançon")
+
+
+def letter(rng, number):
+    return {
+        "number": number,
+        "sender": f"{rng.choice('ABCDEFGH')}. {rng.choice(NAMES)}",
+        "recipient": f"{rng.choice('ABCDEFGH')}. {rng.choice(NAMES)}",
+        "summary": f"On matter {rng.randrange(10**6)}",
+        "note": None if rng.random() < 0.7 else f"Note {rng.randrange(10**4)}",
+        "year": rng.randrange(1890, 1935),
+        "place": {"town": rng.choice(TOWNS)},
+        "pages": sorted(rng.sample(range(1, 400), rng.randint(1, 3))),
+    }
+
+
+def corpus(change, documents=12, entries=5):
+    """Gold documents, and predictions: `change(entries, rng)` changes copies of the entries of a document."""
+    rng = random.Random(0)  # noqa: S311
+    gold, predicted = [], []
+    for at in range(documents):
+        gold.append([letter(rng, 100 + 40 * at + number) for number in range(entries)])
+        predicted.append([one | {"place": dict(one["place"])} for one in gold[-1]])
+        predicted[-1] = change(predicted[-1], rng) or predicted[-1]
+    return gold, predicted
+
+
+def analysed(gold, predicted, schema=LETTERS):
+    """The causes that one explanation covers, and f1q."""
+    pairs = [Pair(f"d{at:02}", None, *pair) for at, pair in enumerate(zip(gold, predicted, strict=True))]
+    analysis = find_causes(Comparator(schema).plan, pairs)
+    return [cause for cause in analysis.causes if cause.systematic], analysis.f1q
+
+
+def only(change, **sizes):
+    """The only cause of a corpus, and f1q."""
+    (cause,), f1q = analysed(*corpus(change, **sizes))
+    assert (cause.side, cause.change) == ("prediction", None)
+    return cause, f1q
+
+
+# Values of another row.
+
+
+def values(entries, key):
+    return [one[key] for one in entries]
+
+
+def shifted(key, step):
+    """Each value is that of the entry before (step 1) or after (step -1)."""
+
+    def change(entries, rng):
+        if rng.random() < 0.8:
+            rows = [one["place"] if key == "town" else one for one in entries]
+            old = values(rows, key)
+            for at, row in enumerate(rows):
+                row[key] = old[at - step] if 0 <= at - step < len(old) else None
+
+    return change
+
+
+@pytest.mark.parametrize(("step", "word"), [(1, "previous"), (-1, "next")])
+@pytest.mark.parametrize("key", ["sender", "year", "town", "number"])
+def test_values_of_the_next_or_previous_entry_are_shifted_back(key, step, word):
+    cause, f1q = only(shifted(key, step))
+    path = "/*/place/town" if key == "town" else f"/*/{key}"
+    assert (cause.kind, cause.paths) == ("column-shifted", (path,))
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert cause.advice == f"Check the input of {path}: predictions have the values of the {word} item."
+
+
+def test_values_of_random_entries_are_not_shifted():
+    def change(entries, rng):
+        old = values(entries, "sender")
+        rng.shuffle(old)
+        for one, value in zip(entries, old, strict=True):
+            one["sender"] = value
+
+    assert not analysed(*corpus(change, documents=30))[0]
+
+
+# Numbers that differ by a constant.
+
+
+def added(key, offset, share=0.8):
+    def change(entries, rng):
+        for one in entries:
+            if rng.random() < share:
+                one[key] = [value + offset for value in one[key]] if isinstance(one[key], list) else one[key] + offset
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("key", "offset", "words"),
+    [
+        ("year", 1000, "1000 too large"),
+        ("year", -1, "1 too small"),
+        ("number", 1, "1 too large"),
+        ("number", -1, "1 too small"),
+        ("pages", 1, "1 too large"),
+        ("pages", -100, "100 too small"),
+    ],
+)
+def test_numbers_that_differ_by_a_constant_are_corrected(key, offset, words):
+    cause, f1q = only(added(key, offset))
+    path = "/*/pages/*" if key == "pages" else f"/*/{key}"
+    assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", (path,), {"offset": offset})
+    assert cause.gain == pytest.approx(1.0 - f1q)
+    assert cause.advice == f"State in the prompt where the numbers at {path} start: predictions are {words}."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda value, rng: value + rng.choice((-2, -1, 1, 2)),
+        lambda _, rng: rng.randrange(1890, 1935),
+        lambda value, rng: {1900: 1901, 1901: 1902}.get(value, rng.randrange(1890, 1935)),
+    ],
+)
+def test_numbers_with_different_errors_have_no_offset(wrong):
+    def change(entries, rng):
+        for one in entries:
+            one["year"] = wrong(one["year"], rng)
+
+    assert not any(cause.kind == "ids-offset" for cause in analysed(*corpus(change, documents=20))[0])
+
+
+def test_two_labels_that_are_confused_have_no_offset():
+    def change(entries, rng):
+        for one in entries:
+            one["year"] = 1 if rng.random() < 0.9 else 0
+
+    gold, predicted = corpus(change)
+    for one in (entry for document in gold for entry in document):
+        one["year"] = 0
+    assert not any(cause.kind == "ids-offset" for cause in analysed(gold, predicted)[0])
+
+
+def test_an_offset_is_subtracted_in_lists_that_differ_in_length_and_from_texts_of_digits():
+    def change(entries, rng):
+        for one in entries:
+            one["pages"] = [page + 1 for page in one["pages"] if rng.random() < 0.9]
+
+    cause, _ = only(change, documents=30)
+    gold, predicted = corpus(change, documents=30)
+    back = [[one | {"pages": [page - 1 for page in one["pages"]]} for one in entries] for entries in predicted]
+    assert (cause.kind, cause.detail) == ("ids-offset", {"offset": 1})
+    assert cause.gain == pytest.approx(analysed(gold, back)[1] - analysed(gold, predicted)[1])
+    schema = {"type": "array", "items": {"type": "object", "properties": {"shelf": TEXT, "summary": TEXT}}}
+    gold = [
+        [{"shelf": f"{number:04}", "summary": f"{NAMES[number % 10]} {number * 7919}"} for number in range(at, at + 4)]
+        for at in range(8, 500, 40)
+    ]
+    predicted = [[one | {"shelf": f"{int(one['shelf']) - 1:04}"} for one in entries] for entries in gold]
+    (cause,), f1q = analysed(gold, predicted, schema)
+    assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", ("/*/shelf",), {"offset": -1})
+    assert cause.gain == pytest.approx(1.0 - f1q)
+
+
+@pytest.mark.parametrize("offset", [1, -1, 1000])
+def test_an_offset_of_the_keys_by_which_entries_are_matched_is_one_cause(offset):
+    gold, predicted = corpus(added("number", offset, share=1.0))
+    schema = LETTERS | {"x-arbitre": {"match": {"keyed": {"key": "number"}}}}
+    (cause,), f1q = analysed(gold, predicted, schema)
+    assert (cause.kind, cause.paths, cause.detail) == ("ids-offset", ("/*/number",), {"offset": offset})
+    assert cause.gain == pytest.approx(1.0 - f1q)
+
+
+def test_a_shift_that_changes_the_matching_is_corrected_in_lists_of_equal_length():
+    schema = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "year": INTEGER}}}
+
+    def change(entries, rng):
+        shifted("sender", 1)(entries, rng)
+        return [{"name": one["sender"], "year": one["year"]} for one in entries]
+
+    gold, predicted = corpus(change, documents=30)
+    gold = [[{"name": one["sender"], "year": one["year"]} for one in entries] for entries in gold]
+    causes, f1q = analysed(gold, predicted, schema)
+    assert {cause.kind for cause in causes} == {"column-shifted"}
+    assert causes[0].gain > 0.9 * (1.0 - f1q)
