@@ -15,6 +15,8 @@ from tests.bench.cause_corpora import Corpus, makers, predictions, seeded
 
 PLANTERS = value_planters.PLANTERS
 """All planters, by kind."""
+FEWEST = 12
+"""Minimum number of changed places; a corpus with fewer is not used for the kind."""
 
 
 @dataclass
@@ -67,10 +69,12 @@ MIXED = (*value_planters.NOTATIONS, "columns-swapped", "other-field", "column-sh
 
 def planted_once(kind, corpus, documents, taken, seed):
     """Plant one cause in documents, which are changed; None if the corpus has no place for it."""
-    rng = seeded("planter", kind, corpus.name, seed)
+    rng, unchanged = seeded("planter", kind, corpus.name, seed), copy.deepcopy(documents)
     for function in rng.sample(PLANTERS[kind], len(PLANTERS[kind])):
-        if (result := function(rng, corpus, documents, taken)) is not None:
-            return Planting(kind, *result)
+        for variant, paths, count in function(rng, corpus, documents, taken):
+            if count >= FEWEST:
+                return Planting(kind, variant, paths, count)
+            documents[:] = copy.deepcopy(unchanged)
     return None
 
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 from tests.bench.cause_corpora import places, reached, tokens, values_at
-from tests.bench.value_planters import FEWEST, at, chosen, free, planter
+from tests.bench.value_planters import at, chosen, free, planter
 
 # Keys.
 
@@ -69,9 +69,7 @@ def spell_key(rng, corpus, predicted, taken):
         if not free(path, taken) or not options:
             continue
         new = rng.choice(options)
-        if (count := respell(rng, predicted, path, new)) >= FEWEST:
-            return f"{key} as {new}", (path, with_last(path, new)), count
-    return None
+        yield f"{key} as {new}", (path, with_last(path, new)), respell(rng, predicted, path, new)
 
 
 OTHER_NAMES = {
@@ -96,9 +94,8 @@ def rename_key(rng, corpus, predicted, taken):
     paths = [path for path in key_paths(corpus) if free(path, taken) and tokens(path)[-1] in OTHER_NAMES]
     for path in rng.sample(paths, len(paths)):
         key, new = tokens(path)[-1], OTHER_NAMES[tokens(path)[-1]]
-        if new not in names and (count := respell(rng, predicted, path, new)) >= FEWEST:
-            return f"{key} as {new}", (path, with_last(path, new)), count
-    return None
+        if new not in names:
+            yield f"{key} as {new}", (path, with_last(path, new)), respell(rng, predicted, path, new)
 
 
 # Structure around the whole document.
@@ -107,22 +104,22 @@ def rename_key(rng, corpus, predicted, taken):
 @planter("wrapped-root")
 def wrap_root(rng, _, predicted, taken):
     if taken:  # changes every path
-        return None
+        return
     variant, wrap = rng.choice((
         ("data", lambda one: {"data": one}), ("list of one", lambda one: [one]), ("result", lambda one: {"result": one}),
         ("response/data", lambda one: {"response": {"data": one}}),
         ("status and output", lambda one: {"status": "ok", "output": one}),
     ))  # fmt: skip
-    return variant, ("",), each_document(rng, predicted, wrap)
+    yield variant, ("",), each_document(rng, predicted, wrap)
 
 
 @planter("unwrapped-root")
 def unwrap_root(rng, corpus, predicted, taken):
     properties = corpus.schema.get("properties", {})
     if taken or len(properties) != 1:
-        return None
+        return
     key = next(iter(properties))
-    return f"{key} left out", ("",), each_document(rng, predicted, lambda document: document[key])
+    yield f"{key} left out", ("",), each_document(rng, predicted, lambda document: document[key])
 
 
 def each_document(rng, predicted, change):
@@ -138,13 +135,13 @@ def each_document(rng, predicted, change):
 def shift_pages(rng, _, predicted, taken):
     """The predictions of one or two stretches of documents belong to the document before."""
     if taken:
-        return None
+        return
     count = 0
     for first in rng.choice(((0,), (0, 15), (4, 18))):
         last = min(len(predicted), first + rng.randint(9, 14))
         predicted[first:last] = [predicted[last - 1], *predicted[first : last - 1]]
         count += last - first
-    return "one document later", ("",), count
+    yield "one document later", ("",), count
 
 
 # Structure in the document.
@@ -156,7 +153,7 @@ def key_by_id(rng, corpus, predicted, taken):
     ids = [path for path in corpus.of_role("id", "person")
            if corpus.entries and path.rsplit("/", 1)[0] == f"{corpus.entries}/*" and path not in corpus.empty]  # fmt: skip
     if not corpus.entries or not ids or not free(corpus.entries, taken) or corpus.entries.count("*"):
-        return None
+        return
     key = tokens(ids[0])[-1]
 
     def keyed(items):
@@ -167,7 +164,7 @@ def key_by_id(rng, corpus, predicted, taken):
         if rng.random() < share:
             for container, name in places(document, corpus.entries):
                 container[name], count = keyed(container[name]), count + 1
-    return f"{key} as key", (corpus.entries,), count
+    yield f"{key} as key", (corpus.entries,), count
 
 
 def subobjects(corpus):
@@ -199,10 +196,8 @@ def promote_fields(rng, corpus, predicted, taken):
                         one[key], count = inner.pop(key), count + 1
                 if not inner:
                     del one[tokens(above)[-1]]
-        if count >= FEWEST:
-            paths = [f"{above}/{key}" for key in moved] + [f"{outer}/{key}" for key in moved]
-            return "fields, one level out", (*paths, *([above] if len(moved) > 1 else [])), count
-    return None
+        paths = [f"{above}/{key}" for key in moved] + [f"{outer}/{key}" for key in moved]
+        yield "fields, one level out", (*paths, *([above] if len(moved) > 1 else [])), count
 
 
 @planter("demoted")
@@ -221,26 +216,24 @@ def demote_fields(rng, corpus, predicted, taken):
                 inner = one.get(name, {})
                 if isinstance(inner, dict) and key not in inner and one[key] is not None:
                     one[name], count = inner | {key: one.pop(key)}, count + 1
-        if count >= FEWEST:
-            return f"into {name}", (path, f"{above}/{name}/{key}"), count
-    return None
+        yield f"into {name}", (path, f"{above}/{name}/{key}"), count
 
 
 @planter("promoted")
 def promote_items(rng, corpus, predicted, taken):
     """Items of an inner list are items of the outer list."""
-    return levels(rng, corpus, predicted, taken, promoted=True)
+    yield from levels(rng, corpus, predicted, taken, promoted=True)
 
 
 @planter("demoted")
 def demote_items(rng, corpus, predicted, taken):
     """Items of the outer list are items of the inner list of the one before."""
-    return levels(rng, corpus, predicted, taken, promoted=False)
+    yield from levels(rng, corpus, predicted, taken, promoted=False)
 
 
 def levels(rng, corpus, predicted, taken, *, promoted):
     if corpus.name != "contents" or not free(corpus.entries, taken):
-        return None
+        return
     share, count = chosen(rng), 0
     for document in predicted:
         chapters = []
@@ -257,7 +250,7 @@ def levels(rng, corpus, predicted, taken, *, promoted):
             else:
                 chapters.append(chapter)
         document["chapters"] = chapters
-    return "items of the inner list", (corpus.entries, corpus.nested), count
+    yield "items of the inner list", (corpus.entries, corpus.nested), count
 
 
 def lists_of_values(corpus):
@@ -288,9 +281,7 @@ def list_or_value(rng, corpus, predicted, taken):
                     and rng.random() < share
                 ):
                     container[key], count = [value], count + 1
-        if count >= FEWEST:
-            return "value for list of one" if path in lists else "list of one", (path,), count
-    return None
+        yield "value for list of one" if path in lists else "list of one", (path,), count
 
 
 @planter("serialised-list")
@@ -316,9 +307,7 @@ def serialise(rng, corpus, predicted, taken):
                 value = at(container, key)
                 if isinstance(value, list) and len(value) > 1 and rng.random() < share:
                     container[key], count = write(value), count + 1
-        if count >= FEWEST:
-            return variant, (path,), count
-    return None
+        yield variant, (path,), count
 
 
 def pairs_of_fields(corpus, taken, roles):
@@ -357,9 +346,7 @@ def swap_columns(rng, corpus, predicted, taken):
             for row in found if rng.random() < share else ():
                 if other in row and row[one] != row[other]:
                     row[one], row[other], count = row[other], row[one], count + 1
-        if count >= FEWEST:
-            return f"{one} and {other}", (first, second), count
-    return None
+        yield f"{one} and {other}", (first, second), count
 
 
 @planter("other-field")
@@ -376,9 +363,7 @@ def write_into_other_field(rng, corpus, predicted, taken):
             for row in found:
                 if row[one] is not None and row.get(other) is None and rng.random() < share:
                     row[other], row[one], count = row[one], None, count + 1
-        if count >= FEWEST:
-            return f"{one} in {other}", (first, second), count
-    return None
+        yield f"{one} in {other}", (first, second), count
 
 
 def lists_of_entries(predicted, corpus, least):
@@ -394,7 +379,7 @@ def lists_of_entries(predicted, corpus, least):
 def shift_column(rng, corpus, predicted, taken):
     """A field has the value of the row before, or after."""
     if corpus.entries is None:
-        return None
+        return
     top = f"{corpus.entries}/*/"
     paths = [path for path in corpus.roles if path.startswith(top) and "*" not in path[len(top) :] and free(path, taken)
              and path not in corpus.empty and corpus.roles[path] not in {"flag", "label"}]  # fmt: skip
@@ -412,9 +397,7 @@ def shift_column(rng, corpus, predicted, taken):
             for number, (row, name) in enumerate(rows):
                 row[name] = old[number - step] if 0 <= number - step < len(old) else None
                 count += 1
-        if count >= FEWEST:
-            return "row before" if step == 1 else "row after", (path,), count
-    return None
+        yield "row before" if step == 1 else "row after", (path,), count
 
 
 @planter("ids-offset")
@@ -430,16 +413,14 @@ def offset_ids(rng, corpus, predicted, taken):
                 value = at(container, key)
                 if isinstance(value, int) and not isinstance(value, bool) and rng.random() < share:
                     container[key], count = value + offset, count + 1
-        if count >= FEWEST:
-            return f"{offset:+}", (path,), count
-    return None
+        yield f"{offset:+}", (path,), count
 
 
 @planter("duplicated")
 def duplicate(rng, corpus, predicted, taken):
     """Entries are repeated: each after itself, or all of them at the end."""
     if corpus.entries is None or not free(corpus.entries, taken):
-        return None
+        return
     whole, share, count = rng.random() < 0.5, rng.uniform(0.3, 0.6), 0
     for container, key in lists_of_entries(predicted, corpus, 1):
         items, copies = container[key], []
@@ -449,21 +430,21 @@ def duplicate(rng, corpus, predicted, taken):
             for item in items:
                 copies += [item, *([copy.deepcopy(item)] if rng.random() < share else [])]
         container[key], count = copies, count + len(copies) - len(items)
-    return ("the whole list" if whole else "each after itself"), (corpus.entries,), count
+    yield ("the whole list" if whole else "each after itself"), (corpus.entries,), count
 
 
 @planter("truncated")
 def truncate(rng, corpus, predicted, taken):
     """The last entries are missing."""
     if corpus.entries is None or not free(corpus.entries, taken):
-        return None
+        return
     share, count = chosen(rng), 0
     for container, key in lists_of_entries(predicted, corpus, 4):
         if rng.random() < share:
             kept = max(1, int(len(container[key]) * rng.uniform(0.4, 0.75)))
             count += len(container[key]) - kept
             container[key] = container[key][:kept]
-    return ("the last quarter to half", (corpus.entries,), count) if count >= FEWEST else None
+    yield "the last quarter to half", (corpus.entries,), count
 
 
 # Single faults that look alike.
@@ -473,7 +454,7 @@ def truncate(rng, corpus, predicted, taken):
 def move_objects(rng, corpus, predicted, taken):
     """Objects are in the next entry."""
     if corpus.nested is None or not free(corpus.nested, taken):
-        return None
+        return
     inner, count = tokens(corpus.nested)[-1], 0
     for container, key in lists_of_entries(predicted, corpus, 2):
         entries = container[key]
@@ -486,19 +467,19 @@ def move_objects(rng, corpus, predicted, taken):
             ):
                 second[inner].insert(0, first[inner].pop())
                 count += 1
-    return ("to the next entry", (corpus.nested,), count) if count >= FEWEST else None
+    yield "to the next entry", (corpus.nested,), count
 
 
 @planter("moved-value")
 def move_values(rng, corpus, predicted, taken):
     """The values of a field are exchanged between neighbouring entries."""
     if corpus.entries is None:
-        return None
+        return
     top = f"{corpus.entries}/*/"
     paths = [path for path in corpus.of_role("text", "person", "place", "date", "amount")
              if path.startswith(top) and "*" not in path[len(top) :] and free(path, taken) and path not in corpus.empty]  # fmt: skip
     if not paths:
-        return None
+        return
     path, count = rng.choice(paths), 0
     for container, key in lists_of_entries(predicted, corpus, 2):
         rows = [
@@ -507,7 +488,7 @@ def move_values(rng, corpus, predicted, taken):
         for (first, name), (second, _) in list(pairwise(rows))[::2]:
             if first[name] != second[name] and rng.random() < 0.35:
                 first[name], second[name], count = second[name], first[name], count + 1
-    return ("exchanged with the next entry", (path,), count) if count >= FEWEST else None
+    yield "exchanged with the next entry", (path,), count
 
 
 def text_keys(corpus):
@@ -525,7 +506,7 @@ def split(rng, corpus, predicted, taken):
     """Entries are two entries, each with a part of every list; the other values are in both."""
     count = 0
     if corpus.entries is None or not free(corpus.entries, taken):
-        return None
+        return
     for container, name in lists_of_entries(predicted, corpus, 1):
         items = []
         for item in container[name]:
@@ -538,7 +519,7 @@ def split(rng, corpus, predicted, taken):
             else:
                 items.append(item)
         container[name] = items
-    return ("by the lists", (corpus.entries,), count) if count >= FEWEST else None
+    yield "by the lists", (corpus.entries,), count
 
 
 @planter("merged")
@@ -546,7 +527,7 @@ def merge(rng, corpus, predicted, taken):
     """Two entries are one, with the items of both lists and the texts and names of both; other values are lost."""
     count = 0
     if corpus.entries is None or not free(corpus.entries, taken):
-        return None
+        return
     joined = list(text_keys(corpus))
     for container, name in lists_of_entries(predicted, corpus, 2):
         items = []
@@ -561,7 +542,7 @@ def merge(rng, corpus, predicted, taken):
             else:
                 items.append(item)
         container[name] = items
-    return ("with the entry before", (corpus.entries,), count) if count >= FEWEST else None
+    yield "with the entry before", (corpus.entries,), count
 
 
 @planter("unrelated")
@@ -576,7 +557,7 @@ def replace(rng, corpus, predicted, taken):
         for container, key in places(document, path):
             if at(container, key) is not None and rng.random() < 0.3:
                 container[key], count = rng.choice(known), count + 1
-    return "value of another entry", (path,), count
+    yield "value of another entry", (path,), count
 
 
 @planter("omission")
@@ -589,7 +570,7 @@ def omit(rng, corpus, predicted, taken):
             if rng.random() < 0.3:
                 del one[tokens(path)[-1]]
                 count += 1
-    return "field left out", (path,), count
+    yield "field left out", (path,), count
 
 
 @planter("hallucination")
@@ -597,11 +578,11 @@ def hallucinate(rng, corpus, predicted, taken):
     """Values stand where gold has none."""
     paths = [path for path in corpus.empty if free(path, taken) and corpus.roles.get(path) in {"text", "person"}]
     if not paths:
-        return None
+        return
     path, count = rng.choice(paths), 0
     known = [value for document in corpus.gold for value in values_at(document, path) if value]
     for document in predicted:
         for container, key in places(document, path):
             if at(container, key) is None and rng.random() < 0.4:
                 container[key], count = rng.choice(known), count + 1
-    return ("value of another entry", (path,), count) if count >= FEWEST else None
+    yield "value of another entry", (path,), count

@@ -54,6 +54,19 @@ def test_a_planter_changes_only_the_paths_that_it_names(kind):
         assert planting.count >= 1
 
 
+def test_an_attempt_that_changes_too_little_is_undone(monkeypatch):
+    def attempts(_rng, _corpus, predicted, _taken):
+        for key, count in (("kind", 3), ("place", 20)):
+            predicted[0]["letters"][0][key] = "changed"
+            yield key, (f"/letters/*/{key}",), count
+
+    monkeypatch.setitem(PLANTERS, "case", [attempts])
+    planted = plant("case", CORPORA[1], 1)
+    assert [planting.variant for planting in planted.plantings] == ["place"]
+    ((_, without),) = planted.without
+    assert differing(without[0], planted.predicted[0]) == {"/letters/*/place"}
+
+
 @pytest.mark.parametrize("kind", ["case", "column-shifted", "renamed-key", "duplicated"])
 def test_the_same_seed_gives_the_same_corpus(kind):
     make = WRITTEN[1]

@@ -14,12 +14,10 @@ from collections import Counter, defaultdict
 
 from tests.bench.cause_corpora import STARTS, SUBJECTS, misread, places, values_at, words
 
-FEWEST = 12
-"""Minimum number of changed places; a corpus with fewer is not used for the kind."""
-
 PLANTERS = defaultdict(list)
-"""The planters by kind. A planter takes a random generator, a corpus, predictions that it may change, and the paths that
-are taken; it returns the variant, the paths and the number of changes, or None if the corpus has no place for it."""
+"""The planters by kind. A planter takes a random generator, a corpus, predictions that it changes, and the paths that are
+taken. It yields one attempt after another: the variant, the paths and the number of changes. Before the next attempt, the
+predictions are restored. It yields nothing if the corpus has no place for the cause."""
 
 
 def planter(kind):
@@ -72,14 +70,13 @@ def values(kind, roles, variants, least=0.25):
                 if (old := at(container, key)) is not None and (new := change(rng, old)) is not None and new != old
             ]
             present = sum(value is not None for document in predicted for value in values_at(document, path))
-            if len(changeable) < max(FEWEST, least * present):
+            if len(changeable) < least * present:
                 continue
             share, count = chosen(rng), 0
             for container, key, new in changeable:
                 if rng.random() < share:
                     container[key], count = new, count + 1
-            return name, (path,), count
-        return None
+            yield name, (path,), count
 
 
 def at(container, key):
@@ -318,9 +315,7 @@ def map_values(rng, corpus, predicted, taken):
             for container, key in places(document, path):
                 if at(container, key) in mapped and rng.random() < share:
                     container[key], count = mapped[at(container, key)], count + 1
-        if count >= FEWEST:
-            return variant, (path,), count
-    return None
+        yield variant, (path,), count
 
 
 @planter("absent-value")
@@ -335,9 +330,7 @@ def write_absent(rng, corpus, predicted, taken):
             for container, key in places(document, path):
                 if at(container, key) is None and rng.random() < share:
                     container[key], count = copy.copy(written), count + 1
-        if count >= FEWEST:
-            return json.dumps(written), (path,), count
-    return None
+        yield json.dumps(written), (path,), count
 
 
 NOTATIONS = tuple(PLANTERS)
