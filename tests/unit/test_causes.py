@@ -7,13 +7,14 @@ import pytest
 import arbitre
 from arbitre import Comparator
 from arbitre.causes import search
-from arbitre.causes.changes import Correction, OverlayChange, merged, with_absent, with_normalizers
+from arbitre.causes.changes import Correction, OverlayChange, with_absent, with_normalizers
 from arbitre.causes.fixes import find_fixes
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import Sample
 from arbitre.causes.search import find_causes
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
 from arbitre.inputs.records import Pair
+from arbitre.schema.loading.annotations import merged_overlay
 
 LETTER = {
     "type": "object",
@@ -210,7 +211,7 @@ def test_settings_are_added_to_those_of_the_schema():
     ).plan
     assert with_normalizers(plan, "/*/name", ["casefold"]) == {"normalize": [{"number": {"decimal": ","}}, "casefold"]}
     assert with_absent(plan, "/*/name", [""]) == {"absent": [None, "?", ""]}
-    assert merged([{"/a": {"weight": 2}}, {"/a": {"floor": 0.5}, "/b": {"weight": 1}}]) == {
+    assert merged_overlay({"/a": {"weight": 2}}, {"/a": {"floor": 0.5}, "/b": {"weight": 1}}) == {
         "/a": {"weight": 2, "floor": 0.5},
         "/b": {"weight": 1},
     }

@@ -8,7 +8,7 @@ from collections import defaultdict
 from copy import copy
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from arbitre.normalizers import catalogue
 from arbitre.paths import STAR, parse, wildcard
@@ -134,15 +134,6 @@ def with_absent(plan: Plan, path: str, added: Sequence[Json]) -> dict[str, Json]
     site = site_at(plan, path)
     present = [None] if site is None else list(site.absent.values)
     return {"absent": [*present, *(one for one in added if one not in present)]}
-
-
-def merged(overlays: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """Return one overlay with the settings of several; later settings of a path replace earlier ones."""
-    whole: dict[str, Any] = {}
-    for overlay in overlays:
-        for path, settings in overlay.items():
-            whole[path] = {**whole.get(path, {}), **settings}
-    return whole
 
 
 def _spec(normalizer: Normalizer) -> Json:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.causes.changes import OverlayChange, merged
+from arbitre.causes.changes import OverlayChange
 from arbitre.causes.sample import Sample
 from arbitre.causes.search import Search, cause_of
 from arbitre.comparison.cause import KINDS
@@ -14,6 +14,7 @@ from arbitre.corpus.tables import entry_note, some_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.gold.suggested_gate import suggest_gate
 from arbitre.paths import wildcard
+from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.storage.columns import encoded
 from arbitre.tables.table import SIGNED, Table, TableColumn, columns, count
 
@@ -158,7 +159,7 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
     overlays = [fix.cause.change for fix in fixes if fix.accepted and fix.cause.change is not None]
     if gate is not None and GATE in accept:
         overlays.append(gate.overlay)
-    overlay = merged(overlays)
+    overlay = merged_overlay(*overlays)
     after = search.start.trial(OverlayChange(overlay)) if overlay else None
     f1q_after = search.start.f1q if after is None else after.f1q
     return Fixes(

@@ -10,7 +10,7 @@ from arbitre.comparator.comparator import Comparator, ComparatorKeywords, take_c
 from arbitre.errors import DataError, OptionError, Problem, SchemaError
 from arbitre.gold.census import Census
 from arbitre.gold.checks import check_gold_records
-from arbitre.gold.schema_advice import find_schema_advice, merged_overlay
+from arbitre.gold.schema_advice import find_schema_advice
 from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
 from arbitre.inputs.options import column_types, gold_records, source_records
 from arbitre.inputs.reader import DOCUMENT
@@ -18,6 +18,7 @@ from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.fast_json import json_text
 from arbitre.schema import compile_plan, load
+from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.schema.loading.infer import annotate, infer
 from arbitre.schema.loading.load_schema import is_schema_like
 from arbitre.schema.loading.schema_store import read_file

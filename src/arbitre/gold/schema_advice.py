@@ -95,14 +95,6 @@ class _Evidence:
         return self.declared.get(wildcard(path)) or Declaration()
 
 
-def merged_overlay(*overlays: Mapping[str, Json]) -> dict[str, Json]:
-    """Return one overlay with the settings of several; later settings replace earlier ones."""
-    whole: dict[str, dict[str, Json]] = {}
-    for path, settings in (item for overlay in overlays for item in overlay.items()):
-        whole[path] = whole.get(path, {}) | settings
-    return dict(sorted(whole.items(), key=lambda item: order(item[0])))
-
-
 # Which list holds the entries.
 
 

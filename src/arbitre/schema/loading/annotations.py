@@ -14,7 +14,7 @@ from jsonschema.exceptions import best_match
 
 from arbitre import bundled
 from arbitre.errors import DataError, Problem, SchemaError, did_you_mean, shown
-from arbitre.paths import Token, escape, parse, pointer
+from arbitre.paths import Token, escape, order, parse, pointer
 from arbitre.schema.loading.load_schema import KEYWORD
 from arbitre.schema.loading.schema_store import read_file
 from arbitre.values import Json, canonical
@@ -114,6 +114,14 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
 
 
 # Overlays: annotations by wildcard path, for schemas that you cannot edit.
+
+
+def merged_overlay(*overlays: Mapping[str, Json]) -> dict[str, Json]:
+    """Return one overlay with the settings of several; later settings replace earlier ones."""
+    whole: dict[str, dict[str, Json]] = {}
+    for path, settings in (item for overlay in overlays for item in overlay.items()):
+        whole[path] = whole.get(path, {}) | settings
+    return dict(sorted(whole.items(), key=lambda item: order(item[0])))
 
 
 @dataclass(eq=False, slots=True)
