@@ -22,6 +22,7 @@ from arbitre.gold.census import Census, Declaration, PathCounts, declarations, f
 from arbitre.parsing.dates import find_date_notation
 from arbitre.parsing.numerals import find_number_notation
 from arbitre.paths import STAR, escape, order, wildcard
+from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.values import Kind, canonical, is_placeholder
 
 if TYPE_CHECKING:
