@@ -157,7 +157,7 @@ def test_one_value_that_stands_for_another_is_a_mapping():
     def spoil(work, rng):
         work["type"] = {"journal-article": "article-journal"}.get(work["type"], work["type"])
 
-    (cause,) = systematic(corpus(spoil, documents=20))
+    (cause,) = systematic(corpus(spoil, documents=4, works=12))
     assert (cause.kind, cause.side, cause.paths) == ("value-mapping", "prediction", ("/works/*/type",))
     assert cause.change == {
         "/works/*/type": {"normalize": [{"authority": {"names": {"journal-article": ["article-journal"]}}}]}

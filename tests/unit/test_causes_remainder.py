@@ -75,6 +75,7 @@ def test_characters_are_confused_after_the_normalisers():
         (["a", "b"], ["b", "c", "a"], "part-of"),
         (["a", "b"], ["b", "c"], "near"),
         (["a"], ["b"], "unrelated"),
+        ([], ["b"], "unrelated"),
         (["a", "b"], "b", "part-of"),
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, "near"),
     ],

@@ -42,7 +42,7 @@ def related(gold: Json, predicted: Json) -> bool:
     (True, True, True, False)
     """
     left, right = folded(gold), folded(predicted)
-    if not any(map(str.isalpha, left + right)):
+    if not any(map(str.isalpha, left + right)) or left.startswith(right):
         return True
     if min(len(left), len(right)) >= MIN_PART and (right in left or (left in right and 2 * len(left) >= len(right))):
         return True

@@ -21,7 +21,7 @@ from arbitre.paths import parse
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from arbitre.causes.changes import Change
     from arbitre.causes.proposal import Detector
@@ -93,33 +93,34 @@ class _Wrong(NamedTuple):
         fault: The fault.
         gold: Canonical value in gold.
         predicted: Canonical predicted value.
-        unit: Id of the document; see `_Labels`.
+        unit: Id of the document and JSON Pointer of the gold value; see `_Labels`.
     """
 
     fault: SampleFault
     gold: Hashable
     predicted: Hashable
-    unit: Hashable
+    unit: tuple[str, str | None]
 
 
 @dataclass(slots=True)
 class _Labels:
     """The single values of some paths that gold and predictions both have.
 
-    The values of one document, in all its runs, are not independent: in tests against chance, they count once. In a
-    sample of few documents, each value counts.
+    The predictions of one gold value in several runs are not independent: in tests against chance, they count once.
 
     Attributes:
         gold: Number of times that gold has each value, by path.
         right: Number of times that each predicted value is correct.
         wrong: The wrong ones.
-        units: Ids of the documents whose gold has each value.
+        units: The places in gold that have each value.
+        documents: Number of gold documents of the sample.
     """
 
     gold: dict[str, Counter[Hashable]] = field(default_factory=dict)
     right: Counter[Hashable] = field(default_factory=Counter)
     wrong: list[_Wrong] = field(default_factory=list)
     units: defaultdict[Hashable, set[Hashable]] = field(default_factory=lambda: defaultdict(set))
+    documents: int = 0
 
     @classmethod
     def at(cls, sample: Sample, path: str) -> _Labels:
@@ -128,12 +129,12 @@ class _Labels:
             (fault.document, fault.gold_pointer, fault.predicted_pointer): fault
             for fault in sample.faults_by_path[path]
         }
-        labels = cls({path: Counter()})
-        for number, leaf in enumerate(sample.leaves.get(path, ())):
+        labels = cls({path: Counter()}, documents=sample.size)
+        for leaf in sample.leaves.get(path, ()):
             gold, predicted = _key(leaf.gold), _key(leaf.predicted)
             if gold is None or predicted is None:
                 continue
-            unit = _unit(sample, leaf.document, number)
+            unit = _unit(sample, leaf.document, leaf.pointer)
             labels.gold[path][gold] += 1
             labels.units[gold].add(unit)
             wrong = faults.get((leaf.document, leaf.pointer, leaf.predicted_pointer))
@@ -161,13 +162,19 @@ class _Labels:
         return with_odds(self.gold[path][value] / max(1, self.gold[path].total()))
 
     def in_units(self, gold: Hashable, hits: int) -> tuple[int, int]:
-        """Return so many of all occurrences of a gold value as a number of documents, and all its documents."""
+        """Return so many of all occurrences of a gold value as a number of its places, and all its places."""
         size = len(self.units[gold])
         return hits * size // max(1, self.total[gold]), size
 
 
-def _unit(sample: Sample, document: int, number: int) -> Hashable:
-    return sample.pairs[document].id if sample.size >= MIN_DOCUMENTS else number
+def _unit(sample: Sample, document: int, pointer: str | None) -> tuple[str, str | None]:
+    return sample.pairs[document].id, pointer
+
+
+def _recurs(sample_units: Collection[tuple[str, str | None]], documents: int) -> bool:
+    """Return whether values occur in several documents, or several times if there are few."""
+    units = {identity for identity, _ in sample_units} if documents >= MIN_DOCUMENTS else sample_units
+    return len(units) >= RECURS
 
 
 def _key(value: Json) -> Hashable:
@@ -234,7 +241,7 @@ class _Recurring:
         pairs: Gold value by predicted value.
         hits: Number of times that each predicted value stands for it.
         wrong: Number of times that each gold value is wrong.
-        units: Ids of the documents where it is wrong.
+        units: The places in gold where it is wrong.
     """
 
     pairs: Pairs = field(default_factory=dict)
@@ -247,7 +254,7 @@ class _Recurring:
         """Return the pairs that recur in several documents."""
         found = cls()
         by_value: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-        units: defaultdict[tuple[Hashable, Hashable], set[Hashable]] = defaultdict(set)
+        units: defaultdict[tuple[Hashable, Hashable], set[tuple[str, str | None]]] = defaultdict(set)
         for one in labels.wrong:
             by_value[one.predicted][one.gold] += 1
             found.wrong[one.gold] += 1
@@ -257,7 +264,7 @@ class _Recurring:
         for value, golds in by_value.items():
             gold, number = golds.most_common(1)[0]
             pure = number >= PURITY * (golds.total() + labels.right[value])
-            recurs = len(units[value, gold]) >= RECURS and number >= SHARE * found.wrong[gold]
+            recurs = _recurs(units[value, gold], labels.documents) and number >= SHARE * found.wrong[gold]
             if pure and recurs and _is_mapping(raw[value, gold]):
                 found.pairs[value] = gold
                 found.hits[value] = number
@@ -489,7 +496,7 @@ def related_forms(sample: Sample) -> Iterator[Proposal]:
         for path in filter(forms.get, forms):
             gold = Counter(leaf.gold for leaf in sample.leaves.get(path, ()) if isinstance(leaf.gold, str))
             for pair, chance in chance_of(gold, list(texts[path])).items():
-                units = {_unit(sample, one.document, one.number) for one in texts[path][pair]}
+                units = {_unit(sample, one.document, one.gold_pointer) for one in texts[path][pair]}
                 observed += len(units) * (pair in forms[path])
                 chances += [chance] * len(units)
         yield from _form_proposal(sample, kind, found, at_least(observed, chances))

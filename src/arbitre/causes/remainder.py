@@ -137,7 +137,7 @@ def resemblance(gold: Json, predicted: Json) -> str:
     """
     if not (kind_of(gold).scalar and kind_of(predicted).scalar):
         sets = _members(gold), _members(predicted)
-        if sets[0] <= sets[1] or sets[0] >= sets[1]:
+        if all(sets) and (sets[0] <= sets[1] or sets[0] >= sets[1]):
             return "part-of"
         return "near" if sets[0] & sets[1] else "unrelated"
     if all(isinstance(value, (str, int, float)) and not isinstance(value, bool) for value in (gold, predicted)):
