@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -264,28 +264,17 @@ class _Repeats:
     """Finds the items of a list that repeat another one.
 
     Attributes:
-        items: How often gold has each item of the path, by document.
-        values: How often gold has each value at each path of the items.
+        sides: The items of gold, and those of the predictions.
     """
 
-    items: Mapping[int, Counter[Hashable]]
-    values: Mapping[str, Counter[Hashable]]
-    total: Counter[Hashable] = field(default_factory=Counter)
+    sides: Sequence[_Items]
 
     @classmethod
     def of(cls, sample: Sample, path: str) -> _Repeats:
-        """Count the gold items of a path."""
-        items: dict[int, Counter[Hashable]] = {}
-        values: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
-        total: Counter[Hashable] = Counter()
-        for document, pair in enumerate(sample.pairs):
-            own = [leaves_of(item) for item in _at(pair.gold, parse(path))]
-            items[document] = Counter(_whole(leaves) for leaves in own)
-            total += items[document]
-            for leaves in own:
-                for (place, form), number in leaves.items():
-                    values[place][form] += number
-        return cls(items, values, total)
+        """Count the items of a path."""
+        tokens = parse(path)
+        gold = _Items.of(_at(pair.gold, tokens) for pair in sample.pairs)
+        return cls((gold, _Items.of(_at(pair.predicted, tokens) for pair in sample.pairs)))
 
     def among(self, items: Sequence[Json], positions: Sequence[int], document: int) -> tuple[list[int], float]:
         """Return which of some items repeat another one of the list, and the probability of one by chance."""
@@ -304,16 +293,60 @@ class _Repeats:
         return found, min(1.0, chance)
 
     def _chance(self, whole: Hashable, leaves: Leaves, document: int) -> float:
-        """Return the probability that an unrelated item equals an item: from other documents, and from its values."""
-        own = self.items[document]
+        """Return the probability that an unrelated item nearly equals an item: from other documents, and its values."""
+        share = max(side.share(whole, document) for side in self.sides)
+        if len(leaves) == 1:
+            ((_, form),) = leaves
+            return max(share, base_chance(str(form)))
+        chances = sorted((self._value_chance(*value), _information(str(value[1]))) for value in leaves)
+        spare, product = (1.0 - SAME_SHARE) * sum(weight for _, weight in chances), 1.0
+        for chance, weight in chances:  # some values may differ: of these, the most improbable ones
+            if weight <= spare:
+                spare -= weight
+            else:
+                product *= chance
+        return max(share, product)
+
+    def _value_chance(self, place: str, form: Hashable) -> float:
+        """Return the probability of a value at a path of the items."""
+        known = [side.values[place] for side in self.sides if place in side.values]
+        return max(base_chance(str(form)), *(counts[form] / counts.total() for counts in known))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Items:
+    """The items of a path on one side.
+
+    Attributes:
+        documents: How often each item occurs, by document.
+        total: How often it occurs in all documents.
+        values: How often each value occurs at each path of the items.
+    """
+
+    documents: Sequence[Counter[Hashable]]
+    total: Counter[Hashable]
+    values: Mapping[str, Counter[Hashable]]
+
+    @classmethod
+    def of(cls, items: Iterable[Iterable[Json]]) -> _Items:
+        """Count the items of each document."""
+        documents: list[Counter[Hashable]] = []
+        total: Counter[Hashable] = Counter()
+        values: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
+        for several in items:
+            own = [leaves_of(item) for item in several]
+            documents.append(Counter(map(_whole, own)))
+            total += documents[-1]
+            for leaves in own:
+                for (place, form), number in leaves.items():
+                    values[place][form] += number
+        return cls(documents, total, values)
+
+    def share(self, whole: Hashable, document: int) -> float:
+        """Return the share of an item in the other documents."""
+        own = self.documents[document]
         rest = self.total.total() - own.total()
-        share = (self.total[whole] - own[whole]) / rest if rest else 0.0
-        product = math.prod(
-            max(self.values[place][form] / max(1, self.values[place].total()), 1e-6) if len(leaves) > 1 else 0.0
-            for place, form in leaves
-        )
-        base = math.prod(base_chance(form if isinstance(form, str) else None) for _, form in leaves)
-        return max(share, product, base)
+        return (self.total[whole] - own[whole]) / rest if rest else 0.0
 
 
 def _at(value: Json, path: Sequence[Any]) -> Iterator[Json]:
