@@ -16,6 +16,42 @@ from arbitre.inputs.records import Pair
 several = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 
 
+def renamed(value, rename):
+    """A document in which all keys have other names."""
+    if isinstance(value, dict):
+        return {rename(key): renamed(inner, rename) for key, inner in value.items()}
+    return [renamed(inner, rename) for inner in value] if isinstance(value, list) else value
+
+
+def keyed(value):
+    """A document whose list has keys, or whose keys are in a list."""
+    if isinstance(value, list):
+        return {str(at): item for at, item in enumerate(value)}
+    return [{"key": key, "value": inner} for key, inner in value.items()] if isinstance(value, dict) else value
+
+
+SHAPES = {
+    "wrapped": lambda value: {"data": value},
+    "in a list": lambda value: [value],
+    "unwrapped": lambda value: next(iter(value.values()), value) if isinstance(value, dict) else value,
+    "keyed": keyed,
+    "spelt": lambda value: renamed(value, str.upper),
+    "renamed": lambda value: renamed(value, lambda key: f"x{key}"),
+    "nothing": lambda _: None,
+}
+
+
+@pytest.mark.slow
+@several
+@given(cases(), st.lists(st.sampled_from(sorted(SHAPES)), min_size=1, max_size=3))
+def test_the_costs_of_causes_add_up_in_documents_of_another_shape(case, shapes):
+    schema, gold, predicted = case
+    sides = [(gold, SHAPES[shape](one)) for shape in shapes for one in (gold, predicted)]
+    analysis = find_causes(Comparator(schema).plan, [Pair(str(at), None, *side) for at, side in enumerate(sides)])
+    if analysis.f1q is not None:
+        assert math.fsum(cause.cost for cause in analysis.causes) == pytest.approx(1.0 - analysis.f1q, abs=1e-9)
+
+
 @pytest.mark.slow
 @several
 @given(cases(), st.integers(1, 4))

@@ -101,9 +101,11 @@ def test_values_under_another_name_are_one_cause_with_an_alias(names, change):
 
 def test_a_field_with_one_value_is_renamed_if_it_is_missing_just_where_the_other_key_is_present():
     gold = [[{**item, "pages": "State of New York"} for item in document] for document in works(12)]
-    predicted = [*gold[:6], *renamed(gold[6:], pages="jurisdiction")]
-    (cause,) = analysed(gold, predicted)
-    assert (cause.kind, cause.change) == ("renamed-key", {"/*/pages": {"aliases": ["jurisdiction"]}})
+    for predicted in ([*gold[:6], *renamed(gold[6:], pages="jurisdiction")], renamed(gold, pages="jurisdiction")):
+        (cause,) = analysed(gold, predicted)
+        assert (cause.kind, cause.change) == ("renamed-key", {"/*/pages": {"aliases": ["jurisdiction"]}})
+    short = [[{**item, "pages": "a"} for item in document] for document in gold]
+    assert analysed(short, renamed(short, pages="note")) == []
 
 
 def test_another_key_with_its_own_values_is_no_alias():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import Correction, OverlayChange
@@ -235,7 +236,7 @@ def _exclusive(
     """Yield proposals for fields with few different values that are missing just where an unknown key is present.
 
     Their values may agree by chance. Fisher's exact test decides whether the absence of the field and the presence of
-    the key are independent.
+    the key are independent. If all objects have the key and none the field, the length of the values decides.
 
     Args:
         sample: The documents.
@@ -251,15 +252,18 @@ def _exclusive(
         equal = sum(same_value(*both) and not isinstance(both[0], (list, dict)) for both in values)
         if equal < max(MIN_VALUES, MIN_EQUAL * len(objects)):
             continue
-        numbers = {number for difference in objects for number in difference.predicted[one.predicted]}
+        there = {number for difference in objects for number in difference.predicted[one.predicted]}
         missing = sum(_lacks(fault) for fault in sample.faults_by_path.get(one.field, ()))
         others = sample.faults_by_path.get(f"{one.path}/{escape(one.predicted)}", ())
-        unknown = len(objects) + sum(fault.number not in numbers for fault in others)
+        unknown = len(objects) + sum(fault.number not in there for fault in others)
         total = max(numbers_in_gold(sample, one)[0], missing, unknown)
         from scipy.stats import hypergeom  # noqa: PLC0415  (loads slowly)
 
-        p = len(together) * float(hypergeom.sf(len(objects) - 1, total, missing, unknown))
-        yield _of_names(sample, one.field, [relative_pointer(one.predicted)], fault_numbers({one: objects}), p)
+        p = float(hypergeom.sf(len(objects) - 1, total, missing, unknown))
+        if missing == unknown == total:
+            p = prod({canonical(gold): value_chance(Counter(), None, gold) for gold, _ in values}.values())
+        numbers = fault_numbers({one: objects})
+        yield _of_names(sample, one.field, [relative_pointer(one.predicted)], numbers, len(together) * p)
 
 
 def _grouped(suggestions: Sequence[AliasSuggestion]) -> list[Renaming]:
