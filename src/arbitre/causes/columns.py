@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import replacement
@@ -14,7 +16,7 @@ from arbitre.schema.describe import walk
 from arbitre.values import ABSENT, Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from arbitre.causes.changes import Places
     from arbitre.causes.proposal import Detector
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 MIN_SHIFTED: Final = 0.5
 """Minimum share of the wrong values of a field in a list that are those of the next or previous item."""
 
+MIN_SHARE: Final = 0.1
+"""Minimum share of the wrong values of a field that are those of the next or previous item."""
+
 MIN_OFFSET: Final = 0.5
 """Minimum share of the wrong numbers of a path that differ from gold by the same constant."""
 
@@ -32,7 +37,8 @@ MIN_OFFSET: Final = 0.5
 # Columns that are shifted by a row.
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Column:
     """A field of the items of a matched pair of lists.
 
     Attributes:
@@ -49,8 +55,9 @@ class Column(NamedTuple):
     predicted: Sequence[Json]
     partners: Sequence[int | None]
 
-    def wrong(self) -> list[int]:
-        """Return the predicted items with a value that their gold items do not have."""
+    @cached_property
+    def wrong(self) -> Sequence[int]:
+        """The predicted items with a value that their gold items do not have."""
         return [
             at
             for at, (value, partner) in enumerate(zip(self.predicted, self.partners, strict=True))
@@ -72,15 +79,19 @@ class Column(NamedTuple):
             found.add(self.partners[at - step])
         return {other for other in found if other is not None and 0 <= other < len(self.gold) and other != own}
 
-    def hits(self, step: int) -> list[int]:
-        """Return the predicted items with a wrong value that is the one of the item before or after."""
-        return [
-            at
-            for at in self.wrong()
-            if any(
-                same_value(self.predicted[at], single_value(self.gold[other])) for other in self.neighbours(at, step)
+    @cached_property
+    def hits(self) -> Mapping[int, int]:
+        """The number of wrong values that are those of the item before (step 1) or after (step -1)."""
+        return {
+            step: sum(
+                any(
+                    same_value(self.predicted[at], single_value(self.gold[other]))
+                    for other in self.neighbours(at, step)
+                )
+                for at in self.wrong
             )
-        ]
+            for step in (1, -1)
+        }
 
     def expected(self, step: int) -> float:
         """Return the number of wrong values that would be those of the item before or after if rows were random."""
@@ -88,19 +99,18 @@ class Column(NamedTuple):
         others = max(1, len(self.gold) - 1)
         return sum(
             min(1.0, len(self.neighbours(at, step)) * max(counts[canonical(value)] / others, base_chance(value)))
-            for at in self.wrong()
+            for at in self.wrong
             for value in (self.predicted[at],)
         )
 
     def is_shifted(self, step: int) -> bool:
         """Return whether most of the wrong values are those of the item before or after."""
-        hits = len(self.hits(step))
-        return hits > 0 and hits >= MIN_SHIFTED * len(self.wrong())
+        return self.hits[step] > 0 and self.hits[step] >= MIN_SHIFTED * len(self.wrong)
 
     def by_position(self) -> Column:
         """Return the column with items of equally long lists compared by position, as a shift can change matches."""
         same = len(self.gold) == len(self.predicted)
-        return self._replace(partners=range(len(self.predicted)) if same else [None] * len(self.predicted))
+        return replace(self, partners=range(len(self.predicted)) if same else [None] * len(self.predicted))
 
     def shifted_back(self, step: int) -> list[Json]:
         """Return the values in their own rows. A value that the shift pushed out of the list is taken from gold."""
@@ -111,12 +121,12 @@ class Column(NamedTuple):
 
 def _shifted(sample: Sample, path: str, columns: Sequence[Column], tried: int) -> tuple[int, Proposal] | None:
     """Return the number of values of another row, and the proposal to shift them back; None if there are none."""
-    totals = {step: sum(len(column.hits(step)) for column in columns) for step in (1, -1)}
+    totals = {step: sum(column.hits[step] for column in columns) for step in (1, -1)}
     step = max(totals, key=totals.__getitem__)
+    if totals[step] < MIN_SHARE * sum(len(column.wrong) for column in columns) or not totals[step]:
+        return None
     several = ((column, column.by_position()) for column in columns)
     shifted = [next((one for one in forms if one.is_shifted(step)), None) for forms in several]
-    if not totals[step] or not any(shifted):
-        return None
     expected = max(sum(column.expected(step) for column in columns), float(totals[-step]))
     p = min(1.0, 2.0 * tried * excess_p(totals[step], [expected]))
     return totals[step], _shift(sample, path, step, [column for column in shifted if column is not None], p)
@@ -285,11 +295,11 @@ class NumberLists(NamedTuple):
 
 
 def _numbers_at(sample: Sample, path: str) -> tuple[list[NumberPair], list[NumberLists]]:
-    """Return the matched numbers at a path, and the matched lists of numbers that differ."""
+    """Return the matched numbers and the matched lists of numbers at a path that differ."""
     pairs: list[NumberPair] = []
     lists: dict[tuple[int, tuple[str, str]], NumberLists] = {}
     for leaf in sample.leaves.get(path, ()):
-        if leaf.pointer is None or leaf.predicted_pointer is None:
+        if leaf.pointer is None or leaf.predicted_pointer is None or leaf.quality >= 1.0:
             continue
         ends = leaf.pointer, leaf.predicted_pointer
         if path.endswith("/*"):

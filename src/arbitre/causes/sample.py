@@ -526,5 +526,6 @@ def same_value(first: Json, second: Json) -> bool:
     if first is ABSENT or second is ABSENT:
         return False
     if isinstance(first, str) and isinstance(second, str):
-        return 1.0 - _LEVENSHTEIN(first, second) >= NEAR
+        sizes = sorted((len(first), len(second)))
+        return first == second or (sizes[0] >= NEAR * sizes[1] and 1.0 - _LEVENSHTEIN(first, second) >= NEAR)
     return canonical(first) == canonical(second)
