@@ -218,9 +218,11 @@ def test_initials_and_abbreviations_are_mapped():
     names = cause.change["/works/*/author"]["normalize"][0]["authority"]["names"]
     assert names["Louis Barthou"] == ["L. Barthou"]
     assert names["Jean-Pierre Roux"] == ["J.-P. Roux"]
+    assert cause.advice.startswith("Ask for full texts without initials and abbreviations; predictions have ")
     reverse = [Pair(pair.id, None, pair.predicted, pair.gold) for pair in corpus(initials)]
     (cause,) = systematic(reverse)
     assert cause.change["/works/*/author"]["normalize"][0]["authority"]["names"] == names
+    assert cause.advice.startswith("Ask for the short forms of gold; predictions have ")
 
 
 def test_plurals_are_mapped():

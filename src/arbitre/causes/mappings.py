@@ -377,7 +377,13 @@ def _mapping_proposal(sample: Sample, labels: _Labels, pairs: Pairs, p: float, *
 
 
 def _proposal(
-    kind: str, faults: Sequence[SampleFault], change: Change, p: float, side: Side = "prediction"
+    kind: str,
+    faults: Sequence[SampleFault],
+    change: Change,
+    p: float,
+    *,
+    side: Side = "prediction",
+    todo: str | None = None,
 ) -> Proposal:
     counts = Counter((canonical(fault.gold), canonical(fault.predicted)) for fault in faults)
     values = {(canonical(fault.gold), canonical(fault.predicted)): (fault.gold, fault.predicted) for fault in faults}
@@ -390,15 +396,15 @@ def _proposal(
         tuple(fault.number for fault in faults),
         change,
         p,
-        advice=_ADVICE[kind].format(named),
+        advice=f"{_ADVICE[kind] if todo is None else todo}; predictions have {named}.",
         detail={"pairs": pairs},
     )
 
 
 _ADVICE: Final = {
-    "value-mapping": "List the allowed values in the prompt; predictions have {}.",
-    "abbreviation": "Ask for full texts without initials and abbreviations; predictions have {}.",
-    "singular-plural": "List the terms in the prompt, or state whether they are singular; predictions have {}.",
+    "value-mapping": "List the allowed values in the prompt",
+    "abbreviation": "Ask for full texts without initials and abbreviations",
+    "singular-plural": "List the terms in the prompt, or state whether they are singular",
 }
 
 
@@ -579,7 +585,8 @@ def _form_proposal(sample: Sample, kind: str, found: Sequence[_Form], p: float) 
     }
     both = sum(form.fault.predicted in gold[form.fault.path] for form in clear)
     side: Side = "gold" if 2 * both > len(clear) else "prediction"
-    yield _proposal(kind, [form.fault for form in clear], _mapping(sample, clear), p, side)
+    todo = "Ask for the short forms of gold" if kind == "abbreviation" and 2 * predicted < len(clear) else None
+    yield _proposal(kind, [form.fault for form in clear], _mapping(sample, clear), p, side=side, todo=todo)
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (related_forms, value_mappings)
