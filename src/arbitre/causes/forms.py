@@ -174,7 +174,7 @@ def is_plural(singular: str, plural: str) -> bool:
 
 def _ends(singular: str, plural: str, one: str, many: str) -> bool:
     stem = singular.removesuffix(one)
-    return singular.endswith(one) and plural == stem + many and len(stem) >= MIN_PART - 1
+    return singular.endswith(one) and plural == stem + many and len(stem) >= MIN_PART
 
 
 def differs_in_tails(left: str, right: str) -> bool:
