@@ -235,3 +235,22 @@ def test_fields_outside_their_object_are_one_promoted_cause():
     assert cause.advice == 'Ask for "amount", "place", "open" in "/terms"; predictions have them in the document.'
     (cause,) = analysed(predicted, gold, {"type": "object", "properties": {"title": {"type": "string"}, **terms}})
     assert (cause.kind, cause.change) == ("demoted", {f"/{key}": {"aliases": [f"terms/{key}"]} for key in terms})
+
+
+@pytest.mark.parametrize("kind", ["promoted", "demoted"])
+def test_a_field_with_few_values_on_another_level_is_found_by_its_key(kind):
+    rng = random.Random(0)  # noqa: S311
+    law, title = {"law": {"type": "string"}}, {"title": {"type": "string"}}
+    sides = [
+        {"type": "object", "properties": {"terms": {"type": "object", "properties": properties}}}
+        for properties in ({**title, **law}, {**title, "loan": {"type": "object", "properties": law}})
+    ]
+    outer, inner = [], []
+    for _ in range(12):
+        terms, state = {"title": text(rng)}, {"law": rng.choice(["New York", "New York", "New York", "Texas"])}
+        outer.append({"terms": {**terms, **state}})
+        inner.append({"terms": {**terms, "loan": state}})
+    schema, gold, predicted = (sides[1], inner, outer) if kind == "promoted" else (sides[0], outer, inner)
+    (cause,) = analysed(gold, [*gold[:2], *predicted[2:]], schema)
+    path, alias = ("/terms/loan/law", "terms/law") if kind == "promoted" else ("/terms/law", "loan/law")
+    assert (cause.kind, cause.change) == (kind, {path: {"aliases": [alias]}})

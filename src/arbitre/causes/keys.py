@@ -126,7 +126,9 @@ def _renamed(sample: Sample, unknown: Sequence[SampleFault]) -> Iterator[Proposa
     tries = max(1, len({fault.path for fault in unknown}) * len(missing))
     suggestions = suggest_aliases(sample.plan, pairs, matched).suggestions
     levels: defaultdict[tuple[str, str], list[Renaming]] = defaultdict(list)
-    for one in _grouped(suggestions):
+    renamings = _grouped(suggestions)
+    renamings += _on_another_level(sample, unknown, {one.field for one in renamings})
+    for one in renamings:
         object_path, _, key = one.field.rpartition("/")
         places = {place for alias in one.aliases for place in _places_of(parse(one.field), alias)} - {one.field}
         found = [place for place in places if any(is_at(fault, place, fault.predicted) for fault in unknown)]
@@ -138,6 +140,44 @@ def _renamed(sample: Sample, unknown: Sequence[SampleFault]) -> Iterator[Proposa
             yield _of_names(sample, one.field, one.aliases, numbers, tries * one.p)
     for (object_path, outer), fields in levels.items():
         yield _of_level(sample, unknown, (object_path, outer), fields, tries)
+
+
+def _on_another_level(sample: Sample, unknown: Sequence[SampleFault], known: Container[str]) -> Iterator[Renaming]:
+    """Yield the fields whose values are under the same key in another object of the same item.
+
+    As the key is the same, fields with few different values are found as well. Fields in `known` are left out.
+    """
+    lacking: defaultdict[tuple[Path, str], defaultdict[str, dict[tuple[int, str], SampleFault]]]
+    lacking = defaultdict(lambda: defaultdict(dict))
+    for fault in sample.faults:
+        if fault.gold_pointer and fault.predicted is ABSENT and fault.path not in known and "**" not in fault.path:
+            owner, key, at = _place_in_owner(fault.path, fault.gold_pointer)
+            lacking[owner, key][fault.path][fault.document, at] = fault
+    there: defaultdict[tuple[str, str], list[tuple[SampleFault, SampleFault | None]]] = defaultdict(list)
+    for fault in unknown:
+        if fault.predicted_pointer and fault.gold is ABSENT and "**" not in fault.path:
+            owner, key, at = _place_in_owner(fault.path, fault.predicted_pointer)
+            gold = sample.matched.get((fault.document, at))
+            for path, places in lacking.get((owner, key), {}).items():
+                there[path, fault.path].append((fault, None if gold is None else places.get(gold)))
+    for (path, place), several in there.items():
+        equal = sum(one is not None and same_value(one.gold, fault.predicted) for fault, one in several)
+        if path != place and equal >= max(MIN_VALUES, MIN_EQUAL * len(several)):
+            field, other = parse(path), parse(place)
+            start = len(field) - 1 if other[: len(field) - 1] == field[:-1] else _owner_depth(field)
+            yield Renaming(path, ("/".join(map(relative_pointer, map(str, other[start:]))),), equal, 0.0)
+
+
+def _place_in_owner(path: str, at: str) -> tuple[Path, str, str]:
+    """Return the wildcard path of the item around a value, the key of the value, and the pointer of the item."""
+    tokens = parse(path)
+    depth = _owner_depth(tokens)
+    return tokens[:depth], path.rpartition("/")[2], "/".join(at.split("/")[: depth + 1])
+
+
+def _owner_depth(tokens: Path) -> int:
+    """Return the number of tokens of the list item or the map value around a field."""
+    return max((depth for depth, token in enumerate(tokens, 1) if not isinstance(token, str)), default=0)
 
 
 def _faults_at(sample: Sample, unknown: Sequence[SampleFault], path: str, places: Sequence[str]) -> list[int]:
@@ -297,8 +337,7 @@ def _lacks(fault: SampleFault) -> bool:
 
 def _places_of(tokens: Path, alias: str) -> Iterator[str]:
     """Yield the wildcard paths that an alias can have: from the object of the field, or from its owner."""
-    start = max((depth for depth, token in enumerate(tokens, 1) if not isinstance(token, str)), default=0)
-    for depth in {len(tokens) - 1, start}:
+    for depth in {len(tokens) - 1, _owner_depth(tokens)}:
         yield wildcard((*tokens[:depth], *parse(f"/{alias}")))
 
 
