@@ -146,6 +146,7 @@ def test_an_evaluation_with_report_loads_the_report(evaluation):
     modules = loaded(evaluation())
     assert modules & OPTIONAL == {
         "arbitre.diagnosis.faults",
+        "arbitre.gold.aliases",
         "arbitre.report.report_files",
         "arbitre.report.view",
         "jinja2",
