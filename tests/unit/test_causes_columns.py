@@ -205,3 +205,12 @@ def test_a_shift_that_changes_the_matching_is_corrected_in_lists_of_equal_length
     causes, f1q = analysed(gold, predicted, schema)
     assert {cause.kind for cause in causes} == {"column-shifted"}
     assert causes[0].gain > 0.9 * (1.0 - f1q)
+
+
+@pytest.mark.parametrize("key", ["year", "sender"])
+def test_two_wrong_values_of_one_document_have_neither_an_offset_nor_a_shift(key):
+    gold, predicted = corpus(lambda _, __: None, documents=1)
+    predicted[0][1][key], predicted[0][2][key] = gold[0][0][key], gold[0][1][key]
+    assert not analysed(gold, predicted)[0]
+    predicted[0][1]["postage"], gold[0][1]["postage"] = 4.0, 4.1
+    assert not analysed(gold, predicted)[0]

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MIN_SHIFTED: Final = 0.5
 """Minimum share of the wrong values of a field in a list that are those of the next or previous item."""
 
+MIN_VALUES: Final = 3
+"""Minimum number of values that have a shift or an offset."""
+
 MIN_SHARE: Final = 0.1
 """Minimum share of the wrong values of a field that are those of the next or previous item."""
 
@@ -82,14 +85,10 @@ class Column:
     @cached_property
     def hits(self) -> Mapping[int, int]:
         """The number of wrong values that are those of the item before (step 1) or after (step -1)."""
+        keys = [None if single_value(value) is ABSENT else canonical(value) for value in self.gold]
+        wrong = [(at, canonical(self.predicted[at])) for at in self.wrong]
         return {
-            step: sum(
-                any(
-                    same_value(self.predicted[at], single_value(self.gold[other]))
-                    for other in self.neighbours(at, step)
-                )
-                for at in self.wrong
-            )
+            step: sum(any(keys[other] == value for other in self.neighbours(at, step)) for at, value in wrong)
             for step in (1, -1)
         }
 
@@ -123,13 +122,15 @@ def _shifted(sample: Sample, path: str, columns: Sequence[Column], tried: int) -
     """Return the number of values of another row, and the proposal to shift them back; None if there are none."""
     totals = {step: sum(column.hits[step] for column in columns) for step in (1, -1)}
     step = max(totals, key=totals.__getitem__)
-    if totals[step] < MIN_SHARE * sum(len(column.wrong) for column in columns) or not totals[step]:
+    if totals[step] < max(MIN_VALUES, MIN_SHARE * sum(len(column.wrong) for column in columns)):
         return None
     several = ((column, column.by_position()) for column in columns)
-    shifted = [next((one for one in forms if one.is_shifted(step)), None) for forms in several]
+    shifted = [one for forms in several if (one := next((form for form in forms if form.is_shifted(step)), None))]
+    if not shifted:
+        return None
     expected = max(sum(column.expected(step) for column in columns), float(totals[-step]))
     p = min(1.0, 2.0 * tried * excess_p(totals[step], [expected]))
-    return totals[step], _shift(sample, path, step, [column for column in shifted if column is not None], p)
+    return totals[step], _shift(sample, path, step, shifted, p)
 
 
 def _columns(sample: Sample) -> dict[str, list[Column]]:
@@ -348,7 +349,7 @@ def _offset(pairs: Sequence[NumberPair]) -> Offset | None:
     wrong = [pair for pair in pairs if pair.difference]
     differences = Counter(pair.difference for pair in wrong)
     value, count = differences.most_common(1)[0] if differences else (0, 0)
-    if not count or count < MIN_OFFSET * len(wrong):
+    if count < max(MIN_VALUES, MIN_OFFSET * len(wrong)):
         return None
     return Offset(value, count, min(1.0, len(differences) * _offset_p(wrong, value)))
 
@@ -356,7 +357,8 @@ def _offset(pairs: Sequence[NumberPair]) -> Offset | None:
 def _offset_p(pairs: Sequence[NumberPair], offset: float) -> float:
     """Return the probability that as many pairs, and as many values of gold, have this difference by chance."""
     predicted = Counter(pair.predicted for pair in pairs)
-    chances = {pair.gold: predicted[pair.gold + offset] / len(pairs) for pair in pairs}
+    chances = {pair.gold: predicted[pair.predicted] / len(pairs) for pair in pairs if pair.difference == offset}
+    chances |= {pair.gold: predicted[pair.gold + offset] / len(pairs) for pair in pairs if pair.gold not in chances}
     by_value: defaultdict[float, list[bool]] = defaultdict(list)
     for pair in pairs:
         by_value[pair.gold].append(pair.difference == offset)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
+MIN_MOVED: Final = 3
+"""Minimum number of values in another field, if its values are not in the first one."""
+
 MIN_SHARE: Final = 0.1
 """Minimum share of the wrong values of a field that are in another field."""
 
@@ -113,7 +116,8 @@ def other_fields(sample: Sample) -> Iterator[Proposal]:
             pair, reverse = FieldPair(sample, place, *fields, rows), fields[::-1]
             both = len(set(hits[fields]) & set(hits.get(reverse, ())))
             if 2 * both < max(len(hits[fields]), len(hits.get(reverse, ()))):
-                yield pair.moved(p)
+                if len(hits[fields]) >= MIN_MOVED:
+                    yield pair.moved(p)
             elif fields < reverse:
                 yield pair.exchanged(min(p, significance.get(reverse, 1.0)))
 
