@@ -254,3 +254,11 @@ def test_a_field_with_few_values_on_another_level_is_found_by_its_key(kind):
     (cause,) = analysed(gold, [*gold[:2], *predicted[2:]], schema)
     path, alias = ("/terms/loan/law", "terms/law") if kind == "promoted" else ("/terms/law", "loan/law")
     assert (cause.kind, cause.change) == (kind, {path: {"aliases": [alias]}})
+
+
+def test_several_other_keys_of_a_field_are_aliases_together():
+    gold = works(18)
+    predicted = [*renamed(gold[:6], pages="Pages"), *renamed(gold[6:12], pages="leaves"), *gold[12:]]
+    changes = [cause.change["/*/pages"]["aliases"] for cause in analysed(gold, predicted)]
+    assert sorted(changes, key=len) == [["Pages"], ["Pages", "leaves"]]  # the second change contains the first
+    assert f1q(gold, predicted, overlay={"/*/pages": {"aliases": ["Pages", "leaves"]}}) == 1.0

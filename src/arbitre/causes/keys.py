@@ -83,7 +83,7 @@ def other_keys(sample: Sample) -> Iterator[Proposal]:
     explained = {number for one in proposals for number in one.faults}
     unknown = [fault for fault in unknown if fault.number not in explained]
     if unknown and len(sample) >= MIN_DOCUMENTS:
-        proposals += _renamed(sample, unknown)
+        proposals += _renamed(sample, unknown, known)
         proposals += _exclusive(sample, declared, differences, known.union(*(one.paths for one in proposals)))
     yield from proposals
 
@@ -112,8 +112,12 @@ class Renaming(NamedTuple):
         return excess_p(int(self.equal), [max(self.chance, MIN_CHANCE)])
 
 
-def _renamed(sample: Sample, unknown: Sequence[SampleFault]) -> Iterator[Proposal]:
-    """Yield proposals for fields whose values are under other names, given the faults at unknown keys."""
+def _renamed(sample: Sample, unknown: Sequence[SampleFault], known: Container[str]) -> Iterator[Proposal]:
+    """Yield proposals for fields whose values are under other names, given the faults at unknown keys.
+
+    Fields in `known` are left out: an overlay replaces the aliases of a field, so that their next aliases are proposed
+    after those are accepted.
+    """
     every = sorted({fault.document for fault in unknown})
     number = {document: at for at, document in enumerate(every[:: -(-len(every) // MAX_PAIRS)])}
     matched = {
@@ -129,6 +133,8 @@ def _renamed(sample: Sample, unknown: Sequence[SampleFault]) -> Iterator[Proposa
     renamings = _grouped(suggestions)
     renamings += _on_another_level(sample, unknown, {one.field for one in renamings})
     for one in renamings:
+        if one.field in known:
+            continue
         object_path, _, key = one.field.rpartition("/")
         places = {place for alias in one.aliases for place in _places_of(parse(one.field), alias)} - {one.field}
         found = [place for place in places if any(is_at(fault, place, fault.predicted) for fault in unknown)]
