@@ -535,7 +535,10 @@ def senate(rng):
 
     top = "/listes_des_intervenants/*/"
     gold = tuple({"listes_des_intervenants": [speaker() for _ in range(sizes(rng))]} for _ in range(DOCUMENTS))
-    blind = {top + "nom": {"case", "spaces"}, top + "references_pages/*": {"number-format", "list-or-value", "serialised-list"}}
+    blind = {
+        top + "nom": {"case", "spaces"},
+        top + "references_pages/*": {"number-format", "list-or-value", "serialised-list"},
+    }
     return Corpus("Senate", load(SENATE / "senat-published.schema.json"), gold,
                   {top + "nom": "person", top + "references_pages/*": "integer"}, (), "/listes_des_intervenants",
                   None, blind)  # fmt: skip

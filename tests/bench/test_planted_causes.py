@@ -1,4 +1,4 @@
-"""The generator of causes changes what it says and nothing else, and the same seed gives the same corpora."""
+"""The generator of causes changes what it says and nothing else, and the diagnosis finds what it plants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from tests.bench.cause_corpora import REAL, WRITTEN, leaves, noise_corpus, places, pool, seeded, words
 from tests.bench.cause_planters import KINDS, MIXED, PLANTERS, mixtures, plant
-from tests.bench.planted_causes import Outcome, is_same, summary
+from tests.bench.planted_causes import CLOSE, Outcome, is_same, measure, noise, summary
 
 CORPORA = [make(seeded("test", make.__name__)) for make in WRITTEN]
 PINNED = set(
@@ -151,3 +151,16 @@ def test_the_summary_counts_found_and_false_causes():
         "realised": 1,
     }
     assert rows["spaces"] == {"reported": 1, "false": 1, "gains": 1, "realised": 0}
+
+
+@pytest.mark.parametrize("kind", ["case", "renamed-key", "columns-swapped", "truncated"])
+def test_a_planted_cause_is_found_alone_and_its_gain_is_realised(kind):
+    outcome = measure(plant(kind, CORPORA[1], 1))
+    assert outcome.covered[0] >= 0.75
+    assert outcome.false == []
+    assert outcome.gains
+    assert all(abs(predicted - realised) <= CLOSE for _, predicted, realised in outcome.gains)
+
+
+def test_noise_has_no_causes():
+    assert [causes for _, causes in noise(3)] == [[], [], []]
