@@ -397,7 +397,7 @@ class Corpus:
     )
     diagnose: bool = switch(
         "List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents "
-        "instead of 64.",
+        "instead of 32.",
         more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE

@@ -197,11 +197,11 @@ def test_the_causes_of_a_comparison_are_found_on_request():
         arbitre.Comparison.from_dict(comparison.to_dict()).causes  # noqa: B018
 
 
-def test_at_most_64_documents_are_examined_unless_more_are_asked_for():
+def test_at_most_32_documents_are_examined_unless_more_are_asked_for():
     pairs = letters(70, lambda entry, _: entry | {"place": "Elsewhere"})
     quick, thorough = LETTERS.evaluate(pairs), LETTERS.evaluate(pairs, diagnose=True)
-    assert (quick.cause_analysis.documents, quick.cause_analysis.total) == (64, 70)
-    assert quick.cause_analysis.notes == ("Causes were looked for in 64 of 70 documents.",)
+    assert (quick.cause_analysis.documents, quick.cause_analysis.total) == (32, 70)
+    assert quick.cause_analysis.notes == ("Causes were looked for in 32 of 70 documents.",)
     assert thorough.cause_analysis.documents == 70
 
 

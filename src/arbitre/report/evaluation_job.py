@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from arbitre.tables.arrow import Frame
     from arbitre.values import Json
 
-QUICKLY_DIAGNOSED: Final = 64
+QUICKLY_DIAGNOSED: Final = 32
 """Number of documents in which causes are looked for without `diagnose`."""
 MAX_DIAGNOSED: Final = 400
 """Maximum number of documents in which causes are looked for."""

@@ -55,7 +55,7 @@ class EvaluationOptions:
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     diagnose: bool = False
     """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
-    instead of 64."""
+    instead of 32."""
     no_diagnose: bool = False
     """Do not look for causes."""
     no_chance: bool = False

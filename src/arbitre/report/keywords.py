@@ -82,7 +82,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     diagnose: bool
     """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
-    instead of 64."""
+    instead of 32."""
     no_diagnose: bool
     """Do not look for causes."""
     no_chance: bool
