@@ -94,7 +94,8 @@ def kinds_of_causes(page: str) -> str:
     head = ("kind", "what is seen", "how it is found", "gain of", "what to do")
     rows = ((f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo) for name, kind in KINDS.items())
     table = "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *rows))
-    return re.sub(r"(?<=### Kinds of causes\n\n)(.*\n\n)?(\|.*\n)+", lambda found: (found[1] or "") + table, page)
+    above = r"(### Kinds of causes\n(?:(?:[^|#\n].*)?\n)*)"
+    return re.sub(rf"{above}(?:\|.*\n)+", lambda found: found[1] + table, page)
 
 
 def module(text: str) -> str:
