@@ -174,8 +174,8 @@ def find_causes(
     causes += remaining_causes(search.sample, texts)
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
-    f1q = start.f1q if start.mass else None
-    return CauseAnalysis(tuple(causes), len(start), whole, f1q, search.sample.f1q, tuple(_notes(search, whole, causes)))
+    before, after = (sample.f1q if sample.mass else None for sample in (start, search.sample))
+    return CauseAnalysis(tuple(causes), len(start), whole, before, after, tuple(_notes(search, whole, causes)))
 
 
 def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]:

@@ -113,7 +113,8 @@ def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table
         CAUSE_FIGURES,
         entry_note(entries),
     ]
-    title = f"Causes in {analysis.documents} documents, f1q {SCORE(analysis.f1q or 0.0)}"
+    documents = "1 document" if analysis.documents == 1 else f"{analysis.documents} documents"
+    title = f"Causes in {documents}, f1q {SCORE(analysis.f1q or 0.0)}"
     return Table.of(title, head, rows, signature=signature.short, notes=tuple(notes), emphasis=marks)
 
 
