@@ -92,7 +92,7 @@ def test_values_of_the_next_or_previous_entry_are_shifted_back(key, step, word):
     path = "/*/place/town" if key == "town" else f"/*/{key}"
     assert (cause.kind, cause.paths) == ("column-shifted", (path,))
     assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == f"Check the input of {path}: predictions have the values of the {word} item."
+    assert cause.advice == f"Check the input for {path}: predictions have the values of the {word} item."
 
 
 def test_values_of_random_entries_are_not_shifted():

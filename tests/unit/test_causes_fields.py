@@ -91,7 +91,7 @@ def test_values_in_another_field_are_moved_back():
     assert cause.gain == pytest.approx(1.0 - f1q)
     assert (
         cause.advice
-        == 'Describe "summary" and "note" of /* in the prompt: predictions write the values of "summary" to "note".'
+        == 'Describe "summary" and "note" of /* in the prompt: predictions have the values of "summary" in "note".'
     )
 
 
@@ -100,7 +100,7 @@ def test_exchanged_fields_are_exchanged_again(change):
     cause, f1q = only(change)
     assert (cause.kind, cause.paths) == ("columns-swapped", ("/*/recipient", "/*/sender"))
     assert cause.gain == pytest.approx(1.0 - f1q)
-    assert cause.advice == 'Describe "recipient" and "sender" of /* in the prompt: predictions exchange their values.'
+    assert cause.advice == 'Describe "recipient" and "sender" of /* in the prompt: predictions swap their values.'
 
 
 def test_entries_without_a_partner_are_exchanged_too():

@@ -195,7 +195,7 @@ def _shift(sample: Sample, path: str, step: int, columns: Sequence[Column], p: f
             for end, gold in ((partner, True), (place, False)):
                 numbers.update(dict.fromkeys(sample.fault_ends.get((column.document, gold, end), ())))
     neighbour = "previous" if step == 1 else "next"
-    advice = f"Check the input of {path}: predictions have the values of the {neighbour} item."
+    advice = f"Check the input for {path}: predictions have the values of the {neighbour} item."
     return Proposal("column-shifted", "prediction", (path,), tuple(numbers), replacement(places), p, advice=advice)
 
 

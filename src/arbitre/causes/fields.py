@@ -180,7 +180,7 @@ class FieldPair(NamedTuple):
                 for key, other in ((self.first, self.second), (self.second, self.first)):
                     places[document][f"{at}/{escape(key)}"] = value.get(key, ABSENT), value.get(other, ABSENT)
         names = f'"{self.first}" and "{self.second}" of {self.place or "the document"}'
-        advice = f"Describe {names} in the prompt: predictions exchange their values."
+        advice = f"Describe {names} in the prompt: predictions swap their values."
         return self._proposal("columns-swapped", explained, places, p, advice)
 
     def _also_exchanged(self, document: int, better: int) -> tuple[list[Row], dict[str, dict[str, Json]]]:
@@ -212,7 +212,7 @@ class FieldPair(NamedTuple):
                 places[row.document][f"{here}/{escape(self.first)}"] = own, found
                 places[row.document][f"{here}/{escape(self.second)}"] = found, None if own is None else ABSENT
         names = f'"{self.first}" and "{self.second}" of {self.place or "the document"}'
-        advice = f'Describe {names} in the prompt: predictions write the values of "{self.first}" to "{self.second}".'
+        advice = f'Describe {names} in the prompt: predictions have the values of "{self.first}" in "{self.second}".'
         return self._proposal("other-field", explained, places, p, advice)
 
     def _proposal(self, kind: str, rows: Sequence[Row], places: Places, p: float, advice: str) -> Proposal:

@@ -41,8 +41,8 @@ class Fix:
     Attributes:
         cause: The cause that it repairs. Its `cost` is the gain of the change, given those above it.
         f1q: Pooled f1q after this change and those above it.
-        held_out: Gain on the other half of the documents if causes are looked for in one half only; None if the corpus
-            is too small, or if this half does not have the cause.
+        held_out: Gain on one half of the documents if the cause was found in the other half; None if the corpus is too
+            small, or if the cause was not found there.
         accepted: Whether the overlay contains the change.
     """
 
@@ -122,8 +122,8 @@ class Fixes:
 
 
 FIGURES: Final = (
-    "x: accepted, in the overlay. Gain: increase in pooled f1q, given the changes above. Held out: the gain on half of "
-    "the documents of a change that was found in the other half. By chance: the gain for predictions compared with the "
+    "x: accepted, in the overlay. Gain: increase in pooled f1q, after the changes above. Held out: gain on one half of "
+    "the documents of a change that was found in the other half. By chance: gain if predictions are compared with the "
     "gold of other documents."
 )
 """Explanation of the figures of a change."""
@@ -136,7 +136,7 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
         plan: The compiled schema.
         pairs: The documents.
         accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
-            make unrelated documents more alike by as much as they raise the score, and those that gain nothing on
+            make unrelated documents more similar by as much as they raise the score, and those that gain nothing on
             held-out documents.
 
     Raises:

@@ -411,7 +411,7 @@ def truncated(sample: Sample) -> Iterator[Proposal]:
             tuple(fault.number for tail in tails for fault in tail.faults),
             Correction(_With(added).correct, frozenset(added)),
             min(1.0, len(sample.faults_by_path) * p),
-            advice="Raise the limit of the answer's length, or split the input: the last items of "
+            advice="Raise the output limit of the model, or split the input: the last items of "
             f"{path.removesuffix('/*') or 'the list'} are missing.",
         )
 

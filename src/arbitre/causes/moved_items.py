@@ -91,7 +91,7 @@ def on_another_level(sample: Sample) -> Iterator[Proposal]:
             tuple(dict.fromkeys(number for move in every for number in move.faults)),
             Correction(_Relocation.of(every).correct, frozenset(move.document for move in every)),
             p,
-            advice=f"State in the prompt that {path} is the place of these items; predictions have them at {other}.",
+            advice=f"State in the prompt that these items belong at {path}; predictions have them at {other}.",
         )
 
 

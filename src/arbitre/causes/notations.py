@@ -412,8 +412,8 @@ LONGEST_EXAMPLE: Final = 60
 TODO: Final = {
     "case": "Ignore case with {normalizers}, or ask for the case of gold",
     "accents": "Ignore accents with {normalizers}, or ask for the accents of gold",
-    "unicode": "Compare compatible characters with {normalizers}, or ask for the characters of gold",
-    "spaces": "Compare white space as single spaces with {normalizers}, or ask for single spaces",
+    "unicode": "Treat compatible characters as equal with {normalizers}, or ask for the characters of gold",
+    "spaces": "Reduce white space to single spaces with {normalizers}, or ask for single spaces",
     "punctuation": "Ignore punctuation with {normalizers}, or ask for the punctuation of gold",
     "quotes": "Ignore quotation marks with {normalizers}, or ask for those of gold",
     "hyphenation": "Join broken words with {normalizers}, or ask for words without line breaks",

@@ -186,7 +186,7 @@ def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]
     if search.limited:
         yield "Not all changes were tried: custom distances would be called more often than --max-calls allows."
     if sample.size < MIN_DOCUMENTS and any(cause.systematic for cause in causes):
-        yield f"The causes rest on {sample.size} document{'s' * (sample.size != 1)}: take them as a hint."
+        yield f"The causes are based on {sample.size} document{'s' * (sample.size != 1)} only: treat them as hints."
 
 
 def cause_of(found: Found) -> Cause:

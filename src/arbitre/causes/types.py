@@ -126,7 +126,7 @@ def _values_for_lists(sample: Sample, faults: Sequence[SampleFault]) -> tuple[in
     if not faults:
         return None
     project = _or_project(sample, faults[0], lambda old: f"{old} && to_array({old})")
-    advice = f"Ask for a list at {faults[0].path}, also if there is only one value{project}"
+    advice = f"Ask for a list at {faults[0].path}, even if there is only one value{project}"
     return _type_proposal("list-or-value", changes, 2, advice)
 
 

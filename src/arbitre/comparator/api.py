@@ -296,7 +296,7 @@ def fix(
         schema: Schema of the documents, or a comparator.
         pairs: The documents; see `Comparator.evaluate`.
         accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
-            make unrelated documents more alike by as much as they raise the score, and those that gain nothing on
+            make unrelated documents more similar by as much as they raise the score, and those that gain nothing on
             held-out documents.
         out: File for the overlay; None writes none.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.

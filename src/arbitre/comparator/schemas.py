@@ -46,7 +46,7 @@ class InferredSchema:
         skipped: Files of a folder that are not documents, each with the reason.
         notes: Columns of CSV files that were read as integers or dates, because all their cells are. If the schema is
             too large for advice, a note says so.
-        advice: What else the schema could say, with the evidence in gold.
+        advice: What the schema lacks, with the evidence in gold.
         overlay: The settings of the advice, by path. With `apply`, the schema contains them.
     """
 
@@ -155,7 +155,7 @@ class SchemaCheck:
         documents: Number of documents.
         violations: Violations of the schema in the documents.
         gold: Result of checking gold documents; None if there are none.
-        advice: What else the schema could say, with the evidence in gold and predictions.
+        advice: What the schema lacks, with the evidence in gold and predictions.
         overlay: The settings of the advice, added to those of the overlay that was given.
         unreadable: Predictions that cannot be read, each with the reason. They are left out.
     """

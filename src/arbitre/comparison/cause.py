@@ -18,8 +18,8 @@ class CauseKind(NamedTuple):
 
     Attributes:
         seen: What the faults look like.
-        found: How they are recognised.
-        gain: What the gain is that of: an overlay, a correction of the predictions that no overlay can make, or the
+        found: How the faults are recognised.
+        gain: What produces the gain: an overlay, a correction of the predictions that no overlay can make, or the
             repair of the faults.
         todo: What to do about it.
         systematic: Whether one explanation covers all faults of the cause. The faults of other kinds only look alike.
@@ -40,32 +40,32 @@ class CauseKind(NamedTuple):
 KINDS: Final[Mapping[str, CauseKind]] = {
     # Other keys and another structure.
     "wrapped-root": CauseKind(
-        "the document is inside another object or list",
-        "the keys and values of the schema occur further inside the prediction",
+        "the document is wrapped in another object or list",
+        "the keys and values of the schema are deeper inside the prediction",
         "correction",
         "unwrap predictions with --project",
     ),
     "unwrapped-root": CauseKind(
         "the outermost object or list is missing",
-        "the prediction has the keys and values of an inner place of the schema",
+        "the prediction has the keys and values of an inner part of the schema",
         "correction",
         "wrap predictions with --project",
     ),
     "page-shifted": CauseKind(
         "predictions belong to the next or previous document",
-        "rare words agree with the gold of a neighbouring document, for a stretch of documents",
+        "rare words agree with the gold of a neighbouring document, for several documents in a row",
         "correction",
         "correct the ids of predictions",
     ),
     "key-spelling": CauseKind(
         "a key is spelt differently",
-        "keys are equal without case, accents and separators",
+        "keys are equal apart from case, accents and separators",
         "overlay",
         "add the alias, or state the key in the prompt",
     ),
     "renamed-key": CauseKind(
         "the values are under another key",
-        "values agree with those of a missing field, whatever the names",
+        "values agree with those of a missing field, whatever its key",
         "overlay",
         "add the alias, or state the key in the prompt",
     ),
@@ -76,14 +76,14 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "state the structure in the prompt",
     ),
     "promoted": CauseKind(
-        "an item or a field is further out",
-        "moved objects and fields lead to a place further out",
+        "an item or a field is at a higher level",
+        "objects and fields were moved to a higher level",
         "overlay or correction",
         "state the level in the prompt",
     ),
     "demoted": CauseKind(
-        "an item or a field is further in",
-        "moved objects and fields lead to a place further in",
+        "an item or a field is at a deeper level",
+        "objects and fields were moved to a deeper level",
         "overlay or correction",
         "state the level in the prompt",
     ),
@@ -106,8 +106,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "describe both fields in the prompt",
     ),
     "columns-swapped": CauseKind(
-        "the values of two fields are exchanged",
-        "the values of both fields agree with gold of the other field in the same objects",
+        "the values of two fields are swapped",
+        "the values of each field agree with gold of the other field in the same objects",
         "correction",
         "describe both fields in the prompt",
     ),
@@ -121,13 +121,13 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "numbers differ by a constant",
         "most wrong numbers differ from gold by the same number",
         "correction",
-        "state in the prompt where counting starts",
+        "state in the prompt where numbering starts",
     ),
     "truncated": CauseKind(
         "the last items are missing",
-        "missing items are at the end of lists more often than at random places",
+        "missing items are at the end of lists more often than expected by chance",
         "correction",
-        "raise the limit of the answer's length, or split the input",
+        "raise the output limit of the model, or split the input",
     ),
     "duplicated": CauseKind(
         "items are repeated",
@@ -137,74 +137,74 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     # Other notations of the same value.
     "case": CauseKind(
-        "the same text with different case",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "the same text in different case",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "accents": CauseKind(
         "the same text with different accents",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "unicode": CauseKind(
         "the same text with different Unicode characters, such as ligatures",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "spaces": CauseKind(
         "the same text with different white space",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "punctuation": CauseKind(
         "the same text with different punctuation",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "quotes": CauseKind(
         "the same text with different quotation marks or apostrophes",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "hyphenation": CauseKind(
-        "the same text with different hyphens at the ends of lines",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "the same text with words hyphenated differently at the ends of lines",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or ask for the notation of gold",
     ),
     "amount": CauseKind(
         "the same amount in another notation",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or state the notation",
     ),
     "number-format": CauseKind(
         "the same number in another notation",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or state the notation",
     ),
     "roman-numerals": CauseKind(
         "the same number as a Roman numeral",
-        "values are equal after normalisers; those with fewer effects are preferred",
+        "values are equal after normalisation; normalisers with fewer effects are preferred",
         "overlay",
         "add the normaliser, or state the notation",
     ),
     "units": CauseKind(
         "the same quantity with another unit",
-        "a unit beside the number, or a constant factor",
+        "a unit next to the number, or a constant factor",
         "overlay or correction",
         "state the unit in the prompt",
     ),
     "date-format": CauseKind(
         "the same date in another notation",
-        "both sides are the same day; all values decide whether the day or the month is first",
+        "both values are the same day; all values together show whether the day or the month is first",
         "overlay",
         "add the normaliser, or ask for ISO 8601",
     ),
@@ -216,25 +216,25 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "abbreviation": CauseKind(
         "initials or an abbreviation of the same text",
-        "words are shortened to the same first letters",
+        "words are shortened to their first letters",
         "overlay",
         "map the forms, or ask for the full text",
     ),
     "singular-plural": CauseKind(
         "singular instead of plural, or the reverse",
-        "words differ in the ending of a plural",
+        "words differ in a plural ending",
         "overlay",
         "map the forms, or list the terms",
     ),
     "absent-value": CauseKind(
-        "nothing is written as a value, such as an empty text",
-        "one side has a placeholder, the other side has no value",
+        "an absent value is written as a placeholder, such as an empty text",
+        "one side has a placeholder, and the other has no value",
         "overlay",
         "declare the values as absent",
     ),
     "value-mapping": CauseKind(
         "one value always stands for another",
-        "a predicted value is hardly ever right, and nearly always has the same gold value",
+        "a predicted value is hardly ever right, and its gold value is nearly always the same",
         "overlay",
         "map the values, or list the allowed ones",
     ),
@@ -255,7 +255,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "renamed-field": CauseKind(
         "a field is under another key",
-        "faults of the class renamed",
+        "[renamed fields](#renamed-fields)",
         "repair",
         "state the key in the prompt",
         systematic=False,
@@ -275,7 +275,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         systematic=False,
     ),
     "near": CauseKind(
-        "a text with few wrong characters",
+        "a text with a few wrong characters",
         "at least 70 % of the characters agree, or lists share items",
         "repair",
         "check the OCR, or correct predictions",
@@ -285,14 +285,14 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "gold contains the prediction, or the reverse",
         "one side contains the other",
         "repair",
-        "define the extent",
+        "define in the prompt what the value includes",
         systematic=False,
     ),
     "unrelated": CauseKind(
-        "a value without similarity to gold",
+        "a value that does not resemble gold",
         "no other kind applies",
         "repair",
-        "check a sample in the source",
+        "check a sample against the source",
         systematic=False,
     ),
     "no-prediction": CauseKind(
@@ -304,21 +304,21 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "omission": CauseKind(
         "a value or item is missing",
-        "gold has no partner",
+        "the gold value or item has no partner",
         "repair",
         "check whether the source contains it",
         systematic=False,
     ),
     "hallucination": CauseKind(
         "a value or item that gold does not have",
-        "the prediction has no partner",
+        "the predicted value or item has no partner",
         "repair",
         "check whether the source contains it",
         systematic=False,
     ),
     "other": CauseKind(
-        "faults of kinds with too few faults",
-        "kinds of fewer than five faults, or in fewer than three documents",
+        "faults of rare kinds",
+        "kinds with fewer than five faults, or in fewer than three documents",
         "repair",
         "see the list of faults",
         systematic=False,
@@ -371,11 +371,11 @@ class Cause:
         examples: Up to three faults.
         documents: Number of gold documents with these faults; several runs of one document count once.
         advice: What to do, as one sentence.
-        chance_gain: Increase in the f1q of predictions compared with the gold of other documents if the change is made;
-            None if it is unknown.
+        chance_gain: Increase in f1q if the change is made and predictions are compared with the gold of other
+            documents; None if it is unknown.
         forgiving: Whether f1q corrected for chance, (f1q - chance) / (1 - chance), does not rise, because the change
-            makes unrelated documents as much more alike. This is forgiveness, not repair.
-        detail: Further figures, such as the characters that are confused.
+            makes unrelated documents more similar to the same extent. This is forgiveness, not repair.
+        detail: Further figures, such as the characters that differ.
     """
 
     kind: str
@@ -412,7 +412,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class CauseAnalysis:
-    """The causes of the faults of a corpus, and what they were found in.
+    """The causes of the faults of a corpus, and the documents in which they were found.
 
     Attributes:
         causes: The causes, largest gain first.

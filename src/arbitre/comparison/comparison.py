@@ -296,7 +296,7 @@ class Comparison:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes of the faults, largest gain first. A single pair of documents gives few hints of a cause.
+        """The causes of the faults, largest gain first. A single pair of documents is little evidence.
 
         Found on first access, by making changes and comparing the documents again.
 
@@ -313,12 +313,12 @@ class Comparison:
     def patch(self, *, gains: bool | None = None) -> Patch:
         """Return a JSON Patch (RFC 6902): the operations that turn the prediction into gold.
 
-        Paths are those of the prediction as it was. After all operations, the quality is 1, or that of gold compared
-        with itself if this is lower, as for items without their key. Values that count as equal and fields that are not
-        compared stay as they are. Lists that are matched by transport are replaced as a whole.
+        Paths are JSON Pointers into the original prediction. After all operations, the quality is 1, or that of gold
+        compared with itself if this is lower, as for items without their key. Values that count as equal and fields
+        that are not compared stay as they are. Lists that are matched by transport are replaced as a whole.
 
         Args:
-            gains: Whether to compute the gain of each operation, for which the prediction is compared again for each.
+            gains: Whether to compute the gains, which takes one comparison for each operation.
                 By default, gains are computed unless this takes more than about a minute or calls a custom distance.
 
         Raises:

@@ -375,7 +375,7 @@ class Node:
 
     @property
     def margin(self) -> float | None:
-        """How sure the pairing of a list item is, see `Match.margin`; None if the node is not a matched item."""
+        """How certain the pairing of a list item is, see `Match.margin`; None if the node is not a matched item."""
         return None if self.compute_margin is None else self.compute_margin()
 
 

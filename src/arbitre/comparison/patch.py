@@ -23,13 +23,13 @@ class PatchOperation:
 
     Attributes:
         op: "add", "remove" or "replace".
-        path: JSON Pointer (RFC 6901) in the prediction as it was, also after the operations before this one.
+        path: JSON Pointer (RFC 6901) into the original prediction, still valid after the operations before.
         value: The value to write; ABSENT for "remove".
-        gain: Change of the f1q of the entries if only this operation, and those that it needs, are applied to the
+        gain: Change in the f1q of the entries if only this operation, and those that it needs, are applied to the
             prediction and the result is compared again; negative if it does harm. None if it was not computed.
         fault: Class of the fault that it repairs: close, wrong, wrong type, missing, spurious, moved, renamed, split or
             merged.
-        quality_gain: The same change of the quality of the document, which also counts values outside the entries.
+        quality_gain: The same change in the quality of the document, which also counts values outside the entries.
         needs: Positions in the patch of the operations that must be applied before this one; most need none.
     """
 

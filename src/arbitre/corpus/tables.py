@@ -33,8 +33,8 @@ ROWS: Final = ("documents", "paths", "scores", "groups", "faults")
 MAX_PATHS: Final = 2
 """Number of paths of a cause to name."""
 CAUSE_FIGURES: Final = (
-    "Gain: increase in pooled f1q if the change is made or the faults are corrected; gains do not add up. Cost: what "
-    "the cause takes from f1q after the changes of those found before it; all costs add up to 1 - f1q."
+    "Gain: increase in pooled f1q if the change is made or the faults are corrected; gains do not add up. Cost: "
+    "decrease in f1q due to the cause, after the changes of the causes found before it; all costs add up to 1 - f1q."
 )
 """Explanation of the figures of a cause."""
 SHOWN: Final = ("f1q", "imq", "irq", "amq")

@@ -178,7 +178,7 @@ def _id_keys(evidence: _Evidence) -> Iterator[SchemaAdvice]:
                 "id-keys",
                 wildcard(path),
                 f"The keys look like ids: {len(counts.keys)} different ones in {_number(counts.objects, 'object')}, "
-                f"such as {_listed(examples)}. Each of them has a path of its own. Declare their values once, as "
+                f"such as {_listed(examples)}. Each key has its own path. Declare their values once, as "
                 "`additionalProperties`, or write a list of objects that have the id in a field.",
                 {"keys": len(counts.keys), "objects": counts.objects, "examples": examples},
             )
@@ -245,8 +245,8 @@ def _both_in_gold(path: Path, keys: Sequence[str], gold: PathCounts) -> Iterator
         yield SchemaAdvice(
             "key-spelling",
             wildcard(path),
-            f"Gold spells a key in {len(keys)} ways: {_named(gold.keys, keys)}. Write it in one way in gold; until "
-            "then, a prediction with the other spelling is wrong.",
+            f"Gold spells a key in {len(keys)} ways: {_named(gold.keys, keys)}. Use one spelling in gold; until then, "
+            "a prediction with the other spelling counts as wrong.",
             {"gold": {key: gold.keys[key] for key in keys}, "examples": list(keys)[:EXAMPLES]},
         )
 
@@ -257,7 +257,7 @@ def _otherwise_in_gold(path: Path, known: str, key: str, gold: PathCounts) -> It
             "key-spelling",
             wildcard((*path, known)),
             f"Gold never has the key {shown(known)}, but has {_named(gold.keys, [key])}, which the schema does not "
-            "declare. Write it in one way in the schema and in gold.",
+            "declare. Use one spelling in the schema and in gold.",
             {"gold": {key: gold.keys[key]}, "examples": [key]},
         )
 
@@ -274,7 +274,7 @@ def _otherwise_in_predictions(
     yield SchemaAdvice(
         "key-spelling",
         wildcard(place),
-        f"Predictions spell this key in another way: {_named(predicted.keys, found)}. Accept it as an alias, or name "
+        f"Predictions spell this key differently: {_named(predicted.keys, found)}. Accept it as an alias, or name "
         "the key in the prompt.",
         {"predicted": {key: predicted.keys[key] for key in found}, "examples": found[:EXAMPLES]},
         {wildcard(place): {"aliases": aliases}},
@@ -342,7 +342,7 @@ def _constant(evidence: _Evidence) -> Iterator[SchemaAdvice]:
         yield SchemaAdvice(
             "constant",
             wildcard(path),
-            f"All {counts.values} gold values are {shown(value, 60)}. A model that always writes this is right, which "
+            f"All {counts.values} gold values are {shown(value, 60)}. A model that always predicts it is right, which "
             "raises the scores. Give the field a low `weight`, or `ignore` it.",
             {"values": counts.values, "examples": [value]},
         )
@@ -561,7 +561,7 @@ def _notation_of(texts: Counter[str], kinds: frozenset[Kind], normalizers: Seque
 
 
 def _identifiers(distance: str, texts: Sequence[str]) -> _Notation:
-    remedy = "One wrong character makes another identifier: do not count it as nearly right."
+    remedy = "One wrong character makes a different identifier: give no partial credit for it."
     return _Notation("identifier", _IDENTIFIERS[distance], texts, remedy, {"distance": distance})
 
 

@@ -347,7 +347,7 @@ class Diff(Bounds, Terminal):
 
 
 class SchemaInfer(Terminal):
-    """Infer a schema that all documents satisfy, and say what else the values suggest.
+    """Infer a schema that all documents satisfy, and give advice on it.
 
     Files of a folder that are not documents are skipped and listed. Advice goes to standard error.
     """
@@ -362,7 +362,7 @@ class SchemaInfer(Terminal):
 class SchemaCheck(Annotations, Formats, Output):
     """Check a schema, and optionally documents against it.
 
-    With --gold, says what else the values suggest. Exit code 1 if a document violates the schema, 2 if the schema or a
+    With --gold, also gives advice on the schema. Exit code 1 if a document violates the schema, 2 if the schema or a
     gold document has a problem. Advice does not change it.
     """
 
@@ -403,14 +403,15 @@ class SchemaExplain(Annotations, Output):
 class Fix(Annotations, Sources, Reading, Output):
     """List the changes that repair the causes of faults, each with its gain, and write them as an overlay.
 
-    Each gain is found by making the change and comparing again, given the changes above it.
+    To measure a gain, the change is made after those above it, and the documents are compared again.
     """
 
     schema: str = SCHEMA_ARGUMENT
     accept: list[str] = option(
         (),
-        "Write only changes of this kind of cause, such as date-format, or gate. May be repeated. Default: all except "
-        "those that make unrelated documents as much more alike, and those that gain nothing on held-out documents.",
+        "Write only changes for this kind of cause, such as date-format, or the gate (gate). May be repeated. Default: "
+        "all except those that make unrelated documents more similar to the same extent, and those that gain nothing "
+        "on held-out documents.",
         "KIND",
         keyword="Collection[str]",
     )

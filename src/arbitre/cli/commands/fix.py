@@ -50,7 +50,7 @@ def fix(
     write_overlay(found.overlay, out)
     screen.result(found.to_dict, lambda width: _blocks(found, len(joined), width))
     if out is None and found.overlay and not screen.as_json:
-        screen.note("Write the accepted changes with --out FILE, and use the file as --overlay.")
+        screen.note("Write the accepted changes to a file with --out FILE, and pass the file to --overlay.")
 
 
 def _blocks(found: Fixes, total: int, width: int) -> Iterator[RenderableType]:
@@ -58,7 +58,7 @@ def _blocks(found: Fixes, total: int, width: int) -> Iterator[RenderableType]:
     accepted = sum(one.accepted for one in found.fixes)
     documents = counted(found.documents, "document") + (f" of {total}" if found.documents < total else "")
     if not found.fixes:
-        yield Text(f"No cause was found that a change repairs, in {documents}: f1q {SCORE(found.f1q)}")
+        yield Text(f"No change repairs a cause in {documents}: f1q {SCORE(found.f1q)}")
     else:
         yield Text.assemble(
             (f"f1q {SCORE(found.f1q)}, {SCORE(found.f1q_after)} with the overlay", "bold"),
