@@ -42,7 +42,7 @@ def test_causes_are_aligned_by_kind_and_systematic_ones_also_by_path():
     assert (difference.better, difference.worse) == ("new", "old")
     assert list(difference.shares) == ["date-format", "near"]
     assert math.fsum(difference.shares.values()) == pytest.approx(difference.difference)
-    assert str(difference) == "new is better than old because of date-format (+0.07 of +0.10), near (+0.03 of +0.10)"
+    assert str(difference) == "new - old: +0.10, of which date-format +0.07, near +0.03"
     assert CauseCosts.from_dict(json.loads(json.dumps(costs.to_dict()))) == costs
 
 
