@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints, is_type
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from arbitre.cli.commands import DECLARATIONS, GROUPS
+from arbitre.cli.commands import DECLARATIONS, GROUPS, REPLACED
 from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.options import REQUIRED, options_of
 from arbitre.refused_coefficients import check_not_agreement
@@ -114,7 +114,8 @@ def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may
     for words in DECLARATIONS:
         first, _, subcommand = words.partition(" ")
         if first == name:
-            built.command(subcommand or name, cls=_command_class(words))(typer_command(words))
+            hidden = words in REPLACED
+            built.command(subcommand or name, cls=_command_class(words), hidden=hidden)(typer_command(words))
     return typer.main.get_command(built)
 
 

@@ -660,8 +660,11 @@ DECLARATIONS: Final[dict[str, type]] = {
 }
 """The commands by name. The module is named after the first word, and its function after the last one."""
 
+REPLACED: Final = frozenset({"schema suggest-aliases", "schema suggest-gate"})
+"""Commands that `arbitre fix` replaces. They work, but are not listed."""
+
 GROUPS: Final = {
-    "schema": "Infer, check or explain a schema; suggest aliases or a gate.",
+    "schema": "Infer, check or explain a schema.",
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",
 }
 """Summaries of the groups of commands."""
