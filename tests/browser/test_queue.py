@@ -271,3 +271,61 @@ def test_differences_between_the_readings_are_marked(visit, queues):
     row = case.locator("tr.here")
     assert "/name" in row.locator("th").text_content()
     assert row.locator("mark").count() > 0
+
+
+def test_two_tabs_keep_the_decisions_of_both(visit, queues):
+    folder, _ = queues(3)
+    page = visit(folder / "queue" / "queue.html")
+    other = page.context.new_page()
+    other.goto(page.url)
+
+    def decide(tab, place):
+        cases(tab).nth(place).locator("input[type=radio]").first.check()
+
+    decide(page, 0)
+    expect(other.locator("#q-said")).to_have_text("Decisions taken over from another tab: 1.")
+    expect(cases(other).nth(0).locator("input:checked")).to_have_count(1)
+    decide(other, 1)
+    decide(page, 2)
+    cases(other).nth(0).locator("button", has_text="Withdraw").click()
+    for tab in (page, other):
+        expect(tab.locator("#q-status")).to_contain_text("Decided: 2 of")
+        expect(cases(tab).nth(0).locator("input:checked")).to_have_count(0)
+    page.reload()
+    assert status(page).startswith("Decided: 2 of")
+
+
+def test_tabs_without_events_do_not_overwrite_each_other(visit, queues):
+    folder, _ = queues(3)
+    page = visit(folder / "queue" / "queue.html")
+    other = page.context.new_page()
+    other.add_init_script(
+        "window.addEventListener = ((add) => (name, ...rest) => name !== 'storage' && add.call(window, name, ...rest))(window.addEventListener)"
+    )
+    other.goto(page.url)
+    cases(page).nth(0).locator("input[type=radio]").first.check()
+    cases(other).nth(1).locator("input[type=radio]").first.check()
+    expect(other.locator("#q-status")).to_contain_text("Decided: 2 of")
+    page.reload()
+    assert status(page).startswith("Decided: 2 of")
+
+
+def test_notes_without_a_decision_the_name_the_page_and_the_filters_survive_a_reload(visit, queues):
+    folder, _ = queues(30)
+    page = visit(folder / "queue" / "queue.html")
+    page.locator("#q-name").fill("Zoé")
+    page.locator("#q-state").select_option("undecided")
+    page.locator("#q-next").click()
+    title = cases(page).first.locator("h3").text_content()
+    cases(page).first.locator(".remark input").fill("look at the scan")
+    page.reload()
+    assert page.locator("#q-name").input_value() == "Zoé"
+    assert page.locator("#q-state").input_value() == "undecided"
+    assert cases(page).first.locator("h3").text_content() == title
+    assert cases(page).first.locator(".remark input").input_value() == "look at the scan"
+    assert status(page).startswith("Decided: 0 of")
+    cases(page).first.locator("input[type=radio]").first.check()
+    expect(cases(page).first.locator(".outcome > span")).to_have_text("Decided by Zoé")
+    page.reload()
+    page.locator("#q-state").select_option("decided")
+    assert cases(page).first.locator(".remark input").input_value() == "look at the scan"

@@ -36,6 +36,7 @@ const caseOf = (one, rank, changed) => {
   };
   const decide = (raw) => {
     decided.set(one.id, { raw, by: at("q-name").value.trim(), note: note.value.trim() });
+    keep(noteOn(one), "");
     changed();
   };
   const check = () => {
@@ -78,17 +79,19 @@ const caseOf = (one, rank, changed) => {
   });
   leave.addEventListener("change", () => decide(null));
   note.addEventListener("input", () => {
-    if (!decided.has(one.id)) return;
+    if (!decided.has(one.id)) return keep(noteOn(one), note.value.trim());
     decided.get(one.id).note = note.value.trim();
-    changed();
+    return changed();
   });
   withdraw.addEventListener("click", () => {
     decided.delete(one.id);
+    keep(noteOn(one), note.value.trim());
     for (const input of box.querySelectorAll("input[type=radio]")) input.checked = false;
     changed();
     box.focus();
   });
 
+  note.value = kept(noteOn(one));
   const before = decided.get(one.id);
   if (before) {
     const place = one.choices.findIndex((choice) => choice.raw === before.raw);

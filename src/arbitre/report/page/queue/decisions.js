@@ -56,21 +56,57 @@ const record = ({ id, fingerprint }) => {
 };
 const records = () => data.disagreements.filter((one) => decided.has(one.id)).map(record);
 
-// Whether the browser keeps the decisions after the page is closed; some refuse it for files.
-const store = () => {
+// Reads and writes what the browser keeps; some browsers refuse it for files.
+const kept = (name = "", place = () => localStorage) => {
   try {
-    localStorage.setItem(KEY, records().join(""));
-    return true;
-  } catch {
-    return false;
-  }
-};
-const stored = () => {
-  try {
-    return localStorage.getItem(KEY) ?? "";
+    return place().getItem(KEY + name) ?? "";
   } catch {
     return "";
   }
+};
+const keep = (name, value, place = () => localStorage) => {
+  try {
+    if (value === "") place().removeItem(KEY + name);
+    else place().setItem(KEY + name, value);
+  } catch {
+    // The page says that nothing is kept.
+  }
+};
+const ofTab = () => sessionStorage; // the filters and the page, which differ between tabs
+// The note on a disagreement that is not decided yet.
+const noteOn = ({ id }) => `-note-${id}`;
+// The decisions as this tab last wrote or read them: the whole text, and its lines by id.
+let known = { whole: "", lines: new Map() };
+const own = (one) => (decided.has(one.id) ? record(one).trim() : undefined);
+// Takes over decisions that another tab has changed since, and this tab has not. Returns their disagreements.
+const merge = () => {
+  const whole = kept();
+  if (whole === known.whole) return [];
+  const others = new Map(parsed(whole).map((one) => [one.id, one]));
+  const changed = data.disagreements.filter((one) => {
+    const before = known.lines.get(one.id);
+    return own(one) === before && others.get(one.id)?.line.trim() !== before;
+  });
+  for (const { id } of changed) {
+    const other = others.get(id);
+    if (other) decided.set(id, { raw: other.raw, by: other.by, note: other.note });
+    else decided.delete(id);
+  }
+  return changed;
+};
+// Writes the decisions, after those of other tabs were taken over. Returns the disagreements that these decided, or null
+// if the browser does not keep decisions after the page is closed; some refuse it for files.
+const store = () => {
+  const changed = merge();
+  const lines = new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, own(one)]));
+  const whole = [...lines.values()].map((line) => `${line}\n`).join("");
+  try {
+    localStorage.setItem(KEY, whole);
+  } catch {
+    return null;
+  }
+  known = { whole, lines };
+  return changed;
 };
 
 // Reads decisions from JSON lines. Throws an error that names the line.

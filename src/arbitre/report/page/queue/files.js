@@ -41,14 +41,20 @@ const imported = async () => {
 const start = () => {
   options("q-path", say("js.all"), data.disagreements.map((one) => one.path));
   options("q-document", say("queue.documents"), data.disagreements.map((one) => one.document));
-  for (const id of ["q-path", "q-document", "q-state"]) at(id).addEventListener("change", filterCases);
+  for (const id of FILTERS) at(id).addEventListener("change", filterCases);
   at("q-list").addEventListener("keydown", pressed);
   at("q-previous").addEventListener("click", () => turn(-1));
   at("q-next").addEventListener("click", () => turn(1));
   at("q-export").addEventListener("click", exported);
   at("q-file").addEventListener("change", imported);
+  addEventListener("storage", (event) => event.key === KEY && update());
   load(data.decisions);
-  load(stored());
+  at("q-name").value ||= kept("-name");
+  at("q-name").addEventListener("input", () => keep("-name", at("q-name").value.trim()));
+  known = { whole: kept(), lines: new Map() };
+  load(known.whole);
+  known.lines = new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, own(one)]));
+  restoreView();
   update();
 };
 if (data.disagreements.length) start();

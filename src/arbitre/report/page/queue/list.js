@@ -11,9 +11,19 @@ const progress = () => {
   at("q-status").textContent = texts.join(" ");
 };
 const update = () => {
+  const changed = store();
+  at("q-stored").textContent = say(changed ? "queue.stored" : "queue.unstored");
+  renew(changed ?? []);
   for (const box of at("q-list").children) box.refresh?.();
-  at("q-stored").textContent = say(store() ? "queue.stored" : "queue.unstored");
   progress();
+};
+// Shows the decisions of other tabs. A disagreement in which something is being typed is left as it is.
+const renew = (changed) => {
+  const ids = new Set(changed.map((one) => one.id));
+  for (const [place, box] of [...at("q-list").children].entries())
+    if (ids.has(box.dataset.id) && !box.contains(document.activeElement))
+      box.replaceWith(caseOf(cases.get(box.dataset.id), queue.page * SIZE + place, update));
+  if (ids.size) at("q-said").textContent = say("queue.elsewhere", { n: ids.size });
 };
 const listCases = ({ focus = false } = {}) => {
   const first = queue.page * SIZE;
@@ -27,13 +37,29 @@ const listCases = ({ focus = false } = {}) => {
   progress();
   if (focus) built[0]?.focus();
 };
+const FILTERS = ["q-path", "q-document", "q-state"];
+// The filters and the page, for a reload of this tab.
+const keepView = () => keep("-view", JSON.stringify([queue.page, ...FILTERS.map((id) => at(id).value)]), ofTab);
+const restoreView = () => {
+  const view = kept("-view", ofTab);
+  if (view === "") return;
+  const [page, ...values] = JSON.parse(view);
+  FILTERS.forEach((id, place) => {
+    if ([...at(id).options].some((option) => option.value === values[place])) at(id).value = values[place];
+  });
+  filterCases();
+  queue.page = Math.min(page, pages() - 1);
+  listCases();
+  keepView();
+};
 const turn = (by) => {
   queue.page = Math.max(0, Math.min(pages() - 1, queue.page + by));
+  keepView();
   listCases({ focus: true });
 };
 // Filters apply when they are changed, so that a disagreement stays where it is when it is decided.
 const filterCases = () => {
-  const [path, name, state] = ["q-path", "q-document", "q-state"].map((id) => at(id).value);
+  const [path, name, state] = FILTERS.map((id) => at(id).value);
   queue.found = data.disagreements.filter(
     (one) =>
       (path === "" || one.path === path.slice(1)) &&
@@ -41,6 +67,7 @@ const filterCases = () => {
       (state === "all" || isDone(one) === (state === "decided")),
   );
   queue.page = 0;
+  keepView();
   listCases();
 };
 
