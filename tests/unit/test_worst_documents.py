@@ -165,15 +165,39 @@ def test_a_deep_document_is_shown_as_text_below_a_limit():
     assert text.count('{"in"') < 15
 
 
-def test_the_worst_documents_are_kept_within_bounds_and_failures_come_last():
+def test_the_worst_documents_are_kept_within_bounds_and_failures_count_as_zero():
     pairs = [(f"d{number}", ["ab", "cd"], ["ab", "c" * number]) for number in range(1, 8)]
     pairs.append(("failed", ["ab"], arbitre.ABSENT))
     found = kept(WORDS, pairs, keep=3)
-    assert [one["key"] for one in found["kept"]] == ["d7", "d6", "d5"]
+    assert [one["key"] for one in found["kept"]] == ["d7", "d6", "d5"]  # those of the worst pairs
     assert len(kept(WORDS, pairs)["kept"]) == 8
-    assert kept(WORDS, pairs)["kept"][-1]["key"] == "failed"
+    assert kept(WORDS, pairs)["kept"][0]["key"] == "failed"
     assert len(kept(WORDS, pairs, room=1)["kept"]) == 1
     assert len(found["documents"]) == 8
+
+
+def test_the_documents_with_the_lowest_f1q_are_listed_worst_first_wherever_they_are(monkeypatch):
+    monkeypatch.setattr(worst_documents, "MAX_ROWS", 6)
+    schema = PEOPLE | {"properties": PEOPLE["properties"] | {"year": {"type": "integer", "x-arbitre": {"weight": 9}}}}
+    right, wrong = {"name": "Ada"}, {"name": "zzzzz"}
+    wrongs = {33: 4, 87: 3, 12: 2, 60: 2, 99: 1}  # planted anywhere, among documents that are right
+    pairs = []
+    for at in range(100):
+        people = [wrong] * wrongs.get(at, 0) + [right] * (4 - wrongs.get(at, 0))
+        year = 1 + (at not in wrongs)  # lowers the document quality, but not f1q, of all others
+        pairs.append((f"d{at:03}", {"year": 1, "people": [right] * 4}, {"year": year, "people": people}))
+    pairs.append(("failed", {"year": 1, "people": [right]}, arbitre.ABSENT))
+    found = kept(schema, pairs, keep=20)
+    worst, linked = ["failed", "d033", "d087", "d012", "d060", "d099"], ["d000", "d001", "d002"]
+    assert [one["key"] for one in found["documents"]][:9] == [*worst, *linked]
+    assert [one["key"] for one in found["kept"]][:9] == [*worst, *linked]
+
+
+def test_many_failed_documents_do_not_take_the_room_of_the_others():
+    pairs = [(f"failed{at}", ["ab"], arbitre.ABSENT) for at in range(worst_documents.MAX_FAILED + 5)]
+    pairs += [(f"d{at}", ["ab"], ["zz"]) for at in range(3)]
+    names = {one["key"] for one in kept(WORDS, pairs, keep=worst_documents.MAX_FAILED + 3)["kept"]}
+    assert {"d0", "d1", "d2"} < names
 
 
 def test_the_size_limit_counts_bytes():
@@ -360,7 +384,8 @@ def test_published_figures_are_kept_for_each_document_and_averaged():
     }
     assert found["published"]["imq"] == pytest.approx(sum(expected[name]["imq"] for name in ("a", "b", "failed")) / 3)
     assert found["published"]["gold"] == pytest.approx(5 / 3)
-    assert (found["kept"][0]["key"], found["kept"][0]["scores"]["imq"]) == ("b", 0.25)
+    assert [one["key"] for one in found["kept"]] == ["failed", "b", "a", "vacuous"]
+    assert found["kept"][1]["scores"]["imq"] == 0.25
     assert kept(WORDS, [("vacuous", [], [])])["published"] is None
 
 

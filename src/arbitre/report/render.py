@@ -31,6 +31,7 @@ from arbitre.report.language import (
     to_best,
 )
 from arbitre.report.standalone import render
+from arbitre.report.worst_documents import MAX_ROWS
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
@@ -322,6 +323,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             "survival": partial(survival, say=say),
             "warning": partial(_warning, say=say),
             "paper": PAPER,
+            "worst_rows": MAX_ROWS,
             "held": {one["name"]: {document["key"] for document in one["explorer"]} for one in plain["subjects"]},
             "basis": partial(basis, say=say),
             "contrast_basis": partial(contrast_basis, say=say),

@@ -65,6 +65,9 @@ is known whether their documents fit."""
 MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
 
+MAX_FAILED: Final = 20
+"""Number of failed documents that are kept before other documents; further ones only fill the room that is left."""
+
 
 def digest(text: str) -> str:
     """Return the SHA-256 of the text of an evaluation, which identifies the evaluation of the alignments."""
@@ -175,8 +178,11 @@ class WorstDocuments:
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
         linked = self._linked(columns, first)
-        wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), columns.worst_first.tolist(), self.entries
-        numbers = [*wanted, *(at for at in ranked if at not in wanted)][:most]
+        wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), worst_first(columns).tolist(), self.entries
+        failed = [at for at in ranked if columns.failed[at]]
+        late = set(failed[MAX_FAILED:])  # many failed documents must not take the room of all others
+        others = [*(at for at in ranked if at not in late), *failed[MAX_FAILED:]]
+        numbers = [*wanted, *(at for at in others if at not in wanted)][:most]
         documents = self._shown(numbers, evaluation, joined, linked, processes)
         made = dict(islice(documents, len(wanted)))
         while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
@@ -252,7 +258,8 @@ class WorstDocuments:
 
         entries, certificate, schema = EntryLayout.of(self.plan), self.plan.certificate, self.plan.root.schema
         columns = evaluation.document_table
-        rows = np.union1d(columns.worst_first[:MAX_ROWS], np.array(list(self.documents), dtype=np.intp))
+        ranked = worst_first(columns)
+        rows = np.concatenate([ranked[:MAX_ROWS], ranked[MAX_ROWS:][np.isin(ranked[MAX_ROWS:], list(self.documents))]])
         ends = document_intervals(columns.tallies[rows]).tolist()
         title = schema.get("title") if isinstance(schema, dict) else None
         return {
@@ -279,6 +286,18 @@ class WorstDocuments:
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "kept": [one.plain | {"matrix": self.matrices[number]} for number, one in self.documents.items()],
         }
+
+
+def worst_first(columns: DocumentTable) -> Indices:
+    """Return the row indices by increasing f1q, then document quality; ties stay in the order of the corpus.
+
+    A failed document counts as 0, as in the mean over documents. One without entries has no f1q and comes last.
+    """
+    sizes, qualities = columns.tallies[:, 0] + columns.tallies[:, 1], columns.tallies[:, 3]
+    f1q = np.full(len(columns), np.inf)
+    np.divide(2.0 * qualities, sizes, out=f1q, where=sizes > 0.0)
+    ranked: Indices = np.lexsort((columns.qualities, np.where(columns.failed, 0.0, f1q)))
+    return ranked
 
 
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")

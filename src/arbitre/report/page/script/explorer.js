@@ -97,7 +97,7 @@ if (documents.length) {
   listenToKeys();
   window.addEventListener("hashchange", follow);
   if (!follow()) {
-    choose(documents[0]);
+    choose(documents.find((one) => !one.failed) ?? documents[0]);
     refresh();
     document.getElementById(location.hash.slice(1))?.scrollIntoView(); // the page has grown since it was opened
   }
