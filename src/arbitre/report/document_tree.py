@@ -200,6 +200,8 @@ class _TreeWalk:
             values = {"gold": gold, "predicted": predicted}
             if node.reading is not ABSENT and not equal(node.reading, gold):
                 values["reading"] = node.reading
+            if not lone and node.level.path in self.entries.chosen:
+                made["chosen"] = True
             return made | {side: shown(value) for side, value in values.items() if value is not ABSENT}
         return made | {"below": [self.part(child, deep + 1) for child in self.held(node_id)]}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, single_paths
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.paths import order
+from arbitre.paths import STAR, order, parse
 from arbitre.schema.describe import forces_pairs, walk
 from arbitre.values import ABSENT, Json, Kind
 
@@ -71,6 +71,7 @@ class EntryLayout:
         moved: Whether entries are matched by optimal transport, so that an entry may have several partners.
         site: Site of the list, or of the entry if there is no list.
         forms: Names of the fields of which gold may accept several forms; "" for the entry itself.
+        chosen: Paths of which the schema lists the values (`enum`, `const`), which are shown whole.
     """
 
     path: Path
@@ -81,6 +82,7 @@ class EntryLayout:
     moved: bool = False
     site: int = 0
     forms: frozenset[str] = frozenset()
+    chosen: frozenset[Path] = frozenset()
 
     @classmethod
     def of(cls, plan: Plan) -> EntryLayout:
@@ -95,7 +97,8 @@ class EntryLayout:
         forms = frozenset(name for name, below in fields.items() if below.alternatives is not None)
         names = () if site.leaf else tuple(dict.fromkeys(one.name for one in site.object.fields))
         scalar = bool(site.leaf or site.declared != {Kind.OBJECT})
-        return cls(plan.entries, listed, names, scalar, forced, moved, at, forms)
+        chosen = frozenset(_listed_values(plan.root.schema, plan.root.schema))
+        return cls(plan.entries, listed, names, scalar, forced, moved, at, forms, chosen)
 
     @property
     def single(self) -> bool:
@@ -142,6 +145,28 @@ class EntryLayout:
             if self.listed and level.path == self.path and not level.leaf:
                 lists[here] = np.isin(level.gold_kind, _LIST) & np.isin(level.predicted_kind, _LIST)
         return _sorted(wholes, parts, nodes)
+
+
+def _listed_values(schema: Json, root: Json, path: Path = (), within: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Yield the wildcard paths of which a schema lists the values; a reference is followed once on each path."""
+    if not isinstance(schema, dict):
+        return
+    if "enum" in schema or "const" in schema:
+        yield path
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/") and reference not in within:
+        target: Json = root
+        for token in parse(reference[1:]):
+            target = target.get(str(token)) if isinstance(target, dict) else None
+        yield from _listed_values(target, root, path, (*within, reference))
+    fields = schema.get("properties")
+    for name, inner in fields.items() if isinstance(fields, dict) else ():
+        yield from _listed_values(inner, root, (*path, name), within)
+    yield from _listed_values(schema.get("items"), root, (*path, STAR), within)
+    for name in ("anyOf", "oneOf", "allOf"):
+        held = schema.get(name)
+        for inner in held if isinstance(held, list) else ():
+            yield from _listed_values(inner, root, path, within)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,7 +5,7 @@ const heading = (entry) => {
   const [left, right] = [title(entry, "gold"), title(entry, "predicted")];
   if (!left || !right || left === right) return shown(left || right || "–");
   const alike = (named(entry) ?? entry).verdict === "correct"; // differences within it do not count
-  const [gold, predicted] = alike ? [shown(left), shown(right)] : sides(left, right);
+  const [gold, predicted] = alike ? [shown(left), shown(right)] : sides(left, right, false, named(entry) ?? entry);
   return [gold, " → ", predicted];
 };
 const article = (row) => {

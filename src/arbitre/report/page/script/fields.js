@@ -107,7 +107,7 @@ const leafLine = (node, deep) => {
     return line(node, place, shown(text(node.gold)), shown(text("predicted" in node ? node.predicted : node.gold)));
   if ("gold" in node && "predicted" in node) {
     const literal = node.verdict === "wrong type" || !scalar(node.gold) || !scalar(node.predicted);
-    return line(node, place, ...sides(node.gold, node.predicted, literal));
+    return line(node, place, ...sides(node.gold, node.predicted, literal, node));
   }
   return "gold" in node
     ? line(node, place, shown(text(node.gold)), absent())

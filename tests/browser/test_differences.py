@@ -1,0 +1,83 @@
+"""Differences of texts in the report: only what differs is marked, whatever the length and the script."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.test_report_view import observed
+
+from arbitre.report.build_view import build_subject
+from arbitre.report.report_files import view_of, write_page
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+WORDS = " ".join(f"word{number}" for number in range(800))
+HEBREW = "שלום עולם הכנסת " * 60
+ACCENTS = "cafe\u0301 " * 100
+FAMILY = "👩\u200d👩\u200d👧 " * 60
+TEXTS = {
+    "one": (WORDS, WORDS.replace("word400 ", "word400 inserted ")),
+    "two": (WORDS, WORDS.replace("word9 ", "ninth ").replace("word500 word501", "other")),
+    "unlike": (WORDS, "nothing of the kind " * 200),
+    "hebrew": (HEBREW, HEBREW[:480] + "שונה " + HEBREW[480:]),
+    "accents": (ACCENTS, ACCENTS[:299] + "\u0302" + ACCENTS[299:]),
+    "family": (FAMILY, FAMILY[:270] + "👩\u200d👧 " + FAMILY[270:]),
+    "signs": ("x" * 4000, "x" * 2000 + "y" + "x" * 1999),
+    "many": (" ".join(f"a{n} b" for n in range(4000)), " ".join(f"c{n} b" for n in range(4000))),
+    "short": ("colour", "color"),
+    "other": ("Vaudreine", "Quill"),
+    "level": ("senator", "senators"),
+}
+MARKS = """field => [...field.querySelectorAll("del, ins")].map(one => `${one.tagName[0]} ${one.textContent.trim()}`)"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    level = {"enum": ["senator", "senators"], "x-arbitre": {"distance": "levenshtein"}}
+    fields = {name: {"type": "string"} for name in TEXTS} | {"level": level}
+    sides = ({name: pair[side] for name, pair in TEXTS.items()} for side in (0, 1))
+    subject = build_subject(*observed({"type": "object", "properties": fields}, [("d", *sides)]))
+    file = tmp_path_factory.mktemp("texts") / "report.html"
+    write_page(file, view_of([subject]))
+    return file
+
+
+@pytest.fixture
+def field(visit, report):
+    page = visit(report)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    names = list(TEXTS)
+    return lambda name: page.locator("#x-list .row").nth(names.index(name)).locator(".field")
+
+
+def test_one_edit_in_a_long_text_marks_that_edit_only(field):
+    assert field("one").evaluate(MARKS) == ["I inserted"]
+    assert field("two").evaluate(MARKS) == ["D word9", "D word500 word501", "I ninth", "I other"]
+    assert field("hebrew").evaluate(MARKS) == ["I שונה"]
+    assert field("signs").evaluate(MARKS) == ["D x", "I y"]
+
+
+def test_characters_are_never_cut_in_the_middle(field):
+    assert field("accents").evaluate(MARKS) == ["D cafe\u0301", "I cafe\u0301\u0302"]
+    assert field("family").evaluate(MARKS) == ["I 👩\u200d👧"]
+
+
+def test_equal_stretches_are_folded_and_opened_on_both_sides(field):
+    one = field("one")
+    gold, predicted = one.locator(".side").all()
+    folds = gold.locator("button.fold")
+    assert folds.all_text_contents() == ["… 393 words …", "… 392 words …"]
+    assert len(gold.inner_text()) < 300
+    folds.first.focus()
+    folds.first.press("Enter")
+    expect(predicted.locator("button.fold")).to_have_count(1)
+    assert "word0 word1" in predicted.inner_text()
+    predicted.locator("button.cut").last.click()  # show all
+    assert predicted.locator("bdi").first.text_content() == TEXTS["one"][1]
+    assert one.evaluate(MARKS) == ["I inserted"]
+
+
+def test_unlike_texts_and_listed_values_are_marked_whole(field):
+    for name in ("unlike", "other", "level", "many"):
+        assert field(name).locator("del.entire, ins.entire").count() == 2
+        assert field(name).locator("del, ins").count() == 2
+    assert field("short").evaluate(MARKS) == ["D u"]
