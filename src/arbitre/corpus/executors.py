@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures.process
 import gc
 import io
 import math
@@ -300,8 +301,14 @@ def _start(
 
 def _end(started: Future[ProcessPoolExecutor]) -> None:
     """Stop worker processes without waiting for them to exit."""
-    if started.exception() is None:
-        started.result().shutdown(wait=False, cancel_futures=True)
+    if started.exception() is not None:
+        return
+    pool = started.result()
+    manager = getattr(pool, "_executor_manager_thread", None)  # there is no public name
+    pool.shutdown(wait=False, cancel_futures=True)
+    # At exit, Python wakes the threads that manage pools, through pipes that these may be closing: "Bad file
+    # descriptor". This one is already stopping, and Python waits for it like for any other thread.
+    getattr(concurrent.futures.process, "_threads_wakeups", {}).pop(manager, None)
 
 
 def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | None:

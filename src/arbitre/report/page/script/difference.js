@@ -1,6 +1,4 @@
-// Difference of two values: missing parts are struck through, spurious parts are underlined.
-//
-// Short texts are compared character by character, longer ones word by word, lists of plain values value by value.
+// Difference of two values, by character, by word or by item: missing parts are struck through, spurious ones underlined.
 
 const ALIKE = 2500; // maximum length of lists that are compared value by value
 const CHANGES = 1000; // maximum number of changes; beyond it, all between the equal ends is marked
