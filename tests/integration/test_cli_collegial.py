@@ -70,7 +70,22 @@ def test_when_everything_is_decided_no_disagreement_is_listed(run, tmp_path):
     assert "Caveats" not in result.stdout
 
 
-def test_every_invalid_decision_is_reported_and_nothing_is_written(run, tmp_path):
+def test_a_refused_decision_is_named_and_kept_and_the_others_are_applied(run, tmp_path):
+    wrong = {"id": "p#/speakers/1/party", "value": "green", "by": "Zoé"}
+    path = decisions(tmp_path, {"id": "p#/year", "value": 1932, "by": "Zoé"}, wrong)
+    result = run("--decisions", path, "--out", "gold.jsonl", "--quiet")
+    assert result.exit_code == 1
+    assert f"{path}:2: The schema does not allow the decision on 'p#/speakers/1/party'" in result.stderr
+    assert "1 decision refused; all others were applied. Refused lines: gold.jsonl.refused.jsonl" in result.stderr
+    assert json.loads(Path("gold.jsonl.refused.jsonl").read_text(encoding="utf-8")) == wrong
+    assert json.loads(Path("gold.jsonl").read_text(encoding="utf-8"))["year"] == 1932
+    plain = json.loads(run("--decisions", path, "--format", "json").stdout)
+    assert [(each["line"], each["id"]) for each in plain["refused"]] == [(2, "p#/speakers/1/party")]
+    wrong["value"] = "right"
+    assert run("--decisions", decisions(tmp_path, wrong)).exit_code == 0
+
+
+def test_if_every_decision_is_refused_nothing_is_written(run, tmp_path):
     path = decisions(
         tmp_path,
         {"id": "p#/year", "value": "1931", "by": "Zoé"},

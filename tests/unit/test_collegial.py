@@ -184,10 +184,23 @@ class TestValuesThatTheSchemaDoesNotAllow:
         ids=["type", "enum", "item", "inside an item", "required"],
     )
     def test_they_are_refused_with_their_line(self, name, value, message):
-        with pytest.raises(DataError, match=message) as refused:
-            built(("p#/speakers/0/pages/0", 1), (name, value))
-        assert (refused.value.file, refused.value.line) == ("d.jsonl", 2)
-        assert name in refused.value.message
+        result = built(("p#/speakers/0/pages/0", 2), (name, value))
+        (refused,) = result.refused
+        assert message in refused.problem.message
+        assert (refused.problem.file, refused.problem.line, refused.id) == ("d.jsonl", 2, name)
+        assert result.documents == built(("p#/speakers/0/pages/0", 2)).documents
+        assert name in result.undecided
+
+    def test_if_all_are_refused_nothing_is_built(self):
+        with pytest.raises(DataError, match="not of type 'integer'") as refused:
+            built(("p#/year", "1931"), ("p#/speakers/1/party", "green"))
+        assert [problem.line for problem in refused.value.problems] == [1, 2]
+
+    def test_a_decision_in_a_refused_item_applies_to_the_proposal(self):
+        decisions = [("p#/speakers/1/party", "centre"), ("p#/speakers/1/name", ABSENT), ("p#/year", 1932)]
+        result = built(*decisions)
+        assert [each.id for each in result.refused] == ["p#/speakers/1/name"]
+        assert result.documents == built(decisions[0], decisions[2]).documents
 
     def test_a_violation_that_the_annotators_share_is_not_an_error(self):
         annotations = {name: {"p": document["p"] | {"other": 1}} for name, document in ANNOTATIONS.items()}
@@ -199,9 +212,10 @@ class TestValuesThatTheSchemaDoesNotAllow:
         annotations["bob"]["p"]["speakers"].append({"name": "Dahl", "party": "centre", "pages": [77]})
         left_out = [name for name, each in ids(built(annotations=annotations)).items() if each.proposal is ABSENT]
         assert len(left_out) == 2
-        with pytest.raises(DataError, match="too long") as refused:
-            built(("p#/year", 1932), *((name, COHEN) for name in left_out), annotations=annotations)
-        assert [problem.line for problem in refused.value.problems] == [2, 3]
+        result = built(("p#/year", 1932), *((name, COHEN) for name in left_out), annotations=annotations)
+        assert [each.problem.line for each in result.refused] == [2, 3]
+        assert all("too long" in each.problem.message for each in result.refused)
+        assert result.documents == built(("p#/year", 1932), annotations=annotations).documents
 
 
 @pytest.fixture
@@ -295,21 +309,28 @@ class TestTheQueue:
         assert origin == ValueOrigin(("bob",), "Zoé", "sic")
 
 
-def test_a_decision_on_annotations_that_have_changed_is_refused_and_nothing_is_written(sources, tmp_path):
+def test_a_decision_on_annotations_that_have_changed_is_refused_and_kept_in_a_file(sources, tmp_path):
     result = consensus(SCHEMA, sources, queue=tmp_path / "q.jsonl")
     path = tmp_path / "decisions.jsonl"
     records = [
-        {"id": each.id, "value": 1931, "by": "Zoé", "fingerprint": fingerprint(each)} for each in result.disagreements
+        {"id": each.id, "by": "Zoé", "fingerprint": fingerprint(each)}
+        | ({"absent": True} if each.proposal is ABSENT else {"value": each.proposal})
+        for each in result.disagreements
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     changed = json.loads(sources["cy"].read_text(encoding="utf-8"))
     changed["year"] = 1933
     sources["cy"].write_text(json.dumps(changed), encoding="utf-8")
-    with pytest.raises(DataError, match="have changed since the decision") as refused:
-        consensus(SCHEMA, sources, strategy="collegial", decisions=path, out=tmp_path / "gold.jsonl")
+    out = tmp_path / "gold.jsonl"
+    final = consensus(SCHEMA, sources, strategy="collegial", decisions=path, out=out, queue=tmp_path / "new.csv")
     at = [each.id for each in result.disagreements].index("p#/year")
-    assert [problem.line for problem in refused.value.problems] == [at + 1]
-    assert not (tmp_path / "gold.jsonl").exists()
+    (refused,) = final.refused
+    assert "have changed since the decision" in refused.problem.message
+    assert (refused.problem.line, refused.id) == (at + 1, "p#/year")
+    assert final.refused_file == tmp_path / "gold.jsonl.refused.jsonl"
+    assert final.refused_file.read_text(encoding="utf-8") == json.dumps(records[at]) + "\n"
+    assert Provenance.read(out).disagreements.decided == len(records) - 1
+    assert Decisions.read(tmp_path / "new.csv").by_id.keys() == {record["id"] for record in records} - {"p#/year"}
 
 
 def test_decisions_require_the_strategy_collegial(sources, tmp_path):

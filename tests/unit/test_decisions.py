@@ -84,9 +84,19 @@ def test_decisions_are_read_from_a_table(tmp_path, delimiter):
 )
 def test_an_invalid_decision_is_refused_with_its_line(tmp_path, record, message):
     path = lines(tmp_path, {"id": "first", "value": 1, "by": "Zoé"}, record)
-    with pytest.raises(DataError, match=message) as refused:
-        Decisions.read(path)
-    assert (refused.value.file, refused.value.line) == (str(path), 2)
+    read = Decisions.read(path)
+    assert read.by_id.keys() == {"first"}
+    (refused,) = read.refused
+    assert message in refused.problem.message
+    assert (refused.problem.file, refused.problem.line) == (str(path), 2)
+    assert refused.text == path.read_text(encoding="utf-8").splitlines()[1]
+    assert refused.id == (record["id"] if isinstance(record, dict) and isinstance(record.get("id"), str) else None)
+
+
+def test_if_every_line_is_invalid_the_file_is_refused(tmp_path):
+    with pytest.raises(DataError) as refused:
+        Decisions.read(lines(tmp_path, "{", {"id": "b"}))
+    assert [problem.line for problem in refused.value.problems] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -96,44 +106,63 @@ def test_an_invalid_decision_is_refused_with_its_line(tmp_path, record, message)
 )
 def test_an_invalid_row_is_refused_with_its_line(tmp_path, row, message):
     path = tmp_path / "decisions.csv"
-    path.write_text(f"id,value,absent,by\n{row}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=message) as refused:
-        Decisions.read(path)
-    assert (refused.value.file, refused.value.line) == (str(path), 2)
+    path.write_text(f"id,value,absent,by\n{row}\nb,1,,Zoé\n", encoding="utf-8")
+    read = Decisions.read(path)
+    assert read.by_id.keys() == {"b"}
+    (refused,) = read.refused
+    assert message in refused.problem.message
+    assert (refused.problem.file, refused.problem.line, refused.text) == (str(path), 2, row)
 
 
 def test_two_decisions_with_one_id_must_be_equal(tmp_path):
-    first, equal, other, absent = (
+    first, equal, other, absent, second = (
         {"id": "a", "value": 1, "by": "Zoé"},
         {"id": "a", "value": 1.0, "by": "Ada"},
         {"id": "a", "value": True, "by": "Ada"},
         {"id": "a", "absent": True, "by": "Ada"},
+        {"id": "b", "value": 1, "by": "Zoé"},
     )
     assert Decisions.read(lines(tmp_path, first, equal)).by_id == {"a": Decision("a", 1, "Zoé")}
-    with pytest.raises(DataError, match="differs from the one in line 1") as refused:
-        Decisions.read(lines(tmp_path, first, other, absent))
-    assert [problem.line for problem in refused.value.problems] == [2, 3]
-
-
-def test_every_problem_of_a_file_is_reported(tmp_path):
-    with pytest.raises(DataError) as refused:
-        Decisions.read(lines(tmp_path, "{", {"id": "a", "value": 1, "by": "Zoé"}, {"id": "b"}))
-    assert [problem.line for problem in refused.value.problems] == [1, 3]
+    read = Decisions.read(lines(tmp_path, first, other, second, absent))
+    assert read.by_id.keys() == {"b"}
+    assert [each.problem.line for each in read.refused] == [1, 2, 4]
+    assert {each.problem.message for each in read.refused} == {"The decisions on 'a' differ: lines 1, 2, 4"}
 
 
 def test_decisions_must_belong_to_a_disagreement(tmp_path):
-    now = disagreement("Ada", "Ida")
+    now, other = disagreement("Ada", "Ida"), disagreement("Ada", "Ida", name="d#/same")
     known = {"id": now.id, "value": "Ada", "by": "Zoé", "fingerprint": fingerprint(now)}
-    Decisions.read(lines(tmp_path, known)).check([now])
-    Decisions.read(lines(tmp_path, {"id": now.id, "value": "Ada", "by": "Zoé"})).check([now])
-    path = lines(tmp_path, {"id": "d#/other", "value": 1, "by": "Zoé"}, known)
-    with pytest.raises(DataError) as refused:
-        Decisions.read(path).check([disagreement("Ada", "Eda")])
-    problems = refused.value.problems
+    assert not Decisions.read(lines(tmp_path, known)).on([now]).refused
+    assert not Decisions.read(lines(tmp_path, {"id": now.id, "value": "Ada", "by": "Zoé"})).on([now]).refused
+    same = {"id": other.id, "value": "Ada", "by": "Zoé"}
+    path = lines(tmp_path, {"id": "d#/other", "value": 1, "by": "Zoé"}, known, same)
+    applied = Decisions.read(path).on([disagreement("Ada", "Eda"), other])
+    assert applied.by_id.keys() == {other.id}
+    problems = [each.problem for each in applied.refused]
     assert [(problem.file, problem.line) for problem in problems] == [(str(path), 1), (str(path), 2)]
     assert "Expected the id of a disagreement, got 'd#/other'" in problems[0].message
     assert "have changed since the decision" in problems[1].message
     assert "annotations may have changed" in problems[0].hint
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_refused_lines_are_written_as_they_were_and_an_edited_file_is_kept(tmp_path, suffix):
+    good = "b,1,Zoé" if suffix == "csv" else '{"id": "b", "value": 1, "by": "Zoé"}'
+    bad = 'a,"[1,\n2]",' if suffix == "csv" else '{"id":  "a", "value": [1, 2]}'
+    head = "id,value,by\n" if suffix == "csv" else ""
+    path = tmp_path / f"decisions.{suffix}"
+    path.write_text(f"{head}{good}\n{bad}\n", encoding="utf-8")
+    read = Decisions.read(path)
+    assert [each.problem.message for each in read.refused] == [
+        "Expected the name of the person who decided under 'by', got none"
+    ]
+    written = read.write_refused(tmp_path / "gold.jsonl")
+    assert written == tmp_path / f"gold.jsonl.refused.{suffix}"
+    assert written.read_text(encoding="utf-8") == f"{head}{bad}\n"
+    assert read.write_refused(tmp_path / "gold.jsonl") == written
+    written.write_text("corrected by hand\n", encoding="utf-8")
+    assert read.write_refused(tmp_path / "gold.jsonl") == tmp_path / f"gold.jsonl.refused-2.{suffix}"
+    assert written.read_text(encoding="utf-8") == "corrected by hand\n"
 
 
 def test_the_fingerprint_changes_with_the_readings_only():
@@ -185,7 +214,7 @@ def test_the_table_of_a_queue_has_no_formulas_and_its_decisions_are_read_back(tm
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell.startswith(FORMULA)]
     read = Decisions.read(path)
-    read.check(own)
+    assert not read.on(own).refused
     assert [(each.id, each.value, each.by, each.note) for each in read.by_id.values()] == [
         (each.id, each.value, each.by, each.note) for each in made
     ]

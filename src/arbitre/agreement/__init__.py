@@ -19,7 +19,7 @@ from arbitre.agreement.category_distances import CategoryDistances, suggest_cate
 from arbitre.agreement.coefficient import Coefficient, CoefficientInterval, LocalChance
 from arbitre.agreement.consensus.build import build_consensus, consensus
 from arbitre.agreement.consensus.decisions import Decision, Decisions
-from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading
+from arbitre.agreement.consensus.disagreement import Consensus, Disagreement, Reading, RefusedDecision
 from arbitre.agreement.consensus.leave_one_out import LeaveOneOut, agreement_with_others, leave_one_out
 from arbitre.agreement.gamma import gamma
 from arbitre.agreement.leaf_ratings import CategoricalCoefficients
@@ -36,6 +36,7 @@ __all__ = [
     "LeaveOneOut",
     "LocalChance",
     "Reading",
+    "RefusedDecision",
     "SpanAgreement",
     "StructuralAgreement",
     "agree",

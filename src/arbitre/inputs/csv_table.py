@@ -60,12 +60,19 @@ class CsvTable:
 
     def rows(self) -> Iterator[tuple[int, dict[str, str] | str]]:
         """Yield the line and the cells by column of each row, or why it cannot be used. Raises DataError."""
+        for line, cells in self.lines():
+            yield line, self.by_column(cells)
+
+    def lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line and the cells of each row. Raises DataError."""
         with self._table() as (_, lines):
-            for line, cells in lines:
-                if len(cells) == len(self.columns):
-                    yield line, dict(zip(self.columns, cells, strict=True))
-                else:
-                    yield line, f"Expected {len(self.columns)} cells, got {len(cells)}"
+            yield from lines
+
+    def by_column(self, cells: list[str]) -> dict[str, str] | str:
+        """Return the cells of a row by column, or why it cannot be used."""
+        if len(cells) != len(self.columns):
+            return f"Expected {len(self.columns)} cells, got {len(cells)}"
+        return dict(zip(self.columns, cells, strict=True))
 
     @contextmanager
     def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:

@@ -16,7 +16,13 @@ from arbitre.agreement.agree import AgreeKeywords, alpha_of_documents, read_anno
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import LEAST_ANNOTATORS, LEAST_VALUES, Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
-from arbitre.agreement.consensus.disagreement import Consensus, PartScores, SystemScores, check_consensus_path
+from arbitre.agreement.consensus.disagreement import (
+    Consensus,
+    PartScores,
+    RefusedDecision,
+    SystemScores,
+    check_consensus_path,
+)
 from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.queue import Queue, queue_files
 from arbitre.agreement.consensus.revision import revise
@@ -97,12 +103,13 @@ def consensus(
         **options: Options of the comparator, and for reading documents.
 
     Returns:
-        The documents, the disagreements, and their provenance.
+        The documents, the disagreements, and their provenance. `refused` lists the lines of the decisions file that
+        were not applied; they are written to a file beside the documents, or else beside the queue.
 
     Raises:
         SchemaError: The schema is invalid.
         DataError: A document cannot be read, an annotator has two documents with the same id, no document has two
-            annotators, or a file cannot be written or is not one that arbitre wrote.
+            annotators, every decision is refused, or a file cannot be written or is not one that arbitre wrote.
         OptionError: An option is unknown or out of range.
     """
     given: dict[str, Any] = dict(options)
@@ -160,12 +167,16 @@ def consensus_on(
     )
     if target is not None:
         built.save(target, id_key=reading.id_key, inputs=inputs, force=force)
+    refused = {each.id for each in built.refused}
     if queue is not None:
-        by_id = {} if decided is None else decided.by_id
+        by_id = {} if decided is None else {name: own for name, own in decided.by_id.items() if name not in refused}
         version = comparator.plan.signature.version
         written = Queue(built.provenance.annotators, built.disagreements, by_id, version)
         written.write(queue, language, inputs=inputs, force=force)
-    return built
+    beside = target or queue
+    if decided is None or beside is None:
+        return built
+    return replace(built, refused_file=decided._replace(refused=built.refused).write_refused(beside))
 
 
 def consensus_outputs(
@@ -213,7 +224,7 @@ def build_consensus(
 
     Raises:
         DataError: A value is not JSON, crowd-kit is not installed for `dawid-skene`, no document has two annotators, or
-            a decision does not belong to a disagreement or violates the schema.
+            every decision is refused.
         OptionError: An option is unknown or out of range.
     """
     if min_annotators < 1:
@@ -296,9 +307,9 @@ def build_gold(
     assembly, estimates, presence = _assembled(comparator.plan, places, strategy, weak_margin)
     draft = assembly.draft()
     notes = tuple(_notes_of(places, draft, strategy, estimates))
-    decided, undecided = 0, tuple[str, ...]()
+    decided, undecided, refused = 0, tuple[str, ...](), tuple[RefusedDecision, ...]()
     if strategy == "collegial":
-        revision = revise(comparator.plan, assembly, draft, decisions)
+        revision, refused = revise(comparator.plan, assembly, draft, decisions)
         draft, undecided, notes = revision.revised(), revision.undecided, (*notes, *revision.notes())
         decided = len(draft.disagreements) - len(undecided)
     flagged = sum(disagreement.flagged for disagreement in draft.disagreements)
@@ -326,6 +337,7 @@ def build_gold(
         draft.values,
         scores,
         undecided,
+        refused=refused,
     )
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from arbitre.agreement.consensus.disagreement import RefusedDecision
 from arbitre.errors import DataError, Problem, did_you_mean, shown
 from arbitre.inputs import strict_json
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.open_files import open_source, split_name
 from arbitre.parsing.fast_json import compact
-from arbitre.tables.csv_text import FORMULA, unescaped
+from arbitre.storage.output_folder import output_path, output_text_file
+from arbitre.tables.csv_text import FORMULA, csv_writer, unescaped
 from arbitre.values import ABSENT, Json, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.agreement.consensus.disagreement import Disagreement
 
@@ -41,6 +44,7 @@ class Decision:
         note: Remark of the person.
         fingerprint: Fingerprint of the disagreement (see `fingerprint`) when it was decided; None if unknown.
         line: Line in the decisions file.
+        text: The line, or the row of a table, as it is in the file.
     """
 
     id: str
@@ -49,6 +53,7 @@ class Decision:
     note: str = ""
     fingerprint: str | None = None
     line: int | None = field(default=None, compare=False)
+    text: str | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the decision as in a decisions file."""
@@ -58,54 +63,111 @@ class Decision:
 
 
 class Decisions(NamedTuple):
-    """The decisions of a file, by the id of their disagreement."""
+    """The decisions of a file, by the id of their disagreement.
+
+    Attributes:
+        file: Path of the file.
+        by_id: The decisions.
+        refused: Lines that are not applied, in the order of the file.
+        header: The names of the columns, if the file is a table, as a line.
+    """
 
     file: str
     by_id: Mapping[str, Decision]
+    refused: tuple[RefusedDecision, ...] = ()
+    header: str | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> Decisions:
         """Read JSON lines, or a table (.csv, .tsv) such as `queue.csv` with its decision columns filled in.
 
-        Rows of a table without a decision are skipped. A decision may be repeated.
+        Rows of a table without a decision are skipped. Invalid lines are refused, and so are all decisions with one id
+        if their values differ. Equal decisions may be repeated.
 
         Raises:
-            DataError: The file cannot be read, or contains an invalid decision, or different decisions with the same
-                id. The error lists every problem.
+            DataError: The file cannot be read, or every line is refused. The error lists every problem.
         """
         path = Path(path)
-        by_id: dict[str, Decision] = {}
-        problems: list[Problem] = []
-        for decision in _table(path) if split_name(path)[1] in TABLES else _lines(path):
-            if isinstance(decision, Problem):
-                problems.append(decision)
-                continue
-            first = by_id.setdefault(decision.id, decision)
-            if not same(first.value, decision.value):
-                message = f"The decision on {decision.id!r} differs from the one in line {first.line}"
-                problems.append(Problem(message, str(path), decision.line, hint="Delete one of them."))
-        if problems:
-            raise DataError(*problems)
-        return cls(str(path), by_id)
+        header, lines = _table(path) if split_name(path)[1] in TABLES else (None, _lines(path))
+        by_id: dict[str, list[Decision]] = {}
+        refused: list[RefusedDecision] = []
+        for each in lines:
+            if isinstance(each, RefusedDecision):
+                refused.append(each)
+            else:
+                by_id.setdefault(each.id, []).append(each)
+        read = cls(str(path), {name: found[0] for name, found in by_id.items()}, tuple(refused), header)
+        return read.without(
+            (each, f"The decisions on {name!r} differ: lines {_listed(found)}", "Delete all but one of them.")
+            for name, found in by_id.items()
+            if not all(same(each.value, found[0].value) for each in found)
+            for each in found
+        )
 
-    def check(self, disagreements: Iterable[Disagreement]) -> None:
-        """Check that every decision is about one of the disagreements, with the readings it has now.
+    def without(self, wrong: Iterable[tuple[Decision, str, str]]) -> Decisions:
+        """Refuse decisions.
+
+        Args:
+            wrong: The decisions, each with what is wrong with it and how to correct it.
 
         Raises:
-            DataError: A decision has an unknown id, or its readings have changed. The error lists all such decisions.
+            DataError: No decision remains.
+        """
+        refused = [
+            RefusedDecision(
+                Problem(message, self.file, each.line, hint=hint),
+                each.id,
+                compact(each.to_dict()) if each.text is None else each.text,
+            )
+            for each, message, hint in wrong
+        ]
+        names = {each.id for each in refused}
+        by_id = {name: decision for name, decision in self.by_id.items() if name not in names}
+        every = sorted((*self.refused, *refused), key=lambda each: each.problem.line or 0)
+        if every and not by_id:
+            raise DataError(*(each.problem for each in every))
+        return self._replace(by_id=by_id, refused=tuple(every))
+
+    def on(self, disagreements: Iterable[Disagreement]) -> Decisions:
+        """Return the decisions on disagreements, with the readings that these have now; the others are refused.
+
+        Raises:
+            DataError: No decision remains. The error lists every problem.
         """
         known = {disagreement.id: disagreement for disagreement in disagreements}
-        problems = []
-        for decision in self.by_id.values():
-            if decision.id not in known:
-                message = f"Expected the id of a disagreement, got {decision.id!r}"
-            elif decision.fingerprint not in {None, fingerprint(known[decision.id])}:
-                message = f"The readings of {decision.id!r} have changed since the decision"
-            else:
-                continue
-            problems.append(Problem(message, self.file, decision.line, hint=_STALE))
-        if problems:
-            raise DataError(*problems)
+
+        def stale() -> Iterator[tuple[Decision, str, str]]:
+            for each in self.by_id.values():
+                if each.id not in known:
+                    yield each, f"Expected the id of a disagreement, got {each.id!r}", _STALE
+                elif each.fingerprint not in {None, fingerprint(known[each.id])}:
+                    yield each, f"The readings of {each.id!r} have changed since the decision", _STALE
+
+        return self.without(stale())
+
+    def write_refused(self, beside: Path) -> Path | None:
+        """Write the refused lines to a file beside another one, in the format of the decisions file.
+
+        An earlier file that was changed since is kept; the new one then has a number in its name.
+
+        Returns:
+            The path of the file; None if no line was refused.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        if not self.refused:
+            return None
+        suffix = split_name(Path(self.file))[1] or ".jsonl"
+        path = output_path(beside.with_name(f"{beside.name}.refused{suffix}"), force=True)
+        with output_text_file(path) as file:
+            file.writelines(f"{text}\n" for text in (self.header, *(each.text for each in self.refused)) if text)
+        return path
+
+
+def _listed(decisions: Sequence[Decision]) -> str:
+    """Return the lines of decisions."""
+    return ", ".join(str(each.line) for each in decisions)
 
 
 def fingerprint(disagreement: Disagreement) -> str:
@@ -164,39 +226,66 @@ def cell_value(text: str) -> Json:
         return text.strip()
 
 
-def _lines(path: Path) -> Iterator[Decision | Problem]:
-    """Yield the decision in each line of a .jsonl file, or the problem of the line."""
+def _lines(path: Path) -> Iterator[Decision | RefusedDecision]:
+    """Yield each line of a .jsonl file that is not blank."""
     with open_source(path) as file:
         for line, text in enumerate(file, 1):
             if not text.strip():
                 continue
+            whole = text.decode("utf-8", "backslashreplace").rstrip("\r\n")
             try:
-                yield _decision(strict_json.parse(text, file=str(path), line=line), line)
+                plain = strict_json.parse(text, file=str(path), line=line)
             except DataError as error:
-                yield from error.located(file=str(path), line=line).problems
+                yield RefusedDecision(error.problems[0], None, whole)
+            else:
+                yield _checked(plain, path, line, whole)
 
 
-def _table(path: Path) -> Iterator[Decision | Problem]:
-    """Yield the decision in each row of a table, or the problem of the row; rows without a decision are left out."""
+def _table(path: Path) -> tuple[str, Iterator[Decision | RefusedDecision]]:
+    """Return the header of a table, and each row that contains a decision."""
     table = CsvTable(path, ("id", "by"), "The columns are id, value, absent, by and note.")
-    for line, cells in table.rows():
-        if isinstance(cells, str):
-            yield Problem(cells, str(path), line)
-            continue
-        plain: dict[str, Json] = {key: unescaped(cells[key]) for key in KEYS if cells.get(key)}
-        if not plain.keys() & {"value", "absent"}:
-            continue
-        try:
-            if "value" in plain:
-                plain["value"] = cell_value(plain["value"])
+
+    def decided() -> Iterator[Decision | RefusedDecision]:
+        for line, cells in table.lines():
+            whole = _row(cells)
+            if isinstance(row := table.by_column(cells), str):
+                yield RefusedDecision(Problem(row, str(path), line), None, whole)
+                continue
+            plain: dict[str, Json] = {key: unescaped(row[key]) for key in KEYS if row.get(key)}
+            if not plain.keys() & {"value", "absent"}:
+                continue
+            try:
+                if "value" in plain:
+                    plain["value"] = cell_value(plain["value"])
+            except DataError as error:
+                problem = error.located(file=str(path), line=line).problems[0]
+                yield RefusedDecision(problem, plain.get("id"), whole)
+                continue
             if "absent" in plain:
                 plain["absent"] = {"true": True}.get(plain["absent"].lower(), plain["absent"])
-            yield _decision(plain, line)
-        except DataError as error:
-            yield from error.located(file=str(path), line=line).problems
+            yield _checked(plain, path, line, whole)
+
+    return _row(table.columns), decided()
 
 
-def _decision(plain: Any, line: int) -> Decision:  # noqa: ANN401  (any JSON)
+def _row(cells: Sequence[str]) -> str:
+    """Return cells as a line of CSV."""
+    file = io.StringIO()
+    csv_writer(file).writerow(cells)
+    return file.getvalue().removesuffix("\n")
+
+
+def _checked(plain: Json, path: Path, line: int, text: str) -> Decision | RefusedDecision:
+    """Return the decision of a record, or why it is not one."""
+    try:
+        return _decision(plain, line, text)
+    except DataError as error:
+        named = plain.get("id") if isinstance(plain, dict) else None
+        problem = error.located(file=str(path), line=line).problems[0]
+        return RefusedDecision(problem, named if isinstance(named, str) else None, text)
+
+
+def _decision(plain: Any, line: int, text: str) -> Decision:  # noqa: ANN401  (any JSON)
     """Return the decision of a record. Raises DataError."""
     if not isinstance(plain, dict):
         raise DataError.of(f"Expected an object with the keys of a decision, got {shown(plain)}")
@@ -222,4 +311,6 @@ def _decision(plain: Any, line: int) -> Decision:  # noqa: ANN401  (any JSON)
             hint='Write the value for the gold, or "absent": true to leave it out.',
         )
     value = plain.get("value", ABSENT)
-    return Decision(plain["id"], value, plain["by"].strip(), plain.get("note", ""), plain.get("fingerprint"), line)
+    return Decision(
+        plain["id"], value, plain["by"].strip(), plain.get("note", ""), plain.get("fingerprint"), line, text
+    )

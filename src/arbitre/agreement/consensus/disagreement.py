@@ -20,6 +20,7 @@ from arbitre.values import ABSENT, Json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from arbitre.errors import Problem
     from arbitre.inputs.provenance import Provenance
 
 Flag: TypeAlias = Literal["tie", "weak majority", "not unanimous"]
@@ -209,6 +210,32 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedDecision:
+    """A line of a decisions file that was not applied.
+
+    Attributes:
+        problem: What is wrong, with the file and the line.
+        id: Id of the disagreement; None if the line has none.
+        text: The line, or the row of a table, as it is in the file.
+    """
+
+    problem: Problem
+    id: str | None
+    text: str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return a JSON-serialisable dictionary."""
+        return {
+            "file": self.problem.file,
+            "line": self.problem.line,
+            "id": self.id,
+            "reason": self.problem.message,
+            "hint": self.problem.hint,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Consensus:
     """Gold documents built from the documents of several annotators.
 
@@ -224,6 +251,8 @@ class Consensus:
         undecided: For `collegial`, the ids of the disagreements that nobody has decided on. `by_path` and `values` are
             those of the proposal.
         standing: Comparison with single annotators and the medoid; None for fewer than three annotators.
+        refused: Lines of the decisions file that were not applied.
+        refused_file: File to which `consensus` wrote them, beside the documents or else the queue.
     """
 
     documents: Mapping[str, Json]
@@ -235,6 +264,8 @@ class Consensus:
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
     undecided: tuple[str, ...] = ()
     standing: Standing | None = None
+    refused: tuple[RefusedDecision, ...] = ()
+    refused_file: Path | None = None
 
     def save(
         self,
@@ -282,6 +313,7 @@ class Consensus:
             "values": asdict(self.values),
             "by_path": {path: asdict(counts) for path, counts in self.by_path.items()},
             "undecided": list(self.undecided),
+            "refused": [line.to_dict() for line in self.refused],
             "standing": None if self.standing is None else asdict(self.standing) | {"best": self.standing.best},
             "systems": {name: scores.to_dict() for name, scores in self.systems.items()},
             "documents": dict(self.documents),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.decisions import same
-from arbitre.errors import DataError, Problem
 from arbitre.inputs.provenance import ValueOrigin
 from arbitre.paths import order, pointer
 from arbitre.schema.validate import find_violations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.consensus.assemble import Draft
     from arbitre.agreement.consensus.decisions import Decision, Decisions
-    from arbitre.agreement.consensus.disagreement import Disagreement
+    from arbitre.agreement.consensus.disagreement import Disagreement, RefusedDecision
     from arbitre.agreement.consensus.places import Place
     from arbitre.paths import Token
     from arbitre.schema.plan import Plan
@@ -140,26 +139,41 @@ class Revision:
             )
 
 
-def revise(plan: Plan, proposed: Assembly, draft: Draft, decisions: Decisions | None) -> Revision:
+def revise(
+    plan: Plan, proposed: Assembly, draft: Draft, decisions: Decisions | None
+) -> tuple[Revision, tuple[RefusedDecision, ...]]:
     """Apply decisions to a draft.
 
+    Returns:
+        The revision, and the decisions that were refused: those that do not belong to a disagreement with these
+        readings, and those that the schema does not allow.
+
     Raises:
-        DataError: A decision does not belong to a disagreement with these readings, or the schema does not allow it.
+        DataError: Every decision is refused.
     """
     if decisions is None:
-        return Revision.of(proposed, draft, {})
-    decisions.check(draft.disagreements)
-    revision = Revision.of(proposed, draft, decisions.by_id)
-    _check_values(plan, revision, decisions)
-    return revision
+        return Revision.of(proposed, draft, {}), ()
+    decisions = decisions.on(draft.disagreements)
+    while True:  # without one decision, another may violate the schema
+        revision = Revision.of(proposed, draft, decisions.by_id)
+        wrong = {decision.id: (decision, violation) for decision, violation in _violating(plan, revision)}
+        if not wrong:
+            return revision, decisions.refused
+        decisions = decisions.without(
+            (
+                decision,
+                f"The schema does not allow the decision on {decision.id!r}: {violation.message} ({violation.keyword})",
+                "Change the decision, or correct the schema.",
+            )
+            for decision, violation in wrong.values()
+        )
 
 
-def _check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
-    """Raise DataError if the schema does not allow a decided value, or the object or list that it was left out of."""
-    problems: list[Problem] = []
+def _violating(plan: Plan, revision: Revision) -> Iterator[tuple[Decision, Violation]]:
+    """Yield the decisions that the schema does not allow: the value, or the object or list that it was left out of."""
     by_document: dict[str, list[Disagreement]] = defaultdict(list)
     for own in revision.draft.disagreements:
-        if own.id in decisions.by_id:
+        if own.id in revision.decisions:
             by_document[own.document].append(own)
     documents = revision.assembly.documents()
     for name, disagreements in by_document.items():
@@ -171,17 +185,7 @@ def _check_values(plan: Plan, revision: Revision, decisions: Decisions) -> None:
             refused = list(
                 _incompatible(revision, disagreements, [each for each in violations if _place(each) in added])
             )
-        problems += [
-            Problem(
-                f"The schema does not allow the decision on {decision.id!r}: {violation.message} ({violation.keyword})",
-                decisions.file,
-                decision.line,
-                hint="Change the decision, or correct the schema.",
-            )
-            for decision, violation in refused
-        ]
-    if problems:
-        raise DataError(*sorted(problems, key=lambda problem: problem.line or 0))
+        yield from refused
 
 
 def _above(place: Place) -> Iterator[Place]:
@@ -233,12 +237,30 @@ def _refused(
 def _incompatible(
     revision: Revision, disagreements: Sequence[Disagreement], violations: Sequence[Violation]
 ) -> Iterator[tuple[Decision, Violation]]:
-    """Yield each violation of an object or a list with the decisions that changed something in it."""
+    """Yield each violation of an object or a list with the decisions that changed something in it.
+
+    If a required field is missing, this is the decision to leave it out.
+    """
     for violation in violations:
-        for own in disagreements:
-            containers = {revision.pointers.get(each) for each in _above(revision.draft.located[own.id])}
-            if violation.pointer in containers and revision.changes(own):
-                yield revision.decisions[own.id], violation
+        changed = [
+            own
+            for own in disagreements
+            if revision.changes(own)
+            and violation.pointer in {revision.pointers.get(each) for each in _above(revision.draft.located[own.id])}
+        ]
+        fields = [
+            own
+            for own in changed
+            if violation.keyword == "required"
+            and violation.message.startswith(f"{_key(revision, own)!r} is a required")
+        ]
+        for own in fields or changed:
+            yield revision.decisions[own.id], violation
+
+
+def _key(revision: Revision, disagreement: Disagreement) -> Token:
+    """Return the key or the list position of the place of a disagreement."""
+    return revision.draft.located[disagreement.id].token
 
 
 def _violations(plan: Plan, document: Json) -> tuple[Violation, ...]:

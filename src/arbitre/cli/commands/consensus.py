@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.text import Text
 
 from arbitre.agreement import tables
@@ -75,6 +76,13 @@ def consensus(
     if queue is not None:
         names = ", ".join(file.as_posix() for file in queue_files(queue))
         screen.note(f"Wrote {counted(len(built.disagreements), 'disagreement')} to {names}")
+    if built.refused:
+        for each in built.refused:
+            screen.error(str(each.problem))
+        number = counted(len(built.refused), "decision")
+        where = "" if built.refused_file is None else f" Refused lines: {built.refused_file.as_posix()}"
+        screen.error(f"{number} refused; all others were applied.{where}", "note")
+        raise typer.Exit(1)
 
 
 def _blocks(built: Consensus, width: int) -> Iterator[RenderableType]:
