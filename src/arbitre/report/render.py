@@ -290,8 +290,8 @@ STYLE: Final = (
 """Style sheets in cascade order."""
 
 SCRIPT: Final = (
-    *("page", "theme", "tables", "print", "text", "difference", "fields", "shares", "state", "filters", "address"),
-    *("entry", "map", "list", "matrix", "document", "explorer"),
+    *("page", "theme", "tables", "print", "text", "difference", "schema_check", "keeping", "fields", "shares"),
+    *("state", "filters", "address", "entry", "map", "list", "matrix", "document", "explorer"),
 )
 """Script files, concatenated into one module; each uses only the ones before it."""
 
@@ -368,7 +368,7 @@ def _named(value: Json) -> Json:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dict[str, Any]:
     say = Translator(language)
-    kept = ("js.", "published", "verdict.", "class.", "theme.", "colon", "gold.column", "predicted.column")
+    kept = ("js.", "check.", "published", "verdict.", "class.", "theme.", "colon", "gold.column", "predicted.column")
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     return {
         "language": language.value,

@@ -124,12 +124,15 @@ QUEUE_STYLE: Final = (
 """Style sheets in cascade order: those of the report that the page needs, and its own."""
 
 QUEUE_SCRIPT: Final = (
-    *(f"script/{name}" for name in ("page", "theme", "text", "difference")),
+    *(f"script/{name}" for name in ("page", "theme", "text", "difference", "schema_check", "keeping")),
     *(f"queue/{name}" for name in ("decisions", "context", "case", "list", "files")),
 )
 """Script files; each uses only the ones before it."""
 
-_QUEUE_STRINGS: Final = ("queue.", "theme.", "js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field")
+_QUEUE_STRINGS: Final = (
+    *("queue.", "check.", "theme."),
+    *("js.all", "js.cut", "js.more", "js.empty", "js.nothing", "js.field"),
+)
 """Prefixes of the names of the strings that the script uses."""
 
 

@@ -42,7 +42,7 @@ const caseOf = (one, rank, changed) => {
   const check = () => {
     const raw = typed(written.value);
     written.setAttribute("aria-invalid", String(raw === null));
-    checked.textContent = raw === null ? say("queue.malformed") : say(`queue.kind.${kindOf(raw)}`);
+    checked.textContent = raw === null ? say("check.malformed") : say(`queue.kind.${kindOf(raw)}`);
     written.rows = Math.min(16, written.value.split("\n").length);
     return raw;
   };

@@ -2,37 +2,6 @@
 
 const decided = new Map(); // id -> { raw: JSON text, or null to leave the value out; by; note }
 const cases = new Map(data.disagreements.map((one) => [one.id, one]));
-const KEY = `arbitre-queue-${data.key}`;
-
-// The JSON text of what was typed: itself if it is JSON, a string for other text, null for malformed JSON.
-const typed = (written) => {
-  const trimmed = written.trim();
-  if (json(trimmed)) return trimmed;
-  return trimmed === "" || /^["[{]/.test(trimmed) ? null : JSON.stringify(trimmed);
-};
-// What to type for a JSON text: the inverse of `typed`. Lists and objects are indented unless that would round a number.
-const untyped = (raw) => {
-  const value = JSON.parse(raw);
-  if (typeof value === "string" && typed(value) === raw) return value;
-  return !scalar(value) && JSON.stringify(value) === raw ? JSON.stringify(value, null, 2) : raw;
-};
-// The members of a JSON object, as JSON texts by key.
-const members = (line) => {
-  JSON.parse(line);
-  const texts = {};
-  let [depth, key, start] = [0, null, 0];
-  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g)) {
-    const closes = token === "}" || token === "]";
-    if (depth === 1 && key !== null && (token === "," || closes)) {
-      texts[key] = line.slice(start, index).trim();
-      key = null;
-    } else if (depth === 1 && key === null && token.startsWith('"')) key = JSON.parse(token);
-    else if (depth === 1 && token === ":") start = index + 1;
-    if (token === "{" || token === "[") depth += 1;
-    else if (closes) depth -= 1;
-  }
-  return texts;
-};
 
 const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
 // The disagreement of a value that contains this one and was replaced or left out by a decision, so that this one needs none.
@@ -56,58 +25,15 @@ const record = ({ id, fingerprint }) => {
 };
 const records = () => data.disagreements.filter((one) => decided.has(one.id)).map(record);
 
-// Reads and writes what the browser keeps; some browsers refuse it for files.
-const kept = (name = "", place = () => localStorage) => {
-  try {
-    return place().getItem(KEY + name) ?? "";
-  } catch {
-    return "";
-  }
+// Takes over the line of a decision that was made in another tab or earlier; withdraws the decision without one.
+const adopt = (id, line) => {
+  if (!line) decided.delete(id);
+  else if (cases.has(id)) for (const { raw, by, note } of parsed(line)) decided.set(id, { raw, by, note });
 };
-const keep = (name, value, place = () => localStorage) => {
-  try {
-    if (value === "") place().removeItem(KEY + name);
-    else place().setItem(KEY + name, value);
-  } catch {
-    // The page says that nothing is kept.
-  }
-};
-const ofTab = () => sessionStorage; // the filters and the page, which differ between tabs
+const own = () => new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, record(one).trim()]));
+const { kept, keep, store, restore, listen } = keeping(`arbitre-queue-${data.key}`, own, adopt);
 // The note on a disagreement that is not decided yet.
 const noteOn = ({ id }) => `-note-${id}`;
-// The decisions as this tab last wrote or read them: the whole text, and its lines by id.
-let known = { whole: "", lines: new Map() };
-const own = (one) => (decided.has(one.id) ? record(one).trim() : undefined);
-// Takes over decisions that another tab has changed since, and this tab has not. Returns their disagreements.
-const merge = () => {
-  const whole = kept();
-  if (whole === known.whole) return [];
-  const others = new Map(parsed(whole).map((one) => [one.id, one]));
-  const changed = data.disagreements.filter((one) => {
-    const before = known.lines.get(one.id);
-    return own(one) === before && others.get(one.id)?.line.trim() !== before;
-  });
-  for (const { id } of changed) {
-    const other = others.get(id);
-    if (other) decided.set(id, { raw: other.raw, by: other.by, note: other.note });
-    else decided.delete(id);
-  }
-  return changed;
-};
-// Writes the decisions, after those of other tabs were taken over. Returns the disagreements that these decided, or null
-// if the browser does not keep decisions after the page is closed; some refuse it for files.
-const store = () => {
-  const changed = merge();
-  const lines = new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, own(one)]));
-  const whole = [...lines.values()].map((line) => `${line}\n`).join("");
-  try {
-    localStorage.setItem(KEY, whole);
-  } catch {
-    return null;
-  }
-  known = { whole, lines };
-  return changed;
-};
 
 // Reads decisions from JSON lines. Throws an error that names the line.
 const parsed = (whole) =>

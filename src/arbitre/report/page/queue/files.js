@@ -47,13 +47,12 @@ const start = () => {
   at("q-next").addEventListener("click", () => turn(1));
   at("q-export").addEventListener("click", exported);
   at("q-file").addEventListener("change", imported);
-  addEventListener("storage", (event) => event.key === KEY && update());
+  listen(update);
   load(data.decisions);
   at("q-name").value ||= kept("-name");
   at("q-name").addEventListener("input", () => keep("-name", at("q-name").value.trim()));
-  known = { whole: kept(), lines: new Map() };
-  load(known.whole);
-  known.lines = new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, own(one)]));
+  restore();
+  listCases();
   restoreView();
   update();
 };

@@ -18,12 +18,11 @@ const update = () => {
   progress();
 };
 // Shows the decisions of other tabs. A disagreement in which something is being typed is left as it is.
-const renew = (changed) => {
-  const ids = new Set(changed.map((one) => one.id));
+const renew = (ids) => {
   for (const [place, box] of [...at("q-list").children].entries())
-    if (ids.has(box.dataset.id) && !box.contains(document.activeElement))
+    if (ids.includes(box.dataset.id) && !box.contains(document.activeElement))
       box.replaceWith(caseOf(cases.get(box.dataset.id), queue.page * SIZE + place, update));
-  if (ids.size) at("q-said").textContent = say("queue.elsewhere", { n: ids.size });
+  if (ids.length) at("q-said").textContent = say("queue.elsewhere", { n: ids.length });
 };
 const listCases = ({ focus = false } = {}) => {
   const first = queue.page * SIZE;
