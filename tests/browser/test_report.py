@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from tests.browser.hostile import TEXTS
@@ -21,6 +23,8 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject
 from arbitre.report.language import Language
 from arbitre.report.report_files import view_of, write_page
+
+PAGE = files("arbitre.report").joinpath("page")
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
@@ -229,7 +233,7 @@ def test_the_accepted_form_is_named(visit, tmp_path):
     schema = {"type": "object", "properties": {"town": town, "others": {"type": "array", "items": {"type": "string"}}}}
     pairs = [("d", {"town": "Paris", "others": ["Lutèce"]}, {"town": "Lutece"})]
     view = view_of([build_subject(*observed(schema, pairs))])
-    for lang, words in ((Language.EN, "accepted form: Lutèce"), (Language.FR, "forme acceptée : Lutèce")):
+    for lang, words in ((Language.EN, "accepted form: Lutèce"), (Language.FR, "forme acceptée\u00a0: Lutèce")):
         write_page(tmp_path / "report.html", view, lang)
         page = visit(tmp_path / "report.html")
         assert page.locator("#x-list .side").first.text_content() == f"Paris ({words})"
@@ -326,8 +330,8 @@ def test_published_figures_are_shown_beside_the_scores_of_the_document(visit, re
     page = visit(reports("hasty"), "#d=page_02")
     page.locator("#x-head summary").click()
     assert "with their errors" in page.locator("#x-head").text_content()
-    row = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile("^imq$"))).locator("td")
-    irq = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile("^irq$"))).locator("td")
+    row = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile(r"\(imq\)$"))).locator("td")
+    irq = page.locator("#x-head tr", has=page.locator("th", has_text=re.compile(r"\(irq\)$"))).locator("td")
     here, published = (float(text) for text in row.all_text_contents())
     assert published == pytest.approx(float(irq.first.text_content()), abs=2e-3)  # it is divided by gold
     assert here > published
@@ -442,7 +446,7 @@ def test_hostile_values_are_shown_literally(visit, reports):
         assert code in seen
     assert not re.search("[\u202e\u2066\u200b\x07\x1b]", page.locator("body").text_content().split("arbitre-data")[0])
     assert len(seen) < 100_000
-    button = page.locator("#x-list button.cut", has_text="1000000").first
+    button = page.locator("#x-list button.cut", has_text="1,000,000").first
     button.click()
     assert page.locator("#x-list .whole").first.text_content() == TEXTS[-1]
     assert page.evaluate("'pwned' in window") is False
@@ -458,3 +462,21 @@ def test_a_thousand_entries_render_at_once_and_respond(visit, reports):
     page.goto(page.url.split("#")[0] + "#d=d&g=999")
     page.locator("#x-list .row:focus .where", has_text="[999]").wait_for()
     assert rows(page).count() == 1000
+
+
+def test_the_script_writes_numbers_as_python_does(visit, reports):
+    """Groups of digits are also compared with those of `Intl`, which implements the same rules."""
+    chosen = random.Random(5)  # noqa: S311
+    values = [chosen.choice((1, -1)) * chosen.randint(0, 2**20) / 2 ** chosen.randint(0, 20) for _ in range(500)]
+    values += [chosen.uniform(-1e9, 1e9) for _ in range(100)] + [0.125, 0.375, -0.125, -0.001, 0.0, 9999.995, 1e15]
+    basics = PAGE.joinpath("script", "page.js").read_text(encoding="utf-8")
+    for name, language in (("hasty", Language.EN), ("fr", Language.FR)):
+        page = visit(reports(name))
+        for digits in (0, 1, 2, 4):
+            written = (
+                f"values => {{ {basics}; return values.map(one => {digits} ? number(one, {digits}) : amount(one)) }}"
+            )
+            assert page.evaluate(written, values) == [language.number(value, digits) for value in values]
+        intl = f"values => values.map(one => one.toLocaleString('{language}', {{ useGrouping: 'min2' }}))"
+        whole = [1234, 12345, 1234567, -123456, 0]
+        assert page.evaluate(intl, whole) == [language.number(value, 0) for value in whole]

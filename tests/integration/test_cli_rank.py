@@ -468,7 +468,7 @@ def test_runs_without_common_names_have_no_spread():
     assert "stability over runs not computed" in text.stdout
     assert note in html.unescape(Path("out/report.html").read_text(encoding="utf-8"))
     french = Translator(Language.FR).sentence(note)
-    assert french.startswith("a : la variation d’une exécution à l’autre n’a pas été calculée")
+    assert french.startswith("a\u00a0: la variation d’une exécution à l’autre n’a pas été calculée")
 
 
 def test_a_column_of_the_manifest_can_be_the_cluster(manifest):

@@ -194,7 +194,7 @@ class TestCommandLine:
         view = read_view([Path("out/evaluation.json")])
         assert view.subjects[0].outside == {f"/{name}": 0.0 for name in HEADER}
         assert "Outside the entries, and not in their scores" in render_page(view)
-        assert "Hors des entrées, et non compris dans leurs scores" in render_page(view, Language.FR)
+        assert "Hors des entrées, donc hors de leurs scores" in render_page(view, Language.FR)
         assert "Qualité des documents" in render_page(view, Language.FR)
 
     def test_compare_lists_the_paths_outside_the_entries(self):

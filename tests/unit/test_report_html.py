@@ -175,7 +175,7 @@ def test_factors_are_shown():
     ):
         assert said in seen
     french = render_page(filled(), Language.FR)
-    assert "Moins de 10 documents (2) : l’intervalle est sans doute trop étroit." in french
+    assert "Moins de 10 documents (2)\u00a0: l’intervalle est sans doute trop étroit." in french
     assert "Non équilibré" in french
     assert '<a href="#factors">Facteurs</a>' in french
     assert 'id="factors"' not in made()
@@ -229,7 +229,7 @@ def test_every_note_has_a_french_text_and_no_text_is_unused():
     assert [one for one in patterns if not any(french.startswith(one) for french in found.values())] == []
     assert Translator(Language.FR).sentence(
         "No p can be below 0.25 here: more documents are needed to show a difference."
-    ) == ("Aucun p ne peut être inférieur à 0,25 ici : il faut plus de documents pour établir une différence.")
+    ) == ("Aucun p ne peut être inférieur à 0,25 ici\u00a0: il faut plus de documents pour établir une différence.")
     assert Translator(Language.FR).sentence("Something else.") == "Something else."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import asdict
 
 import pytest
@@ -11,8 +12,9 @@ from rich.console import Console
 import arbitre
 from arbitre.cli.commands.rank import ranking_blocks
 from arbitre.report.build_view import ranked
-from arbitre.report.language import Language, Translator, detectable, lead, procedure, sampled, to_best
+from arbitre.report.language import Language, Translator, catalogue, detectable, lead, procedure, sampled, to_best
 from arbitre.report.ranking_job import RankingResults
+from arbitre.report.render import FORMULAS
 from arbitre.systems.ranking import rank
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
@@ -36,8 +38,8 @@ def test_three_documents_show_no_difference():
         "No difference shown between a and b (p = 0.25; with 3 documents no p below 0.25 is possible)."
     )
     assert lead(found, FR) == (
-        "Scores : a (1,00), b (0,50). "
-        "Aucune différence établie entre a et b (p = 0,25 ; avec 3 documents, aucun p inférieur à 0,25 n’est possible)."
+        "Scores\u00a0: a (1,00), b (0,50). "
+        "Aucune différence établie entre a et b (p = 0,25\u202f; avec 3 documents, aucun p inférieur à 0,25 n’est possible)."
     )
 
 
@@ -50,7 +52,7 @@ def test_the_units_of_clusters_are_named():
     found = systems(rank({"a": right(4, 4, 4, runs=2), "b": right(2, 3, 1, runs=2)}, "irq"))
     assert lead(found, EN).endswith("(p = 0.25; with 3 clusters no p below 0.25 is possible).")
     assert sampled(found["sampled"], EN) == "6 documents in 3 clusters (runs of one document)"
-    assert sampled(found["sampled"], FR) == "6 documents en 3 groupes (exécutions d’un même document)"
+    assert sampled(found["sampled"], FR) == "6 documents en 3 grappes (exécutions d’un même document)"
 
 
 def test_no_smallest_p_is_named_without_a_limit():
@@ -86,7 +88,7 @@ def test_the_smallest_detectable_difference_to_the_best_is_stated():
         "system."
     )
     two = systems(rank({"a": right(*[4] * 20), "b": right(*[3, 4] * 10)}, "irq"))
-    assert detectable(two, FR).endswith("serait détecté (puissance 80\u00a0%)\u00a0: 0,08.")
+    assert detectable(two, FR).endswith("le test détecterait (puissance 80\u00a0%)\u00a0: 0,08.")
     assert detectable(systems(rank({"a": right(4, 4, 4), "b": right(2, 3, 1)}, "irq")), EN) == ""
 
 
@@ -135,5 +137,45 @@ def test_the_methods_text_names_interval_test_correction_and_units():
     ):
         assert part in text
     drawn = procedure(systems(rank({"a": right(*[4] * 20), "b": right(*[3] * 20)}, "irq")), FR)
-    assert "avec 10000 permutations aléatoires" in drawn
+    assert "avec 10\u202f000 permutations aléatoires" in drawn
     assert "Un seul test a été fait" in drawn
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "english", "french"),
+    [
+        (1234, 0, "1234", "1234"),
+        (12345, 0, "12,345", "12\u202f345"),
+        (1234567.25, 0, "1,234,567.25", "1\u202f234\u202f567,25"),
+        (2.9999999999999996, 0, "3", "3"),
+        (-12345.5, 1, "-12,345.5", "-12\u202f345,5"),
+        (-0.001, 2, "0.00", "0,00"),
+        (0.125, 2, "0.12", "0,12"),
+        (None, 2, "–", "–"),
+    ],
+)
+def test_numbers_follow_the_rules_of_the_language(value, digits, english, french):
+    assert (Language.EN.number(value, digits), Language.FR.number(value, digits)) == (english, french)
+
+
+def test_counts_in_sentences_are_grouped():
+    assert EN("units.documents", n=200_000) == "200,000 documents"
+    assert FR("units.documents", n=200_000) == "200\u202f000 documents"
+    assert EN("units.documents", n=1) == "1 document"
+    note = "Fewer than 20000 documents (12345): the interval is probably too narrow."
+    assert EN.sentence(note) == note.replace("20000", "20,000").replace("12345", "12,345")
+    assert "20\u202f000 documents (12\u202f345)" in FR.sentence(note)
+
+
+def test_french_strings_have_no_break_spaces_and_typographic_apostrophes():
+    for name, texts in catalogue().items():
+        text = re.sub(r"{[^}]+}", "x", texts["fr"]).replace('(")', "")
+        assert not re.search(r"(?<![\u00a0\u202f])[;!?»%]|\w:(?!\w)| :|« |['\"]|\.\.\.", text), name
+
+
+def test_every_score_has_a_name_with_its_identifier():
+    names = {name.removeprefix("score."): texts for name, texts in catalogue().items() if name.startswith("score.")}
+    assert set(FORMULAS) | {"pq"} == set(names)
+    assert (names["recall"]["fr"], names["recall"]["en"]) == ("rappel (recall)", "recall")
+    for name, texts in names.items():
+        assert all(text.lower() == name or text.endswith(f" ({name})") for text in texts.values())

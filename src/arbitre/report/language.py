@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+GROUPED: Final = 5
+"""Minimum number of digits of an integer part that is written in groups of three."""
+
+_WHOLE: Final = 1e-9
+"""Maximum distance of a count from a whole number, due to rounding errors in sums of masses."""
+
+
 class Language(StrEnum):
     """Language of a report."""
 
@@ -30,26 +37,50 @@ class Language(StrEnum):
         return cls(name)
 
     def number(self, value: float | None, digits: int = 4) -> str:
-        """Format a number, with a decimal comma in French; None becomes a dash.
+        """Format a number by the rules of the language; None becomes a dash. `number` in `page.js` returns the same.
 
         With `digits=0`, whole numbers have no decimals and others have two (counts and masses).
 
-        >>> Language.FR.number(0.87654), Language.EN.number(12.0, 0), Language.EN.number(None)
-        ('0,8765', '12', '–')
+        >>> Language.FR.number(0.87654), Language.EN.number(12345, 0), Language.EN.number(None)
+        ('0,8765', '12,345', '–')
         """
         if value is None:
             return "–"
-        places = digits or (0 if float(value).is_integer() else 2)
-        text = f"{value:.{places}f}"
-        return text.replace(".", ",") if self is Language.FR else text
+        places = digits or (0 if abs(value - round(value)) < _WHOLE else 2)
+        return self.written(f"{value:z.{places}f}")
+
+    def written(self, number: str) -> str:
+        r"""Return a number written as in Python with the decimal mark and the groups of digits of the language.
+
+        Digits are grouped if the integer part has at least five, as recommended by the BIPM.
+
+        >>> Language.FR.written("1234567.5"), Language.EN.written("-1234.5"), Language.FR.written("1e-05")
+        ('1\u202f234\u202f567,5', '-1234.5', '1e-05')
+        """
+        whole, point, decimals = number.partition(".")
+        group, mark = (",", ".") if self is Language.EN else ("\u202f", ",")
+        if len(whole.lstrip("-")) >= GROUPED and whole.lstrip("-").isdecimal():
+            whole = f"{int(whole):,}".replace(",", group)
+        return f"{whole}{point and mark}{decimals}"
 
 
 @cache
 def catalogue() -> dict[str, dict[str, str]]:
-    """Return all texts of the page by name, then by language."""
+    """Return all texts of the page by name, then by language; French ones with no-break spaces."""
     text = files("arbitre.report").joinpath("page", "strings.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = json.loads(text)
+    for texts in found.values():
+        texts["fr"] = _unbroken(texts["fr"])
     return found
+
+
+def _unbroken(text: str) -> str:
+    r"""Replace the spaces around the punctuation of a French text by no-break spaces: narrow ones before ; ! and ?
+
+    >>> _unbroken("Voir « Échecs » : 3 % ; rien")
+    'Voir «\xa0Échecs\xa0»\xa0: 3\xa0%\u202f; rien'
+    """
+    return re.sub(r" (?=[;!?])", "\u202f", re.sub(r" (?=[:»%])|(?<=«) ", "\xa0", text))
 
 
 _NUMBER, _TEXT = re.compile(r"\\{(\w+)\\}"), re.compile(r"\\{(\w+)!s\\}")
@@ -93,20 +124,24 @@ class Translator:
         return known[single if str(n) == "1" and single in known else name][self.language]
 
     def __call__(self, name: str, /, **values: object) -> str:
-        return self.template(name, values.get("n")).format(**values)
+        return self.template(name, values.get("n")).format(**{key: self.value(one) for key, one in values.items()})
+
+    def value(self, value: object) -> str:
+        """Return a value of a sentence: a number as a count, anything else as its text."""
+        return self.language.number(value, 0) if isinstance(value, (int, float)) else str(value)
 
     def sentence(self, text: str) -> str:
         """Translate an English note of the results; return it unchanged if it is not in the catalogue.
 
-        >>> Translator(Language.FR).sentence("A single document: the uncertainty of the score cannot be estimated.")
-        'Un seul document : la fiabilité du score ne peut pas être estimée.'
+        >>> Translator(Language.FR).sentence("Every resample has the same score.")
+        'Tous les rééchantillonnages ont le même score.'
         """
         for template, texts in _notes():
             if found := template.fullmatch(text):
-                french, given = self.language is Language.FR, found.groupdict()
+                given = found.groupdict()
                 for name, value in given.items():
-                    if french and f"{{{name}}}" in texts["en"]:  # a number
-                        given[name] = value.replace(".", ",")
+                    if f"{{{name}}}" in texts["en"]:  # a number
+                        given[name] = self.language.written(value)
                 return texts[self.language].format(**given)
         return text
 
@@ -321,7 +356,7 @@ def _facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _digits(value: float, say: Translator) -> str:
     digits = 4 if value < 0.001 else 3  # noqa: PLR2004
     text = f"{value:.{digits}f}".rstrip("0").rstrip(".") if value < _LEAST * 10 else f"{value:.3g}"
-    return text.replace(".", ",") if say.language.value == "fr" else text
+    return say.language.written(text)
 
 
 def _name(name: str, say: Translator) -> str:

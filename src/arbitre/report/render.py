@@ -368,7 +368,8 @@ def _named(value: Json) -> Json:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dict[str, Any]:
     say = Translator(language)
-    kept = ("js.", "check.", "published", "verdict.", "class.", "theme.", "colon", "gold.column", "predicted.column")
+    columns = ("gold.column", "predicted.column")
+    kept = ("js.", "check.", "published", "score.", "verdict.", "class.", "theme.", "colon", *columns)
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     return {
         "language": language.value,
@@ -404,7 +405,7 @@ def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
     share = {name: say.percent(value) for name, value in scores.items()}
 
     def strong(name: str, /, **values: object) -> Markup:
-        marked = {key: Markup("<b>{}</b>").format(value) for key, value in values.items()}
+        marked = {key: Markup("<b>{}</b>").format(say.value(value)) for key, value in values.items()}
         return escape(say.template(name, values.get("n"))).format(**marked)
 
     if not gold and not predicted:

@@ -157,7 +157,7 @@ const prose = (left, right) => {
   const fold = (whole, tags) => {
     const long = counted(whole);
     const [name, n] = long === null || long * 30 < whole.length ? ["js.folded.characters", whole.length] : ["js.folded", long];
-    const shut = tags.map((tag) => opener(name, { n: amount(n) }, () => open()));
+    const shut = tags.map((tag) => opener(name, { n }, () => open()));
     const open = () => {
       shut.forEach((button, side) => {
         const focused = button === document.activeElement;
@@ -195,7 +195,7 @@ const prose = (left, right) => {
   return boxes.map((box, side) => {
     const n = [left, right][side].length;
     if (!folds.length) return box;
-    const all = opener("js.cut", { n: amount(n) }, () => {
+    const all = opener("js.cut", { n }, () => {
       box.classList.add("whole");
       for (const open of folds) open();
       all.remove();

@@ -6,7 +6,7 @@ const drawHead = (chosen) => {
   const value = (found) => (found === null || found === undefined ? "–" : number(found));
   const shortly = ["f1q", "imq", "irq", "amq"].flatMap((name, place) => [
     place ? " · " : " ",
-    make("code", {}, name),
+    make("code", { title: say(`score.${name}`) }, name),
     ` ${value(scores[name])}`,
   ]);
   const counts = ["gold", "predicted", "matched"];
@@ -14,7 +14,7 @@ const drawHead = (chosen) => {
     make(
       "tr",
       {},
-      make("th", { scope: "row" }, make("code", {}, name)),
+      make("th", { scope: "row" }, say(`score.${name}`)),
       make("td", { class: "n" }, value(scores[name])),
       make("td", { class: "n" }, value(found)),
     );

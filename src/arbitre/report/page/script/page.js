@@ -2,15 +2,24 @@
 
 const data = JSON.parse(document.getElementById("arbitre-data").textContent);
 
-const say = (name, values = {}) =>
-  (data.strings[name] ?? name).replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
-
+const [GROUP, MARK] = data.language === "fr" ? ["\u202f", ","] : [",", "."];
+// Formats a number by the rules of the language, as `Language.number` does in Python: ties are rounded to even.
 const number = (value, digits = 4) => {
-  const text = value.toFixed(digits);
-  return data.language === "fr" ? text.replace(".", ",") : text;
+  let text = value.toFixed(digits);
+  const last = text[text.length - 1];
+  if (Math.abs(value * 2 ** (digits + 1)) % 2 === 1 && last % 2) text = text.slice(0, -1) + (last - 1);
+  const [whole, decimals] = (Number(text) ? text : text.replace("-", "")).split(".");
+  const grouped = /\d{5}/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, GROUP) : whole;
+  return decimals ? grouped + MARK + decimals : grouped;
 };
 // Formats a count, or a fractional mass with two decimals.
-const amount = (value) => (Math.abs(value - Math.round(value)) < 1e-9 ? String(Math.round(value)) : number(value, 2));
+const amount = (value) => number(value, Math.abs(value - Math.round(value)) < 1e-9 ? 0 : 2);
+// A text with its values in place of `{name}`: numbers are counts, and `.one` is the singular.
+const say = (name, values = {}) =>
+  (data.strings[values.n === 1 ? `${name}.one` : name] ?? data.strings[name] ?? name).replace(/\{(\w+)\}/g, (_, key) => {
+    const value = values[key] ?? "";
+    return typeof value === "number" ? amount(value) : String(value);
+  });
 const hundredths = (value, digits) => `${number(value, digits)}${data.language === "fr" ? "\u00a0" : ""}%`;
 // Formats a share as a percentage; shares strictly between 0 and 1 never become 0% or 100%.
 const percent = (share) => {
