@@ -11,8 +11,9 @@ import pytest
 from arbitre import Comparator
 from arbitre.agreement import build_consensus
 from arbitre.agreement.consensus.build import consensus
-from arbitre.agreement.consensus.decisions import Decision, Decisions, cell_value, fingerprint
+from arbitre.agreement.consensus.decisions import Decision, Decisions, fingerprint
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.csv_table import cell_value
 from arbitre.inputs.provenance import DisagreementCounts, Provenance, ValueOrigin
 from arbitre.values import ABSENT
 

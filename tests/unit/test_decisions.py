@@ -7,10 +7,11 @@ import json
 
 import pytest
 
-from arbitre.agreement.consensus.decisions import Decision, Decisions, cell_text, cell_value, fingerprint
+from arbitre.agreement.consensus.decisions import Decision, Decisions, fingerprint
 from arbitre.agreement.consensus.disagreement import Disagreement, Reading
 from arbitre.agreement.consensus.queue import Queue
 from arbitre.errors import DataError
+from arbitre.inputs.csv_table import cell_text, cell_value
 from arbitre.tables.csv_text import FORMULA
 from arbitre.values import ABSENT
 

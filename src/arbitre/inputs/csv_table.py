@@ -17,8 +17,10 @@ from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.open_files import is_compressed, open_source
 from arbitre.parsing.csv_rows import CsvError, csv_rows
 from arbitre.parsing.dates import is_date
+from arbitre.parsing.fast_json import compact
 from arbitre.parsing.json_form import json_form
-from arbitre.values import Kind, kind_of
+from arbitre.tables.csv_text import FORMULA
+from arbitre.values import ABSENT, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -181,6 +183,43 @@ def _cell_text(value: Any) -> str:  # noqa: ANN401  (a value of openpyxl)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value) if isinstance(value, str) else str(json_form(value))
+
+
+def cell_text(value: Json) -> str:
+    r"""Return the text of a value for a cell: JSON, without quotes if it reads back as the same text; "" for ABSENT.
+
+    >>> [cell_text(value) for value in ("Ada", 403, "403", "", None, "=1+1", ABSENT)]
+    ['Ada', '403', '"403"', '""', 'null', '"=1+1"', '']
+    """
+    if value is ABSENT:
+        return ""
+    if isinstance(value, str) and value == value.strip() and not value.startswith(FORMULA):
+        try:
+            if cell_value(value) == value:
+                return value
+        except DataError:
+            pass
+    return compact(value)
+
+
+def cell_value(text: str) -> Json:
+    """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
+
+    Raises:
+        DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.
+
+    >>> [cell_value(text) for text in ("Ada", "403", '"403"', "[1, 2]", "")]
+    ['Ada', 403, '403', [1, 2], ABSENT]
+    """
+    if not text.strip():
+        return ABSENT
+    try:
+        return strict_json.parse(text)
+    except DataError as error:
+        if text.lstrip().startswith(('"', "[", "{")):
+            hint = "Put a text that begins with a quotation mark or a bracket in double quotes, as in JSON."
+            raise DataError.of(error.message, pointer=error.pointer, hint=hint) from None
+        return text.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre.agreement.consensus.disagreement import RefusedDecision
 from arbitre.errors import DataError, Problem, did_you_mean, shown
 from arbitre.inputs import strict_json
-from arbitre.inputs.csv_table import CsvTable
+from arbitre.inputs.csv_table import CsvTable, cell_value
 from arbitre.inputs.open_files import open_source, split_name
 from arbitre.parsing.fast_json import compact
 from arbitre.storage.output_folder import output_path, output_text_file
-from arbitre.tables.csv_text import FORMULA, csv_writer, unescaped
+from arbitre.tables.csv_text import csv_writer, unescaped
 from arbitre.values import ABSENT, Json, canonical
 
 if TYPE_CHECKING:
@@ -187,43 +187,6 @@ def same(left: Json, right: Json) -> bool:
     if left is ABSENT or right is ABSENT:
         return left is right
     return canonical(left) == canonical(right)
-
-
-def cell_text(value: Json) -> str:
-    r"""Return the text of a value for a cell: JSON, without quotes if it reads back as the same text; "" for ABSENT.
-
-    >>> [cell_text(value) for value in ("Ada", 403, "403", "", None, "=1+1", ABSENT)]
-    ['Ada', '403', '"403"', '""', 'null', '"=1+1"', '']
-    """
-    if value is ABSENT:
-        return ""
-    if isinstance(value, str) and value == value.strip() and not value.startswith(FORMULA):
-        try:
-            if cell_value(value) == value:
-                return value
-        except DataError:
-            pass
-    return compact(value)
-
-
-def cell_value(text: str) -> Json:
-    """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
-
-    Raises:
-        DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.
-
-    >>> [cell_value(text) for text in ("Ada", "403", '"403"', "[1, 2]", "")]
-    ['Ada', 403, '403', [1, 2], ABSENT]
-    """
-    if not text.strip():
-        return ABSENT
-    try:
-        return strict_json.parse(text)
-    except DataError as error:
-        if text.lstrip().startswith(('"', "[", "{")):
-            hint = "Put a text that begins with a quotation mark or a bracket in double quotes, as in JSON."
-            raise DataError.of(error.message, pointer=error.pointer, hint=hint) from None
-        return text.strip()
 
 
 def _lines(path: Path) -> Iterator[Decision | RefusedDecision]:

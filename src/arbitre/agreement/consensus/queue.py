@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.agreement.consensus.decisions import cell_text, fingerprint, same
+from arbitre.agreement.consensus.decisions import fingerprint, same
 from arbitre.errors import OptionError
+from arbitre.inputs.csv_table import cell_text
 from arbitre.parsing.fast_json import compact
 from arbitre.report.document_tree import shown
 from arbitre.report.language import Language
