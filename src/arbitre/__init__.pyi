@@ -5,6 +5,7 @@ from .comparator.api import evaluate, fix, perturb_gold, rank, suggest_aliases, 
 from .comparator.comparator import compare
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.entry_metricity import entry_metricity
+from .comparator.grader import Grade, Grader
 from .comparator.schemas import check_schema, infer_schema
 from .comparison import (
     Alignment,
@@ -71,6 +72,8 @@ __all__ = [
     "FlatComparison",
     "FunctionError",
     "Gate",
+    "Grade",
+    "Grader",
     "Join",
     "LeafVerdict",
     "MacroScores",

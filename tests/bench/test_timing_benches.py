@@ -86,3 +86,15 @@ def test_the_way_to_a_number_stays_short():
     assert {"corpus/evaluate.py", "comparison/levels.py"} <= files.keys()
     assert not any(file.startswith(("cli/", "report/html/build", "report/report_files")) for file in files)
     assert len(files) <= 52
+
+
+GRADER = Path(__file__).with_name("grader.py")
+
+
+def test_a_grade_takes_hardly_longer_than_the_comparison(tmp_path):
+    out = tmp_path / "bench.json"
+    command = [sys.executable, "-P", str(GRADER), "--turns", "5", "--grades", "20", "--json", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+    rows = json.loads(out.read_text(encoding="utf-8"))
+    assert len(rows) == 10
+    assert rows["quality of a fenced text"] < 2 * rows["comparison alone"]

@@ -238,6 +238,7 @@ SPELLED_OUT = [
         function for function, _ in IN_PYTHON.values() if "Unpack" in str(getattr(function, "__annotations__", ""))
     ),
     arbitre.Comparator.evaluate,
+    arbitre.Grader.__init__,
     arbitre.Comparator.suggest_aliases,
     arbitre.Comparator.suggest_gate,
 ]

@@ -76,23 +76,7 @@ class QualityBound:
         text = f"{measure}={value}"
         if measure == FAILED:
             return cls._of_failed(value, text, over=over)
-        scope, score = _scope(measure, text)
-        argument = None
-        if (called := _CALLED.fullmatch(score)) and called[1] == ("at_least" if scope == QUALITY else "fq"):
-            argument = _argument(called[1], called[2], text)
-        elif scope == QUALITY:
-            _known("measure", score, ("mean", "median", EXACT, "at_least(0.9)"))
-        elif score == EXACT and not scope.startswith("/"):
-            raise OptionError.of(
-                f"Expected {EXACT} of a path or of whole documents, got {text!r}",
-                hint=f"Write /PATH:{EXACT}={value} or {QUALITY}.{EXACT}={value}.",
-            )
-        elif not (over and score == VARIANCE) and score != EXACT:
-            if ":" in score:
-                raise OptionError.of(
-                    f"Expected a path to start with a slash, got {text!r}", hint=f'Did you mean "/{measure}={value}"?'
-                )
-            _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
+        scope, score, argument = parse_measure(measure, text, over=over)
         bound = _number(value)
         if not 0.0 <= bound <= 1.0:
             raise OptionError.of(f"Expected the value to be a number from 0 to 1, got {value!r} in {text!r}")
@@ -297,11 +281,11 @@ def _missed_bounds(
 
 
 def _measures(failed: Measure, macro: Measure, quality: Measure, scores: Mapping[str, Column]) -> dict[str, Measure]:
-    by_scope = {scope: partial(_score, column) for scope, column in scores.items()}
+    by_scope = {scope: partial(score_of, column) for scope, column in scores.items()}
     return {FAILED: failed, "macro": macro, QUALITY: quality, **by_scope}
 
 
-def _score(scores: Column, required: QualityBound) -> float | None:
+def score_of(scores: Column, required: QualityBound) -> float | None:
     """Return the bounded score of one tally; None if it is undefined."""
     if isinstance(scores, Mapping):
         if required.argument is None:
@@ -317,7 +301,7 @@ def _score(scores: Column, required: QualityBound) -> float | None:
 def _mean(documents: Iterable[DocumentResult], required: QualityBound) -> float | None:
     """Return the mean of the bounded score over documents."""
     scored = (each for each in documents if each.failed or not each.scores.vacuous)
-    values = (0.0 if each.failed else _score(each.scores, required) for each in scored)
+    values = (0.0 if each.failed else score_of(each.scores, required) for each in scored)
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
@@ -348,12 +332,43 @@ def _in_file(values: Mapping[Any, float | None], required: QualityBound) -> floa
     return values[key]
 
 
+def parse_measure(measure: str, text: str | None = None, *, over: bool = False) -> tuple[str, str, float | None]:
+    """Return the scope, the score and the argument of a measure, as in `QualityBound`.
+
+    Args:
+        measure: A measure, such as `f1q`, `leaves.f1q`, `document_quality` or `/date:f1q`.
+        text: Text that contains the measure, for errors.
+        over: Whether a score where lower is better is also a measure.
+
+    Raises:
+        OptionError: There is no such measure.
+    """
+    text = text or measure
+    scope, score = _scope(measure, text)
+    if (called := _CALLED.fullmatch(score)) and called[1] == ("at_least" if scope == QUALITY else "fq"):
+        return scope, score, _argument(called[1], called[2], text)
+    if scope == QUALITY:
+        _known("measure", score, ("mean", "median", EXACT, "at_least(0.9)"))
+    elif score == EXACT and not scope.startswith("/"):
+        raise OptionError.of(
+            f"Expected {EXACT} of a path or of whole documents, got {text!r}",
+            hint=f"Write /PATH:{EXACT} or {QUALITY}.{EXACT}.",
+        )
+    elif not (over and score == VARIANCE) and score != EXACT:
+        if ":" in score:
+            raise OptionError.of(
+                f"Expected a path to start with a slash, got {text!r}", hint=f'Did you mean "/{text}"?'
+            )
+        _known("score", score, (*HIGHER_IS_BETTER, "fq(2)"))
+    return scope, score, None
+
+
 def _scope(measure: str, text: str) -> tuple[str, str]:
     """Split a measure into scope and score. Raises OptionError."""
     if measure.startswith("/"):
         scope, _, score = measure.rpartition(":")
         if not scope:
-            raise OptionError.of(f"Expected PATH:SCORE=VALUE, as in /entries/*/name:irq=0.8, got {text!r}")
+            raise OptionError.of(f"Expected PATH:SCORE, as in /entries/*/name:irq, got {text!r}")
         return scope, score
     if measure == QUALITY:
         return QUALITY, "mean"

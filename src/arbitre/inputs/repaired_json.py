@@ -113,12 +113,17 @@ def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Ans
     >>> read_answer("{'names': ['Ada', 'Bo").repairs
     (Repair(kind='quotes', detail='line 1, column 2'), Repair(kind='truncated', detail='line 1, column 22'))
     """
+    check_strictness(strictness)
+    return _read(text, strictness)
+
+
+def check_strictness(strictness: str) -> None:
+    """Raise OptionError if a strictness is unknown."""
     if strictness not in STRICTNESSES:
         raise OptionError.of(
             f"Expected `strictness` to be a known name, got {strictness!r}",
             hint=did_you_mean(str(strictness), STRICTNESSES),
         )
-    return _read(text, strictness)
 
 
 def parse(

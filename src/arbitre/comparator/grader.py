@@ -1,0 +1,326 @@
+"""The `Grader` scores one answer at a time, for graders, rewards and metrics of other frameworks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+import numpy as np
+
+from arbitre.comparator.comparator import Comparator, ComparatorKeywords, take_comparator
+from arbitre.comparison.node_tree import NodeTree
+from arbitre.corpus.quality_bounds import QUALITY, QualityBound, parse_measure, score_of
+from arbitre.corpus.worker import compare_pairs
+from arbitre.engine import compare_batch
+from arbitre.errors import DataError, FunctionError, OptionError, Problem, SolverError, clipped, did_you_mean, shown
+from arbitre.inputs import strict_json
+from arbitre.inputs.options import NO_PREDICTION
+from arbitre.inputs.records import Pair
+from arbitre.inputs.repaired_json import check_strictness, read_answer
+from arbitre.options import COMPARATOR, spelled_out
+from arbitre.parsing.json_form import json_form
+from arbitre.paths import order
+from arbitre.tally import PathScores, Tally
+from arbitre.values import ABSENT, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from arbitre.comparison import Comparison, Fault
+    from arbitre.inputs.repaired_json import Strictness
+    from arbitre.schema import SchemaSource
+    from arbitre.tally import Scores
+    from arbitre.values import Json
+
+WORST: Final = 3
+"""Maximum number of faults in a reason."""
+ROOM: Final = 60
+"""Maximum length of a value in a reason, in characters."""
+BEFORE: Final = 20
+"""Number of equal characters before the first difference of two long values that a reason shows."""
+
+WRONG: Final = "{place} should be {gold}, not {predicted}"
+PHRASES: Final = {
+    "wrong type": WRONG + ", which has another type",
+    "missing": "{place} is missing: {gold}",
+    "spurious": "{found} is spurious: {predicted}",
+    "moved": "{gold} belongs at {place}, not at {found}",
+    "renamed": "{found} should be named {place}",
+    "split": "{place} is split, and {found} is a part of it",
+    "merged": "{place} is merged into {found}",
+}
+"""Descriptions of faults by class; of all others, `WRONG`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grade:
+    """The score of one answer. Everything else is computed when it is first read.
+
+    Attributes:
+        score: The score, in [0, 1]. 0 for a failure. A score that is undefined for a document is 1 if there was nothing
+            to find and nothing was found, otherwise 0.
+        failure: Why the answer could not be read or compared; None if it was. It then counts as a missing prediction.
+        gold: The gold document.
+        predicted: The document that was read from the answer; ABSENT for a failure.
+        grader: The grader.
+    """
+
+    score: float
+    failure: str | None
+    gold: Json = field(repr=False)
+    predicted: Json = field(repr=False)
+    grader: Grader = field(repr=False)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The comparison of gold with the answer; for a failure, with no prediction."""
+        return self.grader.comparator.compare(gold=self.gold, predicted=self.predicted)
+
+    @property
+    def tally(self) -> Tally:
+        """The tally of the entries. `Tally.sum(tallies).scores` are the pooled scores of several grades."""
+        return self.comparison.scores.tally
+
+    @cached_property
+    def fields(self) -> Mapping[str, float | None]:
+        """The f1q of each wildcard path, for single values and list items; None if neither side has a value there.
+
+        The paths that the schema declares are always listed, so that grades of several documents have the same keys.
+        """
+        found = self.comparison.by_path
+        paths = sorted(dict.fromkeys([*self.grader.paths, *found]), key=order)
+        return {path: found[path].f1q if path in found else None for path in paths}
+
+    @cached_property
+    def reason(self) -> str:
+        """One sentence that explains the score: the worst faults, or why the answer could not be used."""
+        if self.failure is not None:
+            return f"The answer counts as missing: {self.failure}."
+        faults = sorted(self.comparison.diagnosis.faults, key=self._loss, reverse=True)
+        if not faults:
+            return _without_faults(self.comparison)
+        worst = "; ".join(map(_described, faults[:WORST]))
+        if len(faults) == 1:
+            return f"1 fault: {worst}."
+        return f"{len(faults)} faults, {'the worst' if len(faults) > WORST else 'worst first'}: {worst}."
+
+    @cached_property
+    def _losses(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The quality that the document loses at each pointer in gold, and at each pointer in the prediction."""
+        levels = self.comparison.levels
+        tree = NodeTree.of(levels)
+        outer = np.concatenate([np.full(len(level), not level.inner) for level in levels])
+        lost = (tree.shares() * (1.0 - np.concatenate([level.quality for level in levels])) * outer).tolist()
+        sides: tuple[dict[str, float], dict[str, float]] = {}, {}
+        for side, gold in zip(sides, (True, False), strict=True):
+            for pointer, loss in zip(tree.pointers(gold=gold), lost, strict=True):
+                if pointer is not None:
+                    side[pointer] = side.get(pointer, 0.0) + loss
+        return sides
+
+    def _loss(self, fault: Fault) -> float:
+        """Return the quality that the document loses by a fault."""
+        in_gold, in_prediction = self._losses
+        if fault.gold_pointer is not None:
+            return in_gold[fault.gold_pointer]
+        return in_prediction[fault.predicted_pointer or ""]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
+        tally = self.tally
+        return {
+            "score": self.score,
+            "failure": self.failure,
+            "reason": self.reason,
+            "fields": dict(self.fields),
+            "tally": [tally.gold, tally.predicted, tally.matched, tally.quality, tally.quality_sq],
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the comparison, which a copy computes again."""
+        return {name: value for name, value in vars(self).items() if name != "comparison"}
+
+
+class Grader:
+    r"""Scores answers of a model, one at a time: `grader(answer, gold)`.
+
+    The schema is compiled once. A grader may be called from several threads and from coroutines, and can be pickled.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        score: "quality" (of the whole document), or a score as in `check_bounds`: `f1q`, `fq(2)`, `leaves.f1q` or
+            `/people/*/name:irq`.
+        strictness: Which answers are read, as in `read_answer`. "strict" accepts valid JSON only.
+        **options: The options of `Comparator`, such as `overlay`.
+
+    Attributes:
+        comparator: The comparator.
+        score: The score.
+        strictness: Which answers are read.
+        paths: The declared paths of single values and list items.
+
+    Raises:
+        SchemaError: The schema is invalid.
+        OptionError: The score is unknown or has no value for a single document, or a comparator is given together with
+            one of its options.
+
+    >>> person = {"type": "object", "properties": {"name": {"type": "string"}, "born": {"type": "integer"}}}
+    >>> grader = Grader(person)
+    >>> grade = grader('```json\n{"name": "Ada", "born": 1851}\n```', {"name": "Ada", "born": 1815})
+    >>> grade.score, grade.fields, grade.reason
+    (0.5, {'/born': 0.0, '/name': 1.0}, '1 fault: /born should be 1815, not 1851.')
+    >>> grader("I cannot help with that.", {"name": "Ada"}).score
+    0.0
+    """
+
+    @spelled_out(*COMPARATOR)
+    def __init__(
+        self,
+        schema: SchemaSource | Comparator,
+        score: str = "quality",
+        *,
+        strictness: Strictness = "lenient",
+        **options: Unpack[ComparatorKeywords],
+    ) -> None:
+        check_strictness(strictness)
+        self.comparator = take_comparator(schema, {**options})
+        self.score = score
+        self.strictness: Strictness = strictness
+        declared = [row for row in self.comparator.explain() if row.notes != "ignored"]
+        self.paths = tuple(row.path for row in declared if row.distance or row.path.endswith("/*"))
+        self._measure = _measure_of(score, [row.path for row in declared])
+
+    def __call__(self, answer: Any, gold: Any) -> Grade:  # noqa: ANN401  (any Python object with a JSON form)
+        """Score an answer.
+
+        Args:
+            answer: The raw text of an answer, which may be fenced or damaged; a JSON value; an instance of a model; or
+                None if there is no answer. If the schema allows a text as document, a text is the document itself.
+            gold: A JSON value, an instance of a model, or a JSON text.
+
+        Returns:
+            The grade. An answer that cannot be read or compared is a failure: its score is 0, and it counts as a
+            missing prediction, as in `arbitre evaluate`.
+
+        Raises:
+            DataError: Gold cannot be read or compared.
+            FunctionError: A custom distance or normaliser fails.
+            SolverError: A matching cannot be computed for another reason than the documents.
+        """
+        reference = self._gold(gold)
+        try:
+            predicted = self._predicted(answer)
+        except DataError as error:
+            return Grade(0.0, _reason_of(error), reference, ABSENT, self)
+        try:
+            return Grade(self._score(reference, predicted), None, reference, predicted, self)
+        except FunctionError:
+            raise
+        except (DataError, SolverError) as error:
+            return Grade(0.0, self._refused(reference, predicted, error), reference, ABSENT, self)
+
+    def _gold(self, gold: Any) -> Json:  # noqa: ANN401
+        """Return the gold document. Raises DataError."""
+        plan = self.comparator.plan
+        if isinstance(gold, (str, bytes)) and not plan.allows_text:
+            strict_json.check_size(gold)
+            document = strict_json.parse(gold)
+        else:
+            document = json_form(gold)
+        if document is ABSENT or (document is None and plan.expected is not None and Kind.NULL not in plan.expected):
+            raise DataError.of(
+                "Expected a gold document, got none", hint="Pass a JSON value, an instance of a model, or a JSON text."
+            )
+        strict_json.check_value(document, "gold document")
+        return document
+
+    def _predicted(self, answer: Any) -> Json:  # noqa: ANN401
+        """Return the document in an answer. Raises DataError."""
+        if answer is None or answer is ABSENT:
+            raise DataError.of(NO_PREDICTION)
+        document = answer
+        if isinstance(answer, (str, bytes)) and not self.comparator.plan.allows_text:
+            strict_json.check_size(answer)
+            document = read_answer(answer, strictness=self.strictness).value
+            while isinstance(document, str) and self.strictness != "strict":  # JSON in a JSON text
+                document = read_answer(document, strictness=self.strictness).value
+        else:
+            document = json_form(answer)
+        strict_json.check_value(document, "predicted document")
+        return document
+
+    def _score(self, gold: Json, predicted: Json) -> float:
+        """Return the score of a prediction. Raises DataError or SolverError."""
+        plan, measure = self.comparator.plan, self._measure
+        plan.check_pair(gold, predicted)
+        if measure.scope == QUALITY:  # without the levels of the result, which take a third of the time
+            result = compare_batch(plan, [gold], [predicted])
+            if result.batch is not None and len(result.batch):
+                return float(result.batch.quality[0])
+            return float(len(result.missing) == len(result.spurious) == 0)  # null on one side, or on both
+        comparison = self.comparator.compare(gold=gold, predicted=predicted)
+        scores = _scores(comparison, measure.scope)
+        value = score_of(scores, measure)
+        return float(scores.vacuous) if value is None else value
+
+    def _refused(self, gold: Json, predicted: Json, error: DataError | SolverError) -> str:
+        """Return why a prediction cannot be compared. Raises the error again if it does not concern the prediction."""
+        for members, _, failures in compare_pairs(self.comparator.plan, [Pair("", None, gold, predicted)]):
+            if members and failures:
+                return str(Problem(failures[0].reason, pointer=failures[0].pointer))
+        raise error
+
+
+def _measure_of(score: str, declared: list[str]) -> QualityBound:
+    """Return the measure of single documents with this name. Raises OptionError."""
+    scope, name, argument = parse_measure(QUALITY if score == "quality" else score)
+    if scope == "macro" or (scope == QUALITY and name != "mean"):
+        raise OptionError.of(
+            f"Expected `score` to be a score of a single document, got {score!r}",
+            hint='Use "quality", or a score such as "f1q". Their mean over documents is the macro average.',
+        )
+    if scope.startswith("/") and scope not in declared:
+        raise OptionError.of(
+            f"Expected `score` to name a path of the schema, got {scope!r}", hint=did_you_mean(scope, declared)
+        )
+    return QualityBound(scope, name, argument, 0.0)
+
+
+def _scores(comparison: Comparison, scope: str) -> Scores:
+    """Return the scores of a scope of `QualityBound`."""
+    if scope == "micro":
+        return comparison.scores
+    return comparison.leaves if scope == "leaves" else comparison.by_path.get(scope, PathScores(Tally()))
+
+
+def _reason_of(error: DataError) -> str:
+    return str(Problem(error.message, pointer=error.pointer)).removesuffix(".")
+
+
+def _without_faults(comparison: Comparison) -> str:
+    """Return the reason for a prediction without faults."""
+    leaves = comparison.leaves
+    if leaves.vacuous:
+        return "Gold and the answer are both empty."
+    return f"All {leaves.gold:g} values match gold." if leaves.gold != 1.0 else "The value matches gold."
+
+
+def _described(fault: Fault) -> str:
+    """Return a fault in plain words."""
+    gold, predicted = shown_pair(fault.gold, fault.predicted)
+    place, found = fault.gold_pointer or "the document", fault.predicted_pointer or "the document"
+    return PHRASES.get(fault.fault, WRONG).format(place=place, found=found, gold=gold, predicted=predicted)
+
+
+def shown_pair(gold: Json, predicted: Json, room: int = ROOM) -> tuple[str, str]:
+    """Return the JSON texts of two values, clipped so that their first difference is visible; "" for ABSENT.
+
+    >>> shown_pair("a" * 90 + "b", "a" * 90 + "c", 30)
+    ('…aaaaaaaaaaaaaaaaaaaab"', '…aaaaaaaaaaaaaaaaaaaac"')
+    """
+    texts = ["" if value is ABSENT else shown(value, 1 << 20) for value in (gold, predicted)]
+    equal = next((at for at, (one, other) in enumerate(zip(*texts, strict=False)) if one != other), 0)
+    start = equal - BEFORE if equal >= room - 1 else 0
+    cut = [f"…{text[start:]}" if start > 0 else text for text in texts]
+    return clipped(cut[0], room), clipped(cut[1], room)
