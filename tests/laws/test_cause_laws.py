@@ -12,6 +12,8 @@ from arbitre import Comparator
 from arbitre.causes.search import find_causes
 from arbitre.comparison.cause import KINDS, CauseAnalysis
 from arbitre.inputs.records import Pair
+from arbitre.paths import value_at
+from arbitre.values import equal
 
 several = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 
@@ -60,6 +62,7 @@ def test_the_costs_of_causes_add_up_in_random_documents(case, copies):
     comparator = Comparator(schema)
     sides = [(gold, predicted), (predicted, gold), (gold, gold), (predicted, predicted)][:copies]
     pairs = [Pair(str(number), None, *side) for number, side in enumerate(sides)]
+    sides_by_id = [(pair.id, pair.gold, pair.predicted) for pair in pairs]
     analysis = find_causes(comparator.plan, pairs)
     score = comparator.evaluate([(pair.id, pair.gold, pair.predicted) for pair in pairs], no_diagnose=True).micro.f1q
     assert (analysis.f1q is None) == (score is None)
@@ -69,6 +72,15 @@ def test_the_costs_of_causes_add_up_in_random_documents(case, copies):
     for cause in analysis.causes:
         assert cause.kind in KINDS
         assert 0 < cause.documents <= min(cause.count, len(pairs))
-        assert 1 <= len(cause.examples) <= 3
+        assert 1 <= len(cause.examples) <= 20
+        for example in cause.examples:
+            _, given, answered = next(side for side in sides_by_id if side[0] == example.id)
+            if example.gold_pointer is not None:
+                assert example.place == example.gold_pointer
+                assert equal(value_at(given, example.gold_pointer), example.gold)
+            if example.predicted_pointer is not None:
+                assert equal(value_at(answered, example.predicted_pointer), example.predicted)
+            if example.place is not None:
+                value_at(given, example.place.rpartition("/")[0])
     assert CauseAnalysis.from_dict(json.loads(json.dumps(analysis.to_dict()))) == analysis
     assert find_causes(comparator.plan, pairs) == analysis

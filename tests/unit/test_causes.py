@@ -86,7 +86,7 @@ def test_a_cause_has_the_gain_of_its_change_and_the_remaining_faults_have_the_re
     assert sum(cause.cost for cause in analysis.causes) == pytest.approx(1.0 - before)
     assert all(not cause.systematic and cause.change is None for cause in rest)
     assert sum(cause.count for cause in rest) == 12
-    assert [example.id for example in case.examples] == ["letter_00", "letter_01", "letter_02"]
+    assert len({example.id for example in case.examples[:10]}) == 10
     assert [cause.gain for cause in analysis.causes] == sorted((one.gain for one in analysis.causes), reverse=True)
 
 

@@ -17,6 +17,7 @@ from arbitre.inputs.records import Pair
 from arbitre.parsing.fast_json import json_text
 from arbitre.report import worst_documents
 from arbitre.report.build_view import build_subject
+from arbitre.report.entry_links import EntryLink
 from arbitre.report.quality_matrix import MAX_CELLS, QualityMatrices
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
 from arbitre.statistics.intervals import document_intervals
@@ -116,7 +117,9 @@ def test_documents_that_are_linked_are_kept_before_worse_ones():
     made, evaluation = keeping(plan, pairs, room=1)
     linked = {one["at"] for held in made.worst.values() for one in held}
     made.keep = len(linked) + 1
-    made.fill(evaluation, JoinedCorpus(tuple(Pair(name, None, *sides) for name, *sides in pairs)), ["better"])
+    made.fill(
+        evaluation, JoinedCorpus(tuple(Pair(name, None, *sides) for name, *sides in pairs)), [EntryLink("better")]
+    )
     assert set(made.documents) == linked | {39}
     qualities = [one.plain["quality"] for one in made.documents.values()]
     assert qualities == sorted(qualities)

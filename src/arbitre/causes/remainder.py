@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from arbitre.causes.changes import declared_normalizers, site_at
+from arbitre.causes.examples import examples_of
 from arbitre.comparison.cause import KINDS, Cause
 from arbitre.diagnosis.evidence import SourceText, searchable_values
 from arbitre.distances import catalogue
@@ -79,7 +80,7 @@ def remaining_causes(sample: Sample, texts: SourceTexts | None = None) -> Iterat
             sum(fault.lost for fault in faults) / sample.mass if sample.mass else 0.0,
             gain,
             None,
-            sample.examples(faults),
+            examples_of(sample, faults),
             sample.ids_of(faults),
             advice,
             detail=detail,

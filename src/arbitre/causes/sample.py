@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from arbitre.causes.changes import Correction, OverlayChange
-from arbitre.comparison.cause import CauseExample
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.comparison.levels import NONE, at_path, of_nodes
 from arbitre.comparison.node_tree import NodeTree
@@ -25,7 +24,7 @@ from arbitre.distances import catalogue
 from arbitre.engine.columns.fields import in_schema_places
 from arbitre.errors import ArbitreError
 from arbitre.inputs.records import Pair
-from arbitre.paths import wildcard
+from arbitre.paths import escape, wildcard
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
@@ -54,9 +53,6 @@ MIN_FAULTS: Final = 5
 
 MIN_DOCUMENTS: Final = 3
 """Minimum number of documents of a cause; corpora with fewer documents need neither this nor `MIN_FAULTS`."""
-
-EXAMPLES: Final = 3
-"""Number of examples of a cause."""
 
 
 class SampleFault(NamedTuple):
@@ -116,12 +112,14 @@ class Sample:
             their place in the schema, so that JSON Pointers of faults lead to them.
         tallies: Tallies of the entries; shape (documents, 5).
         compared: The documents that were compared together, with their levels; None to compare them when needed.
+        before: The sample without any change; None if it is this one.
     """
 
     plan: Plan
     pairs: tuple[Pair, ...]
     tallies: Floats
     compared: Sequence[tuple[Sequence[Pair], Sequence[Level]]] | None = None
+    before: Sample | None = None
 
     @classmethod
     def of(cls, plan: Plan, pairs: Sequence[Pair]) -> Sample:
@@ -222,6 +220,42 @@ class Sample:
                 steps.append((level.source.tokens_of(level.left[at : at + 1])[0], tree.pointer(node, gold=False)))
             node = int(level.parent[at])
         return steps[::-1]
+
+    def addition(self, fault: SampleFault) -> str | None:
+        """Return the JSON Pointer at which gold would get the predicted value of a fault, as in a JSON Patch.
+
+        It ends in "-" for an item of a list. None if gold does not have the object or the list around the value.
+        """
+        taxonomy, (_, node) = self._nodes(fault)
+        if node == NONE:
+            return None
+        tree = NodeTree.of(taxonomy.levels)
+        level, at = tree.place(node)
+        token = "-" if level.item else level.source.tokens_of(level.right[at : at + 1])[0]
+        above = int(level.parent[at])
+        while above != NONE and tree.place(above)[0].inner:
+            level, at = tree.place(above)
+            above = int(level.parent[at])
+        around = None if above == NONE else tree.pointer(above, gold=True)
+        return None if around is None else f"{around}/{escape(token)}"
+
+    @cached_property
+    def entry_pointers(self) -> Mapping[tuple[int, bool, str], tuple[str | None, str | None]]:
+        """The JSON Pointers of each entry in gold and in the prediction.
+
+        Entries are found by document, side (true for gold) and their pointer on this side. The first partner counts if
+        an entry has several.
+        """
+        found: dict[tuple[int, bool, str], tuple[str | None, str | None]] = {}
+        for first, results in self._results:
+            taxonomy = results.taxonomy
+            nodes = np.unique(taxonomy.entry[taxonomy.entry != NONE])
+            sides = [Pointers(taxonomy.levels, nodes, gold=gold).of(nodes) for gold in (True, False)]
+            for document, *ends in zip((first + taxonomy.document[nodes]).tolist(), *sides, strict=True):
+                for end, gold in zip(ends, (True, False), strict=True):
+                    if end is not None:
+                        found.setdefault((document, gold, end), (ends[0], ends[1]))
+        return found
 
     def weak_pairs(self, path: str, below: float = WEAK) -> Sequence[tuple[int, str, str]]:
         """Return the matched items of a path that are not close; of objects, those of a quality below `below`.
@@ -347,23 +381,6 @@ class Sample:
             return bool(faults)
         return len(faults) >= MIN_FAULTS and self.ids_of(faults) >= MIN_DOCUMENTS
 
-    def examples(self, faults: Sequence[SampleFault]) -> tuple[CauseExample, ...]:
-        """Return examples of a cause, from different documents if possible."""
-        first = {fault.document: fault.number for fault in reversed(faults)}  # the first of each document
-        chosen = sorted(faults, key=lambda fault: first[fault.document] != fault.number)[:EXAMPLES]
-        return tuple(
-            CauseExample(
-                self.pairs[fault.document].id,
-                self.pairs[fault.document].run,
-                fault.path,
-                fault.gold_pointer,
-                fault.predicted_pointer,
-                fault.gold,
-                fault.predicted,
-            )
-            for fault in chosen
-        )
-
     def trial(self, change: Change) -> Trial | None:
         """Make a change, and compare the documents that it concerns; None if it cannot be made.
 
@@ -382,7 +399,8 @@ class Sample:
 
     def after(self, trial: Trial) -> Sample:
         """Return the sample with the change of a trial."""
-        return Sample(trial.plan, tuple(_in_places(trial.plan, pair) for pair in trial.pairs), trial.tallies)
+        pairs = tuple(_in_places(trial.plan, pair) for pair in trial.pairs)
+        return Sample(trial.plan, pairs, trial.tallies, before=self.before or self)
 
     def _concerned(self, paths: Mapping[str, Json]) -> set[int]:
         """Return the documents with a fault at one of the paths, or below or above it."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes import absent, columns, fields, items, keys, mappings, moved_items, notations, root, types
 from arbitre.causes.changes import OverlayChange
+from arbitre.causes.examples import examples_of
 from arbitre.causes.remainder import remaining_causes
 from arbitre.causes.sample import MIN_DOCUMENTS, Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
@@ -204,7 +205,7 @@ def cause_of(found: Found) -> Cause:
         found.cost,
         found.gain,
         None if change is None else dict(change),
-        sample.examples(found.faults),
+        examples_of(sample, found.faults),
         sample.ids_of(found.faults),
         proposal.advice or KINDS[proposal.kind].advice,
         chance_gain,

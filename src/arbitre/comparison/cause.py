@@ -335,9 +335,15 @@ class CauseExample(NamedTuple):
         run: Run of the prediction; None if it has none.
         path: Wildcard path of the fault.
         gold_pointer: JSON Pointer in gold; None if gold has no such value.
-        predicted_pointer: JSON Pointer in the prediction; None if the prediction has no such value.
+        predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None if the
+            prediction has no such value, or only after the changes of the causes found before.
         gold: Value in gold; ABSENT if there is none.
-        predicted: Predicted value; ABSENT if there is none.
+        predicted: Predicted value, after the changes of the causes found before; ABSENT if there is none.
+        gold_index: Index of the entry in gold, as in `matches.csv`; None if there is none.
+        predicted_index: Index of the entry in the prediction; None if there is none.
+        place: JSON Pointer in gold of the value that a correction of gold would change: `gold_pointer`, or where it
+            would add the predicted value ("-" for an item of a list); None if it is unknown.
+        costliest: Whether it is among the most costly faults of the cause; the others are drawn at random.
     """
 
     id: str
@@ -347,6 +353,10 @@ class CauseExample(NamedTuple):
     predicted_pointer: str | None
     gold: Json
     predicted: Json
+    gold_index: str | None = None
+    predicted_index: str | None = None
+    place: str | None = None
+    costliest: bool = True
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain JSON, without absent values."""
@@ -368,7 +378,8 @@ class Cause:
         gain: Increase in pooled f1q if the change is made, or if the faults are corrected. Found by making the change
             and comparing again. The gains do not add up.
         change: The change as an overlay, which `overlay` accepts; None if no overlay makes it.
-        examples: Up to three faults.
+        examples: Up to 20 faults: the 10 most costly, from different documents if possible, then a random sample of the
+            others. There are fewer if their values are large.
         documents: Number of gold documents with these faults; several runs of one document count once.
         advice: What to do, as one sentence.
         chance_gain: Increase in f1q if the change is made and predictions are compared with the gold of other

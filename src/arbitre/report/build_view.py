@@ -6,14 +6,20 @@ the steps of the survival curve.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.comparison.cause import KINDS as CAUSES
 from arbitre.errors import DataError
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.paths import nesting, order
+from arbitre.report.document_tree import shown
+from arbitre.report.entry_links import EntryLink
 from arbitre.report.entry_rows import sum_by_class
 from arbitre.report.view import (
+    CauseRow,
+    CausesView,
     CurveView,
     DifferingDocument,
     DocumentRow,
@@ -112,7 +118,51 @@ def build_subject(
         noted=held.get("noted", {}),
         faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
         flat=FlatView.of(evaluation),
+        causes=_causes(evaluation["causes"], held.get("kept", ())) if "causes" in evaluation else None,
     )
+
+
+def _causes(analysis: Mapping[str, Any], kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the causes of a system; examples are left out whose document or entry is not kept."""
+    documents = {one["key"]: one for one in kept}
+    rows = [
+        {
+            **cause,
+            "systematic": CAUSES[cause["kind"]].systematic,
+            "examples": [_example(one) for one in cause["examples"] if EntryLink.of(one).is_kept(documents)],
+        }
+        for cause in analysis["causes"]
+    ]
+    return {name: value for name, value in analysis.items() if name != "causes"} | {"rows": rows}
+
+
+def _example(one: Mapping[str, Any]) -> dict[str, Any]:
+    values = {side: shown(one[side]) for side in ("gold", "predicted") if side in one}
+    rest = {name: value for name, value in one.items() if name not in {"id", "run", "gold", "predicted"}}
+    return {"document": EntryLink.of(one).document, **rest, **values, "source": None}
+
+
+def align_causes(subjects: Sequence[Subject], agreed: Mapping[str, Any] | None = None) -> CausesView | None:
+    """Return the causes of several systems side by side; None if they were not looked for in any.
+
+    Args:
+        subjects: The systems.
+        agreed: The values that all systems agree on and gold does not have, if known.
+    """
+    if all(one.causes is None for one in subjects):
+        return None
+    members: dict[tuple[str, str | None, int], list[int | None]] = {}
+    gains: dict[tuple[str, str | None, int], float] = {}
+    for number, one in enumerate(subjects):
+        seen: Counter[tuple[str, str | None]] = Counter()
+        for place, cause in enumerate([] if one.causes is None else one.causes["rows"]):
+            name = cause["kind"], cause["paths"][0] if cause["systematic"] and cause["paths"] else None
+            which = *name, seen[name]
+            seen[name] += 1
+            members.setdefault(which, [None] * len(subjects))[number] = place
+            gains[which] = max(gains.get(which, -1.0), cause["gain"])
+    ordered = sorted(members, key=lambda which: (-gains[which], which[0], which[1] or "", which[2]))
+    return CausesView([CauseRow(*which[:2], members[which]) for which in ordered], agreed)
 
 
 def _worst_first(outside: Mapping[str, Mapping[str, float | None]]) -> dict[str, float | None]:

@@ -19,11 +19,12 @@ from arbitre.report.quality_matrix import MatrixInput, plan_of
 from arbitre.values import ABSENT, Json, depth, equal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Level
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.paths import Path
+    from arbitre.report.entry_links import EntryLink
     from arbitre.schema.plan import Plan
 
 
@@ -299,17 +300,15 @@ class ShownDocument(NamedTuple):
         """Input for the quality matrix of the document."""
         return MatrixInput(self.plain["rows"], self.values, self.plan)
 
-    def reduced(self, linked: Collection[str], most: int) -> ShownDocument:
-        """Return the document with the entries in `linked` (gold indices) and the worst of the others.
+    def reduced(self, links: Iterable[EntryLink], most: int) -> ShownDocument:
+        """Return the document with the linked entries and the worst of the others.
 
         Keeps at most `most` entries, unless more are linked.
         """
         rows = self.plain["rows"]
-        worst = sorted(
-            range(len(rows)),
-            key=lambda at: (rows[at]["gold_index"] not in linked, rows[at]["entry"]["quality"], at),
-        )
-        needed = sum(row["gold_index"] in linked for row in rows)
+        linked = {at for link in links for at, row in enumerate(rows) if link.leads_to(row)}
+        worst = sorted(range(len(rows)), key=lambda at: (at not in linked, rows[at]["entry"]["quality"], at))
+        needed = len(linked)
         places = sorted(worst[: max(most, needed, 1)])
         plain = self.plain | {"rows": [rows[at] for at in places]}
         size = len(compact(plain).encode("utf-8", "surrogatepass"))
@@ -322,7 +321,7 @@ class DocumentsToShow(NamedTuple):
 
     unit: WorkUnit
     heads: Sequence[dict[str, Any]]
-    linked: Sequence[Collection[str]]
+    linked: Sequence[Collection[EntryLink]]
 
 
 def show_documents(plan: Plan, most: int, documents: DocumentsToShow) -> list[ShownDocument]:

@@ -26,6 +26,7 @@ from arbitre.inputs.source_texts import SourceTexts
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import value_at, wildcard
 from arbitre.report import result_files
+from arbitre.report.entry_links import example_links
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from arbitre.engine.independent_matching import IndependentLevels
     from arbitre.inputs.corpus_sources import Sources
     from arbitre.inputs.records import Failure, Pair
+    from arbitre.report.entry_links import EntryLink
     from arbitre.report.view import Subject
     from arbitre.schema import Plan
     from arbitre.tables.arrow import Frame
@@ -412,12 +414,12 @@ class EvaluationJob:
             reader=details,
         )
 
-    def write_report(self, evaluation: Evaluation, first: Sequence[str] = ()) -> tuple[str, ...]:
+    def write_report(self, evaluation: Evaluation, links: Iterable[EntryLink] | None = None) -> tuple[str, ...]:
         """Write the report, repairs and violations, if there is a folder.
 
         Args:
             evaluation: The evaluation.
-            first: Keys of the documents that the report keeps first.
+            links: The entries and documents that the report links to; by default, the examples of its causes.
 
         Returns:
             The names of the files written.
@@ -429,7 +431,7 @@ class EvaluationJob:
         if self._kept is not None:
             from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
 
-            self.keep_documents(self._kept, evaluation, self._executor, first)
+            self.keep_documents(self._kept, evaluation, self._executor, links)
             lang, noted = Language.named(self.options.lang), noted_in(evaluation)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=evaluation.notes, lang=lang)[1]
         if evaluation.repaired:
@@ -445,12 +447,16 @@ class EvaluationJob:
         return files
 
     def keep_documents(
-        self, kept: WorstDocuments, evaluation: Evaluation, executor: Executor, first: Sequence[str] = ()
+        self,
+        kept: WorstDocuments,
+        evaluation: Evaluation,
+        executor: Executor,
+        links: Iterable[EntryLink] | None = None,
     ) -> None:
-        """Read the documents of the report, `first` and the worst, and keep them."""
+        """Read the documents of the report, those that it links to and the worst, and keep them."""
         documents = self.documents
         processes = processes_of(executor, len(documents) / PART_SIZE)  # they have started to compare
-        kept.fill(evaluation, documents, first, processes)
+        kept.fill(evaluation, documents, example_links([evaluation], evaluation) if links is None else links, processes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.parsing.fast_json import json_text
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.build_view import build_factors
+from arbitre.report.entry_links import EntryLink, example_links
 from arbitre.report.evaluation_details import FILES, details_of
 from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -214,9 +215,10 @@ class RankingJob:
             evaluations = {name: self.compare(job, name) for name, job in jobs.items()}
             ranking = ranked(evaluations, self.scores, self.statistics)
             if self._folder is not None:
-                first = most_differing(evaluations, self.scores[0])
+                differing = [EntryLink(key) for key in most_differing(evaluations, self.scores[0])]
                 for name, job in jobs.items():
-                    job.write_report(evaluations[name], first)
+                    examples = example_links(evaluations.values(), evaluations[name])
+                    job.write_report(evaluations[name], [*examples, *differing])
         if (folder := self._folder) is not None:
             write_ranking(folder, ranking, Language.named(self.evaluation.lang))
         return ranking, write_comparison(self.evaluation, RankingResults(ranking), self.table)

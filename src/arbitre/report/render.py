@@ -377,7 +377,10 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
         "glyphs": VERDICT_GLYPHS | {f"class.{name}": glyph for name, glyph in entry_rows.GLYPHS.items()},
         "strings": strings,
         "close": plain["subjects"][0]["close"] if plain["subjects"] else 1.0,
-        "subjects": [{"name": one["name"], "documents": one["explorer"]} for one in plain["subjects"]],
+        "subjects": [
+            {"name": one["name"], "documents": one["explorer"], "causes": one["causes"]} for one in plain["subjects"]
+        ],
+        "causes": plain["causes"],
     }
 
 

@@ -18,6 +18,7 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.paths import pointer
 from arbitre.report import worst_documents
 from arbitre.report.build_view import (
+    align_causes,
     build_factors,
     build_subject,
     build_systems,
@@ -112,7 +113,8 @@ def write_report(
 
 def view_of(subjects: Sequence[Subject]) -> View:
     """Build the view of one or several systems."""
-    return View(subjects[0].signature["version"], subjects, build_systems(subjects) if len(subjects) > 1 else None)
+    systems = build_systems(subjects) if len(subjects) > 1 else None
+    return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects))
 
 
 def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None) -> View:
@@ -240,7 +242,8 @@ def _ranking_view(folder: Path, ranking: Mapping[str, Any]) -> View:
                 hint="Rank again without --no-report.",
             )
     subjects = [_subject(path, *_read(path), name) for name, path in paths.items()]
-    return View(subjects[0].signature["version"], subjects, with_ranking(subjects, ranking))
+    systems = with_ranking(subjects, ranking)
+    return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects))
 
 
 def most_differing(systems: Mapping[str, Evaluation], score: str) -> list[str]:

@@ -233,6 +233,11 @@ class Subject:
     """Faults of the predictions; None if they were not computed."""
     flat: FlatView | None = None
     """Solidarity and flat f1q; None if they were not computed."""
+    causes: Mapping[str, Any] | None = None
+    """Causes of the faults, as `CauseAnalysis` in JSON; None if they were not looked for.
+
+    The causes are `rows`. Their examples name a document of `explorer` and have the excerpt of its source text.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,13 +358,38 @@ class FactorView:
 
 
 @dataclass(frozen=True, slots=True)
+class CauseRow:
+    """A cause of several subjects.
+
+    `path` is the first path of a systematic cause. `members` are the positions in the causes of each subject; None for
+    a subject without the cause.
+    """
+
+    kind: str
+    path: str | None
+    members: Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CausesView:
+    """The causes of all subjects, largest gain first, and the values that all systems agree on against gold, if any."""
+
+    rows: Sequence[CauseRow]
+    agreed: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """A report: one or several subjects, with their comparison and factors, if any."""
+    """A report: one or several subjects, with their comparison and factors, if any.
+
+    `causes` are those of all subjects side by side; None if they were not looked for.
+    """
 
     version: str
     subjects: Sequence[Subject]
     systems: SystemsView | None = None
     factors: Sequence[FactorView] = ()
+    causes: CausesView | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON. Its documents are JSON already, and are not copied: they are most of the page."""

@@ -19,6 +19,7 @@ from arbitre.parsing.fast_json import to_plain
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import figures, means, quadrature
 from arbitre.report.document_tree import DocumentsToShow, ShownDocument, show_documents, shown
+from arbitre.report.entry_links import EntryLink
 from arbitre.report.entry_rows import EntryLayout, values_of
 from arbitre.report.quality_matrix import QualityMatrices
 from arbitre.statistics.intervals import LEVEL, document_intervals
@@ -161,23 +162,23 @@ class WorstDocuments:
         self,
         evaluation: Evaluation,
         joined: JoinedCorpus,
-        first: Sequence[str] = (),
+        links: Iterable[EntryLink] = (),
         processes: Processes | None = None,
     ) -> None:
         """Read and compare the documents of the report again, and keep them.
 
-        The documents that the report links to come first: `first`, then those of the worst pairs. If they exceed the
-        room, each is reduced to its linked and its worst entries. The worst other documents fill the rest.
+        The documents that the report links to come first: those of `links`, then those of the worst pairs. If they
+        exceed the room, each is reduced to its linked and its worst entries. The worst other documents fill the rest.
 
         Args:
             evaluation: Evaluation of the corpus.
             joined: All of its pairs.
-            first: Keys of further documents that the report links to.
+            links: Entries and documents that the report links to, the most important first.
             processes: Worker processes that read and compare the documents; None for this process.
         """
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
-        linked = self._linked(columns, first)
+        linked = self._linked(columns, links)
         wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), worst_first(columns).tolist(), self.entries
         failed = [at for at in ranked if columns.failed[at]]
         late = set(failed[MAX_FAILED:])  # many failed documents must not take the room of all others
@@ -200,14 +201,16 @@ class WorstDocuments:
         matrices = QualityMatrices(self.plan).of([one.matrix_input for one in self.documents.values()], processes)
         self.matrices = dict(zip(self.documents, matrices, strict=True))
 
-    def _linked(self, columns: DocumentTable, first: Sequence[str]) -> dict[int, set[str]]:
-        """Return the numbers of the documents that the report links to, with the gold indices of the linked entries."""
-        wanted = set(first)
-        numbers = {key: number for number, key in enumerate(columns.keys) if key in wanted}
-        found: dict[int, set[str]] = {numbers[key]: set() for key in first if key in numbers}
+    def _linked(self, columns: DocumentTable, links: Iterable[EntryLink]) -> dict[int, list[EntryLink]]:
+        """Return the numbers of the documents that the report links to, with the links to their entries."""
+        by_key: dict[str, dict[EntryLink, None]] = {}
+        for link in links:
+            by_key.setdefault(link.document, {})[link] = None
+        numbers = {key: number for number, key in enumerate(columns.keys) if key in by_key}
+        found = {numbers[key]: list(own) for key, own in by_key.items() if key in numbers}
         for held in self.worst.values():
             for one in held:
-                found.setdefault(one["at"], set()).update(filter(None, [one["entry"]]))
+                found.setdefault(one["at"], []).append(EntryLink(one["document"], one["entry"]))
         return found
 
     def _shown(
@@ -215,7 +218,7 @@ class WorstDocuments:
         numbers: Sequence[int],
         evaluation: Evaluation,
         joined: JoinedCorpus,
-        linked: Mapping[int, set[str]],
+        linked: Mapping[int, Sequence[EntryLink]],
         processes: Processes | None,
     ) -> Iterator[tuple[int, ShownDocument]]:
         """Read and compare documents, given their numbers, several at a time, and yield each with its number."""
