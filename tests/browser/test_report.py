@@ -418,7 +418,7 @@ def test_without_scripts_everything_but_the_explorer_is_shown(chromium, reports)
     page = context.new_page()
     page.goto(reports("hasty").as_uri())
     assert page.locator("noscript").text_content().strip().startswith("This section needs JavaScript.")
-    assert page.locator("#curve svg.survival").is_visible()
+    assert page.locator("#figure-survival + svg").is_visible()
     assert not page.locator("#app").is_visible()
     context.close()
 

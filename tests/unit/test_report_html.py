@@ -300,11 +300,11 @@ def test_script_files_use_only_earlier_ones():
 
 def test_every_styled_class_is_used():
     makers = [PAGE.joinpath("report.html.j2"), *PAGE.joinpath("sections").iterdir()]
-    makers.append(files("arbitre.report").joinpath("render.py"))
+    makers += [files("arbitre.report").joinpath(f"{name}.py") for name in ("render", "charts", "drawing")]
     makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
     given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
     styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(parts("style", STYLE, "css").values())))
-    composed = {name for name in styled if re.fullmatch(r"(d|in|q|b)\d+|v-\w+", name)}
+    composed = {name for name in styled if re.fullmatch(r"(d|in|q|b|s)\d+|v-\w+", name)}
     assert len(styled) > 80
     assert styled - composed - given == set()
 

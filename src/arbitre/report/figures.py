@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from arbitre.errors import ArbitreError, clipped, show_hidden
-from arbitre.report.language import Language, Translator, probability
+from arbitre.report.charts import Chart, Curve, Curves, Estimate, Estimates, values_of
+from arbitre.report.drawing import SCREEN, WIDE_SCREEN, Axis, Canvas, Medium, Unit
+from arbitre.report.language import Language, Translator, basis, probability
 from arbitre.report.quality_matrix import axes_of, shares_of
 from arbitre.storage.output_folder import output_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import ModuleType
+
+    from markupsafe import Markup
 
     from arbitre.report.view import FactorView, IntervalView, Subject, SystemsView, View
 
@@ -48,6 +53,115 @@ _CONFIG: Final[Spec] = {
     "view": {"stroke": None},
 }
 _LOCALES: Final = {Language.EN: "en-US", Language.FR: "fr-FR"}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a report.
+
+    Attributes:
+        name: Name of its files.
+        title: What it shows.
+        caption: How to read it, and what the numbers are based on.
+        chart: Its data.
+        wide: Whether it needs the width of the page.
+    """
+
+    name: str
+    title: str
+    caption: str
+    chart: Chart
+    wide: bool = False
+
+    def svg(self, medium: Medium, say: Translator, unit: Unit | None = None) -> Markup:
+        """Draw the figure for a medium; `unit` is that of the size in a file, None on a page."""
+        canvas = Canvas(medium)
+        return canvas.svg(self.chart.draw(canvas, say), self.title, unit)
+
+
+def charts(view: Mapping[str, Any], say: Translator) -> list[dict[str, Any]]:
+    """Return the figures of a view for a page: `name`, `title`, `caption` and `svg` of each, and whether it is `wide`.
+
+    Args:
+        view: The view as JSON.
+        say: Translator of the language of the page.
+    """
+    made = []
+    for figure in figures(view, say):
+        drawing = figure.svg(WIDE_SCREEN if figure.wide else SCREEN, say)
+        made.append(
+            {"name": figure.name, "title": figure.title, "caption": figure.caption, "svg": drawing, "wide": figure.wide}
+        )
+    return made
+
+
+def figures(view: Mapping[str, Any], say: Translator) -> Iterator[Figure]:
+    """Yield the figures of a view as JSON that have data."""
+    subjects = [subject for subject in view["subjects"] if subject["curve"]["steps"]]
+    if subjects:
+        yield _survival_curves(subjects, say)
+    systems = view["systems"]
+    if systems is not None and any(one["score"] is not None for one in systems["board"]):
+        yield _leaderboard(systems, say)
+
+
+def _survival_curves(subjects: Sequence[Mapping[str, Any]], say: Translator) -> Figure:
+    """Return the survival curves: of gold entries for several systems, of gold and predicted entries for one."""
+    several = len(subjects) > 1
+    curves = [
+        Curve(
+            show_hidden(subject["name"] or "") if several else say(f"figure.survival.{side}"),
+            tuple(_steps(subject["curve"], subject["curve"][side])),
+            area=not several and side == "gold",
+        )
+        for subject in subjects
+        for side in (("gold",) if several else ("gold", "predicted"))
+        if subject["curve"][side]
+    ]
+    most = max(subject["documents"] for subject in subjects)
+    kind = "several" if several else "single"
+    return Figure(
+        "survival",
+        say("figure.survival"),
+        say(f"figure.survival.caption.{kind}", documents=say("units.documents", n=most)),
+        Curves(
+            Axis.unit(say("figure.survival.x")),
+            Axis.unit(say(f"figure.survival.y.{kind}")),
+            tuple(curves),
+        ),
+    )
+
+
+def _steps(curve: Mapping[str, Any], whole: float) -> Iterator[tuple[float, float]]:
+    """Yield the points of the curve #{q >= t} / whole for t from 0 to 1; each value holds from the point before."""
+    steps = curve["steps"]
+    yield 0.0, steps[0][1] / whole
+    yield from ((quality, surviving / whole) for quality, surviving in steps)
+    yield 1.0, steps[-1][1] / whole if steps[-1][0] >= 1.0 else 0.0
+
+
+def _leaderboard(systems: Mapping[str, Any], say: Translator) -> Figure:
+    """Return the score of every system with its interval, best first."""
+    rows = [_estimate(show_hidden(one["name"]), one) for one in systems["board"]]
+    score, average = score_name(systems["score"], say), say(f"average.{systems['average']}")
+    known = next((one["interval"] for one in systems["board"] if one["interval"]), None)
+    caption = say("figure.leaderboard.caption", score=score[:1].upper() + score[1:], average=average)
+    return Figure(
+        "leaderboard",
+        say("figure.leaderboard", score=score),
+        f"{caption} {basis(known, systems['sampled'], say)}" if known else caption,
+        Estimates(Axis.of(score, values_of(rows)), (("", tuple(rows)),)),
+    )
+
+
+def _estimate(label: str, one: Mapping[str, Any]) -> Estimate:
+    ends = one["interval"] or {"low": None, "high": None}
+    return Estimate(label, one["score"], ends["low"], ends["high"])
+
+
+def score_name(score: str, say: Translator) -> str:
+    """Return the name of a score in sentences and axes."""
+    return say(f"score.{score}") if f"score.{score}" in say.names else score
 
 
 def specifications(view: View, language: Language = Language.EN) -> dict[str, Spec]:

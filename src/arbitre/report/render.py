@@ -18,6 +18,7 @@ from arbitre.paths import escape as escape_token
 from arbitre.report import entry_rows
 from arbitre.report.document_tree import first_text, spelled
 from arbitre.report.entry_rows import GLYPHS
+from arbitre.report.figures import charts
 from arbitre.report.language import (
     Language,
     Translator,
@@ -35,7 +36,7 @@ from arbitre.report.worst_documents import MAX_ROWS
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from arbitre.report.view import View
     from arbitre.values import Json
@@ -161,15 +162,6 @@ def _marked(write: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *given, **options: Markup(write(*given, **options))  # noqa: S704
 
 
-# Charts as inline SVG, which follow the theme, can be printed and need no script. Every scale runs from 0 to 1.
-
-WIDTH: Final = 560
-HEIGHT: Final = 240
-LEFT: Final = 52
-TOP: Final = 12
-_TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
 def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, Any]]:
     """Return the segments of the bar of all entries by class, in thousandths of its width; empty without entries."""
     sizes = subject["classes"]
@@ -184,65 +176,6 @@ def composition(subject: Mapping[str, Any], say: Translator) -> list[dict[str, A
             parts.append({"kind": kind, "x": f"{x:.1f}", "width": f"{width:.1f}", "text": text, "glyph": GLYPHS[kind]})
             x += width
     return parts
-
-
-def survival(subject: Mapping[str, Any], say: Translator) -> Markup:
-    """Return the survival curve as SVG: share of gold (solid, with its area) and of the prediction (dashed)."""
-    curve = subject["curve"]
-    steps: Sequence[tuple[float, float]] = curve["steps"]
-    sides = {side: _stairs(steps, curve[side]) for side in ("gold", "predicted") if curve[side]}
-    points = ", ".join(
-        f"≥ {say.language.number(point['threshold'], 1)}: {say.language.number(point['recall'], 2)}"
-        for point in curve["thresholds"]
-    )
-    parts = [
-        Markup('<svg class="survival" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(
-            LEFT + WIDTH + 24, TOP + HEIGHT + 44, say("curve.label", points=points)
-        )
-    ]
-    parts += _axes(say)
-    if "gold" in sides:
-        bottom = TOP + HEIGHT
-        parts.append(Markup('<path class="area" d="{} V{} H{} Z"/>').format(sides["gold"], bottom, LEFT))
-    parts += [Markup('<path class="stairs {}" d="{}"/>').format(side, line) for side, line in sides.items()]
-    parts.append(Markup("</svg>"))
-    return Markup("").join(parts)
-
-
-def _x(quality: float) -> float:
-    return LEFT + WIDTH * quality
-
-
-def _y(share: float) -> float:
-    return TOP + HEIGHT * (1.0 - share)
-
-
-def _stairs(steps: Sequence[tuple[float, float]], whole: float) -> str:
-    """Return the SVG path of #{q >= t} / whole for t from 0 to 1."""
-    line = f"M{LEFT} {_y(steps[0][1] / whole):.2f}"
-    for place, (quality, _) in enumerate(steps):
-        after = steps[place + 1][1] if place + 1 < len(steps) else 0.0
-        line += f" H{_x(quality):.2f} V{_y(after / whole):.2f}"
-    return f"{line} H{_x(1.0):.2f}"
-
-
-def _axes(say: Translator) -> Iterator[Markup]:
-    for tick in _TICKS:
-        text = say.language.number(tick, 2)
-        yield Markup('<path class="grid" d="M{0} {1}H{2}"/>').format(LEFT, f"{_y(tick):.2f}", LEFT + WIDTH)
-        yield Markup('<text class="tick end" x="{}" y="{}">{}</text>').format(LEFT - 6, f"{_y(tick) + 4:.2f}", text)
-        yield Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(
-            f"{_x(tick):.2f}", TOP + HEIGHT + 18, text
-        )
-    middle = LEFT + WIDTH / 2
-    yield Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(
-        f"{middle:.0f}", TOP + HEIGHT + 38, say("curve.x")
-    )
-    for place, side in enumerate(("gold", "predicted")):
-        y = TOP + HEIGHT - 34 + 18 * place
-        yield Markup('<path class="stairs {}" d="M{} {}h28"/><text class="tick" x="{}" y="{}">{}</text>').format(
-            side, LEFT + 10, y, LEFT + 44, y + 4, say(f"curve.{side}")
-        )
 
 
 VERDICT_GLYPHS: Final = {
@@ -284,7 +217,7 @@ REACHED: Final = 0.9
 """Document quality for which the report states the share of documents that reach it."""
 
 STYLE: Final = (
-    *("palette", "page", "answer", "tables", "curve", "controls", "map", "entry", "difference", "matrix"),
+    *("palette", "page", "answer", "tables", "charts", "controls", "map", "entry", "difference", "matrix"),
     *("phone", "print"),
 )
 """Style sheets in cascade order."""
@@ -320,7 +253,7 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             "at": lambda number, pointer: f"{number}{pointer}" if several else pointer,
             "sentences": partial(_sentences, say=say),
             "composition": partial(composition, say=say),
-            "survival": partial(survival, say=say),
+            "charts": charts(plain, say),
             "warning": partial(_warning, say=say),
             "paper": PAPER,
             "worst_rows": MAX_ROWS,
