@@ -308,6 +308,20 @@ def contains_nearly(part: str, text: str, similarity: float) -> bool:
     return fuzz.partial_ratio(part, text, score_cutoff=100.0 * similarity) > 0.0
 
 
+def find_nearly(part: str, text: str, similarity: float) -> tuple[int, int] | None:
+    """Return where the part of a text begins and ends that is most similar to another text (Indel similarity).
+
+    None if its similarity is below `similarity`, or if the text is shorter than the other one.
+
+    >>> find_nearly("exploitation", "the exploilation of", 0.9)
+    (4, 16)
+    """
+    if len(part) > len(text):
+        return None
+    found = fuzz.partial_ratio_alignment(part, text, score_cutoff=100.0 * similarity)
+    return None if found is None else (found.dest_start, found.dest_end)
+
+
 def changed_characters(gold: str, predicted: str) -> list[tuple[str, str]]:
     """Return the characters that differ in an alignment of two texts with the fewest edits; "" for none.
 
