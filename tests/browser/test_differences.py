@@ -17,6 +17,7 @@ FAMILY = "👩\u200d👩\u200d👧 " * 60
 TEXTS = {
     "one": (WORDS, WORDS.replace("word400 ", "word400 inserted ")),
     "two": (WORDS, WORDS.replace("word9 ", "ninth ").replace("word500 word501", "other")),
+    "added": (WORDS, WORDS.replace("word9 ", "word9 first ").replace("word500 ", "word500 second ")),
     "unlike": (WORDS, "nothing of the kind " * 200),
     "hebrew": (HEBREW, HEBREW[:480] + "שונה " + HEBREW[480:]),
     "accents": (ACCENTS, ACCENTS[:299] + "\u0302" + ACCENTS[299:]),
@@ -52,6 +53,7 @@ def field(visit, report):
 def test_one_edit_in_a_long_text_marks_that_edit_only(field):
     assert field("one").evaluate(MARKS) == ["I inserted"]
     assert field("two").evaluate(MARKS) == ["D word9", "D word500 word501", "I ninth", "I other"]
+    assert field("added").evaluate(MARKS) == ["I first", "I second"]
     assert field("hebrew").evaluate(MARKS) == ["I שונה"]
     assert field("signs").evaluate(MARKS) == ["D x", "I y"]
 

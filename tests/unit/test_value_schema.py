@@ -71,6 +71,8 @@ def test_a_recursive_schema_ends():
         ({"oneOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "null"}}}]}, "/a", {"type": "null"}),
         ({"anyOf": [{"type": "object"}, {"type": "object", "properties": {"a": {"type": "null"}}}]}, "/a", True),
         ({"allOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"a": {"const": None}}}]}, "/a", {"allOf": [{"type": "null"}, {"const": None}]}),
+        ({"type": "array", "prefixItems": [{"type": "null"}, {"type": "string"}]}, "/1", {"type": "string"}),
+        ({"items": {"type": "null"}}, "/0", True),
         ({"enum": list(range(MAX_SUBSCHEMAS))}, "", True),
         (True, "/a", True),
     ],

@@ -119,13 +119,14 @@ def embedded(value: Json) -> str:
 
 QUEUE_STYLE: Final = (
     *(f"style/{name}" for name in ("palette", "page", "tables", "controls", "difference", "phone")),
-    "queue/queue",
+    *(f"queue/{name}" for name in ("pane", "editor", "queue")),
 )
 """Style sheets in cascade order: those of the report that the page needs, and its own."""
 
 QUEUE_SCRIPT: Final = (
     *(f"script/{name}" for name in ("page", "theme", "text", "difference", "schema_check", "keeping")),
-    *(f"queue/{name}" for name in ("decisions", "context", "case", "list", "files")),
+    *(f"queue/{name}" for name in ("decisions", "values", "source", "annotators", "form", "case", "list", "accept")),
+    *(f"queue/{name}" for name in ("files", "review")),
 )
 """Script files; each uses only the ones before it."""
 
@@ -157,5 +158,6 @@ def render_queue(queue: Mapping[str, Any], version: str, language: Language = La
             "version": version,
             "title": say("queue.title", names=", ".join(queue["annotators"])),
             "size": len(queue["disagreements"]),
+            "sources": bool(queue.get("sources")),
         },
     )

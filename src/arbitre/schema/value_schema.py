@@ -83,11 +83,14 @@ class _Reduction:
     def _inside(self, part: Subschema, tokens: tuple[Token, ...]) -> Json:
         """Return the schema of the values at a path, by the keywords of one subschema for objects and lists."""
         schema, types, token, rest = part.schema, _types(part.schema), tokens[0], tokens[1:]
+        prefix, items = _list_keywords(schema)
         if token is not STAR:
-            return self._field(part, str(token), rest) if "object" in types else False
+            found = [self._field(part, str(token), rest)] if "object" in types else []
+            if "array" in types and str(token).isdecimal() and int(str(token)) < len(_listed(part, prefix)):
+                found.append(self.at(part.below(prefix, int(str(token))), rest))
+            return _any(found)
         within: list[Subschema] = []
         if "array" in types:
-            prefix, items = _list_keywords(schema)
             within += [*_listed(part, prefix), *([part.below(items)] if items in schema else [])]
         if "object" in types:
             within += [part.below("patternProperties", name) for name in schema.get("patternProperties", ())]

@@ -170,8 +170,8 @@ def consensus_on(
     refused = {each.id for each in built.refused}
     if queue is not None:
         by_id = {} if decided is None else {name: own for name, own in decided.by_id.items() if name not in refused}
-        version = comparator.plan.signature.version
-        written = Queue(built.provenance.annotators, built.disagreements, by_id, version)
+        plan = comparator.plan
+        written = Queue(built.provenance.annotators, built.disagreements, by_id, plan.signature.version, plan)
         written.write(queue, language, inputs=inputs, force=force)
     beside = target or queue
     if decided is None or beside is None:

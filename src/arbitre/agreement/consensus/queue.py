@@ -11,9 +11,11 @@ from arbitre.agreement.consensus.decisions import fingerprint, same
 from arbitre.errors import OptionError
 from arbitre.inputs.csv_table import cell_text
 from arbitre.parsing.fast_json import compact
+from arbitre.paths import parse
 from arbitre.report.document_tree import shown
 from arbitre.report.language import Language
 from arbitre.report.standalone import render_queue
+from arbitre.schema.value_schema import value_schemas
 from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import output_folder, output_text_file
 from arbitre.tables.csv_text import cell, csv_writer
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.consensus.decisions import Decision
     from arbitre.agreement.consensus.disagreement import Disagreement
+    from arbitre.paths import Token
+    from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
 SUFFIXES: Final = (".jsonl", ".csv", ".html")
@@ -39,12 +43,14 @@ class Queue(NamedTuple):
         disagreements: The disagreements, in the order in which people should decide.
         decisions: Decisions by the id of their disagreement.
         version: Version of arbitre.
+        plan: The compiled schema, by which the page checks decisions; None to check none.
     """
 
     annotators: Sequence[str]
     disagreements: Sequence[Disagreement]
     decisions: Mapping[str, Decision]
     version: str
+    plan: Plan | None = None
 
     def write(
         self,
@@ -79,7 +85,7 @@ class Queue(NamedTuple):
 
     def _page(self, language: Language) -> str:
         """Return the page on which people decide, as HTML."""
-        view = queue_view(self.annotators, self.disagreements, self.decisions.values())
+        view = queue_view(self.annotators, self.disagreements, self.decisions.values(), self.plan)
         return render_queue(view, self.version, language)
 
     def _table(self, file: TextIO) -> None:
@@ -131,16 +137,25 @@ def _record(disagreement: Disagreement) -> dict[str, object]:
 
 
 def queue_view(
-    annotators: Sequence[str], disagreements: Iterable[Disagreement], decisions: Iterable[Decision] = ()
+    annotators: Sequence[str],
+    disagreements: Sequence[Disagreement],
+    decisions: Iterable[Decision] = (),
+    plan: Plan | None = None,
 ) -> dict[str, Any]:
     """Return the queue as JSON for `render_queue`.
 
     Returns:
         `disagreements`, each with its `choices`: the values to choose from, the proposal first, as JSON text (`raw`)
-        and for display (`value`), with the annotators who have them. `absent` are those who have none, or no vote.
-        `entry` is the position of its context in `entries`, which contain the proposal and each annotator's version of
-        an entry. `decisions` are earlier decisions as JSON lines, and `key` identifies the queue.
+        and for display (`value`), with the annotators who have them. `absent` are those who have none, or no vote;
+        `required` is true if the schema does not allow to leave the value out. `entry` is the position of its context
+        in `entries`, which contain each annotator's version of an entry. `schemas` are those of the paths,
+        and `formats` is true if a `format` is asserted. `decisions` are earlier decisions as JSON lines, with their
+        digest under `made`; `key` identifies the queue.
     """
+    paths = sorted({each.path for each in disagreements})
+    above = {path: path.rpartition("/")[0] for path in paths if path}
+    schemas = {} if plan is None else value_schemas(plan.root, [*paths, *above.values()])
+    required = {path for path in above if _requires(schemas.get(above[path], True), parse(path)[-1])}
     entries: dict[tuple[str, str], int] = {}
     plain_entries: list[Json] = []
     plain: list[Json] = []
@@ -148,23 +163,40 @@ def queue_view(
         at = entries.setdefault((each.document, each.entry), len(entries))
         if at == len(plain_entries):
             plain_entries.append(_entry(each))
-        plain.append(_disagreement(each) | {"entry": at})
-    whole = json.dumps([each["fingerprint"] for each in plain])
+        plain.append(_disagreement(each) | {"entry": at} | ({"required": True} if each.path in required else {}))
+    made = "".join(compact(decision.to_dict()) + "\n" for decision in decisions)
     return {
-        "key": hashlib.sha256(whole.encode()).hexdigest()[:16],
+        "key": _digest(json.dumps([each["fingerprint"] for each in plain])),
         "annotators": list(annotators),
         "entries": plain_entries,
         "disagreements": plain,
-        "decisions": "".join(compact(decision.to_dict()) + "\n" for decision in decisions),
+        "schemas": {path: schemas[path] for path in paths if path in schemas},
+        "formats": plan is not None and plan.format_assertion,
+        "decisions": made,
+        "made": _digest(made),
     }
 
 
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _requires(schema: Json, key: Token) -> bool:
+    """Return whether a schema of `value_schemas` requires a key in each object that it accepts."""
+    if not isinstance(schema, dict):
+        return False
+    union = schema.get("anyOf", ())
+    return (
+        key in schema.get("required", ())
+        or any(_requires(part, key) for part in schema.get("allOf", ()))
+        or (bool(union) and all(_requires(part, key) for part in union))
+    )
+
+
 def _entry(disagreement: Disagreement) -> dict[str, Json]:
-    """Return the entry around a disagreement: the proposal and each annotator's version of it."""
-    value = disagreement.proposal if disagreement.entry == disagreement.pointer else disagreement.context
-    proposal = {} if value is ABSENT else {"proposal": shown(value)}
+    """Return the entry around a disagreement: each annotator's version of it."""
     versions = {each.annotator: shown(each.value) for each in disagreement.versions if each.value is not ABSENT}
-    return {"pointer": disagreement.entry, **proposal, "versions": versions}
+    return {"pointer": disagreement.entry, "versions": versions}
 
 
 def _disagreement(disagreement: Disagreement) -> dict[str, Json]:

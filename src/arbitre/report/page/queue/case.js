@@ -1,135 +1,154 @@
-// One disagreement: its readings, the decision, and its context.
+// The pane of the decision: the values to choose from, another value, and a note.
 
-const names = (list) => list.map((name) => plain(brief(name))).join(", ");
-const kindOf = (raw) => {
-  const value = JSON.parse(raw);
-  return value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
-};
+const typesOfText = { integer: "number", number: "number" };
+const kindOf = (raw) => say(`queue.kind.${typesOfText[typeOf(JSON.parse(raw))] ?? typeOf(JSON.parse(raw))}`);
 const proposed = () => make("em", { class: "tag" }, say("queue.proposed"));
-
+const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
 // The decision of a disagreement, as text.
 const outcome = (one) => {
   const decision = decided.get(one.id);
   const above = settledBy(one);
-  if (!decision) return above ? say("queue.settled", { pointer: plain(brief(above.pointer)) }) : say("queue.open");
+  if (!decision) {
+    if (above) return say("queue.settled", { pointer: plain(brief(above.pointer)) });
+    return say(kept(draftOn(one)) ? "queue.draft" : "queue.open");
+  }
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
-// Builds the item of the list. `changed` is called after every change of a decision, and refreshes all items.
-const caseOf = (one, rank, changed) => {
-  const title = `q-title-${rank}`;
-  const group = `q-choice-${rank}`;
-  const radio = (attributes = {}) => make("input", { type: "radio", name: group, ...attributes });
-  const box = make("li", { class: "case", tabindex: "-1", "data-id": one.id });
-  const said = make("span", {});
-  const withdraw = make("button", { type: "button", class: "cut" }, say("queue.withdraw"));
-  const note = make("input", { type: "text", class: "grow" });
-  const other = radio({ value: "other", "aria-label": say("queue.other") });
-  const written = make("textarea", { rows: "1", spellcheck: "false", "aria-label": `${say("queue.other")}: ${brief(one.pointer)}` });
-  const checked = make("small", { id: `q-checked-${rank}` });
-  written.setAttribute("aria-describedby", checked.id);
-  const leave = radio({ value: "absent" });
+// Why a value cannot be chosen, as a sentence; null if it can.
+const obstacle = (one, raw) => {
+  if (raw === null) return one.required ? say("queue.required") : null;
+  const { problem, soft } = refusal(schemaOf(one), raw);
+  return soft ? null : problem;
+};
 
-  box.refresh = () => {
-    said.textContent = outcome(one);
-    withdraw.hidden = !decided.has(one.id);
-    box.classList.toggle("done", isDone(one));
+// The editor of another value: a form, or the JSON of a list or an object. `accept` takes the value.
+const editor = (one, accept) => {
+  const schema = schemaOf(one);
+  const decision = decided.get(one.id);
+  const draft = kept(draftOn(one));
+  const choice = one.choices[0]?.raw ?? null;
+  const start = (draft && typed(draft)) || (decision ? decision.raw : null) || choice || blank(schema);
+  const said = make("p", { class: "said", id: "q-problem", role: "alert" });
+  const box = make("div", { class: "editor-box" });
+  let [inner, json, insisted] = [null, false, null];
+  const changed = () => {
+    insisted = null;
+    said.textContent = "";
+    const raw = inner.read();
+    keep(draftOn(one), raw ?? inner.written?.() ?? "");
   };
-  const decide = (raw) => {
-    decided.set(one.id, { raw, by: at("q-name").value.trim(), note: note.value.trim() });
-    keep(noteOn(one), "");
-    changed();
+  const asForm = (raw) => {
+    inner = control(schema, raw, plain(brief(one.path.split("/").findLast((token) => token && token !== "*") ?? say("queue.value"))), changed);
+    box.replaceChildren(...[inner.node].flat());
   };
-  const check = () => {
-    const raw = typed(written.value);
-    written.setAttribute("aria-invalid", String(raw === null));
-    checked.textContent = raw === null ? say("check.malformed") : say(`queue.kind.${kindOf(raw)}`);
-    written.rows = Math.min(16, written.value.split("\n").length);
-    return raw;
+  const asJson = (raw) => {
+    const area = make("textarea", { rows: 10, spellcheck: "false", "aria-label": "JSON", "aria-describedby": "q-problem" });
+    area.value = raw === null ? "" : untyped(raw);
+    inner = { node: area, read: () => typed(area.value), written: () => area.value, check: () => {} };
+    area.addEventListener("input", changed);
+    box.replaceChildren(area);
   };
-  const decideTyped = () => {
-    const raw = check();
-    if (raw !== null) return decide(raw);
-    decided.delete(one.id);
-    return changed();
-  };
-
-  const values = contrasted(one.choices.map((choice) => spaced(choice.value)));
-  const radios = one.choices.map((choice) => {
-    const input = radio();
-    input.addEventListener("change", () => decide(choice.raw));
-    return input;
+  const compound = (raw) => raw !== null && !scalar(JSON.parse(raw));
+  const turned = button("", () => {
+    const raw = inner.read();
+    if (json && raw === null) return (said.textContent = say("check.malformed"));
+    json = !json;
+    (json ? asJson : asForm)(raw);
+    turned.textContent = say(json ? "queue.as.form" : "queue.as.json");
+    return box.querySelector("input, select, textarea, button")?.focus();
   });
-  const choices = one.choices.map((choice, place) =>
-    make(
-      "label",
-      { class: "choice" },
-      radios[place],
-      make("span", { class: "value" }, values[place]),
-      make("span", { class: "who" }, names(choice.annotators), " ", choice.proposed ? proposed() : null),
-    ),
-  );
-  other.addEventListener("change", () => {
-    if (!written.value && one.choices.length) written.value = untyped(one.choices[0].raw);
-    decideTyped();
-    written.focus();
-  });
-  written.addEventListener("input", () => {
-    other.checked = true;
-    decideTyped();
-  });
-  leave.addEventListener("change", () => decide(null));
-  note.addEventListener("input", () => {
-    if (!decided.has(one.id)) return keep(noteOn(one), note.value.trim());
-    decided.get(one.id).note = note.value.trim();
-    return changed();
-  });
-  withdraw.addEventListener("click", () => {
-    decided.delete(one.id);
-    keep(noteOn(one), note.value.trim());
-    for (const input of box.querySelectorAll("input[type=radio]")) input.checked = false;
-    changed();
-    box.focus();
-  });
-
-  note.value = kept(noteOn(one));
-  const before = decided.get(one.id);
-  if (before) {
-    const place = one.choices.findIndex((choice) => choice.raw === before.raw);
-    (before.raw === null ? leave : (radios[place] ?? other)).checked = true;
-    note.value = before.note;
-    if (other.checked) {
-      written.value = untyped(before.raw);
-      check();
+  turned.textContent = say("queue.as.json");
+  const submit = (event) => {
+    event?.preventDefault();
+    const raw = inner.read();
+    inner.check();
+    const { problem, soft } = raw === null ? { problem: say("queue.incomplete"), soft: false } : refusal(schema, raw);
+    if (problem && !(soft && insisted === raw)) {
+      insisted = soft ? raw : null;
+      said.textContent = soft ? `${problem} ${say("queue.insist")}` : problem;
+      box.querySelector("[aria-invalid=true]")?.focus();
+      return;
     }
-  }
+    keep(draftOn(one), "");
+    accept(raw);
+  };
+  asForm(start);
+  if (draft && typed(draft) === null && inner.written) box.querySelector("input, textarea").value = draft;
+  const plainValue = waysOf(schema).every((way) => isPlain(way) || valuesOfWay(way)) && !compound(start) && !(schema === true && compound(choice));
+  const form = make(
+    "form",
+    { class: "editor", novalidate: true },
+    box,
+    said,
+    make("div", { class: "buttons" }, make("button", { type: "submit" }, say("queue.accept"), " ", keyed("↵")), plainValue ? null : turned),
+  );
+  form.addEventListener("submit", submit);
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("textarea") && (event.ctrlKey || event.metaKey || plainValue)) submit(event);
+  });
+  return form;
+};
+
+// The pane of a decision. `settle(raw)` decides, `withdraw` withdraws, `changed` follows every change of a note.
+const decisionPane = (one, { settle, withdraw, changed }) => {
+  const decision = decided.get(one.id);
+  const values = rendered(one.choices.map((choice) => choice.value));
+  const said = make("p", { class: "outcome" }, outcome(one));
+  const pick = (key, raw, label, describedBy) => {
+    const wrong = obstacle(one, raw);
+    const chosen = decision !== undefined && decision.raw === raw;
+    const made = button(key, () => settle(raw), { class: "pick", "data-key": key, "aria-label": label, "aria-describedby": describedBy, "aria-pressed": chosen, "aria-disabled": wrong ? "true" : null });
+    return { made, wrong: wrong ? make("small", { class: raw === null ? "who" : "said" }, wrong) : null, chosen };
+  };
+  const item = ({ made, wrong, chosen }, id, value, who) => {
+    const row = make("li", { class: chosen ? "choice chosen" : "choice" }, made, make("div", { id, class: "what" }, make("div", { class: "value" }, value), make("div", { class: "who" }, who), wrong));
+    row.addEventListener("click", (event) => {
+      if (!event.target.closest("button") && !String(getSelection())) made.click();
+    });
+    return row;
+  };
+  const choices = one.choices.map((choice, at) => {
+    const key = at < 9 ? String(at + 1) : "";
+    const label = say("queue.choose", { n: at + 1 });
+    return item(pick(key, choice.raw, label, `q-choice-${at}`), `q-choice-${at}`, values[at], [named(choice.annotators), " ", choice.proposed ? proposed() : null]);
+  });
   const lacking = [
-    one.absent.annotators.length ? say("queue.lacking", { names: names(one.absent.annotators) }) : "",
-    one.absent.without_vote.length ? say("queue.no_vote", { names: names(one.absent.without_vote) }) : "",
+    one.absent.annotators.length ? say("queue.lacking", { names: named(one.absent.annotators) }) : "",
+    one.absent.without_vote.length ? say("queue.no_vote", { names: named(one.absent.without_vote) }) : "",
   ].filter(Boolean);
-  fill(box, {}, [
-    make("h3", { id: title }, visible(brief(one.document)), " ", make("code", {}, breakable(brief(one.pointer || "/")))),
-    one.within.length ? make("p", {}, one.within.map((name) => plain(brief(name, 80))).join(" › ")) : null,
-    make(
-      "p",
-      { class: "note" },
-      [say(`queue.kind.${one.kind}`), say(`queue.flag.${one.flag}`), say("queue.weight", { n: number(one.weight, 3) })].join(" · "),
-    ),
-    make(
-      "fieldset",
-      { "aria-labelledby": title },
-      choices,
-      make("div", { class: "choice" }, other, make("label", { class: "value" }, say("queue.other"), " ", written, checked)),
-      make(
-        "label",
-        { class: "choice" },
-        leave,
-        make("span", { class: "value" }, say("queue.leave_out")),
-        make("span", { class: "who" }, lacking.join("; "), " ", one.absent.proposed ? proposed() : null),
-      ),
-    ),
-    make("p", { class: "outcome" }, said, " ", withdraw, make("label", { class: "remark" }, say("queue.note"), " ", note)),
-    context(one),
-  ]);
-  box.refresh();
-  return box;
+  const left = pick("0", null, say("queue.leave_out"), "q-choice-none");
+  choices.push(item(left, "q-choice-none", say("queue.leave_out"), [lacking.join("; "), " ", one.absent.proposed ? proposed() : null]));
+  const other = decision !== undefined && decision.raw !== null && !one.choices.some((choice) => choice.raw === decision.raw);
+  const slot = make("div", { id: "q-editor" });
+  const open = () => {
+    if (!slot.childElementCount) slot.append(editor(one, settle));
+    opener.setAttribute("aria-expanded", "true");
+    const first = slot.querySelector("input, select, textarea, button");
+    first?.focus();
+    if (first?.matches("input, textarea")) first.select();
+  };
+  const opener = button([keyed("e"), " ", say("queue.other")], open, { id: "q-other", "aria-expanded": "false", "aria-controls": "q-editor" });
+  const mine = other ? make("p", { class: "choice chosen own" }, rendered([JSON.parse(decision.raw)])[0], " ", make("small", {}, kindOf(decision.raw))) : null;
+  if (kept(draftOn(one))) {
+    slot.append(editor(one, settle));
+    opener.setAttribute("aria-expanded", "true");
+  }
+  const note = make("textarea", { id: "q-note", rows: 2 });
+  note.value = decision ? decision.note : kept(noteOn(one));
+  note.addEventListener("input", () => {
+    const now = decided.get(one.id);
+    if (now) decided.set(one.id, { ...now, note: note.value.trim() });
+    else keep(noteOn(one), note.value.trim());
+    changed();
+  });
+  const undone = button([keyed("w"), " ", say("queue.withdraw")], withdraw, { id: "q-withdraw", hidden: decision === undefined });
+  return [
+    make("h3", {}, say("queue.decision")),
+    said,
+    make("ol", { class: "choices" }, choices),
+    mine,
+    make("p", {}, opener, " ", undone),
+    slot,
+    make("label", { class: "remark" }, make("span", {}, keyed("r"), " ", say("queue.note")), note),
+  ].filter(Boolean);
 };

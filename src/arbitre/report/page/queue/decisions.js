@@ -2,6 +2,7 @@
 
 const decided = new Map(); // id -> { raw: JSON text, or null to leave the value out; by; note }
 const cases = new Map(data.disagreements.map((one) => [one.id, one]));
+const ranks = new Map(data.disagreements.map((one, rank) => [one.id, rank]));
 
 const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
 // The disagreement of a value that contains this one and was replaced or left out by a decision, so that this one needs none.
@@ -15,6 +16,13 @@ const settledBy = ({ document, pointer }) => {
   return null;
 };
 const isDone = (one) => decided.has(one.id) || settledBy(one) !== null;
+const isFlagged = ({ flag }) => flag !== "not unanimous";
+// Whether more than half of the votes are for the proposal.
+const hasMajority = ({ choices, absent }) => {
+  const votes = choices.reduce((sum, choice) => sum + choice.annotators.length, absent.annotators.length);
+  const own = absent.proposed ? absent.annotators.length : (choices[0]?.annotators.length ?? 0);
+  return 2 * own > votes;
+};
 
 const record = ({ id, fingerprint }) => {
   const { raw, by, note } = decided.get(id);
@@ -25,38 +33,66 @@ const record = ({ id, fingerprint }) => {
 };
 const records = () => data.disagreements.filter((one) => decided.has(one.id)).map(record);
 
+// Reads a decision from a line. Throws an error if it is none.
+const parsed = (line) => {
+  const found = JSON.parse(line);
+  if (typeof found?.id !== "string" || "value" in found === (found.absent === true)) throw new Error(line.trim());
+  const given = (name) => (typeof found[name] === "string" ? found[name] : "");
+  const raw = found.absent === true ? null : members(line).value;
+  return { id: found.id, fingerprint: found.fingerprint, raw, by: given("by"), note: given("note") };
+};
 // Takes over the line of a decision that was made in another tab or earlier; withdraws the decision without one.
 const adopt = (id, line) => {
   if (!line) decided.delete(id);
-  else if (cases.has(id)) for (const { raw, by, note } of parsed(line)) decided.set(id, { raw, by, note });
+  else if (cases.has(id)) {
+    const { raw, by, note } = parsed(line);
+    decided.set(id, { raw, by, note });
+  }
 };
-const own = () => new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, record(one).trim()]));
-const { kept, keep, store, restore, listen } = keeping(`arbitre-queue-${data.key}`, own, adopt);
-// The note on a disagreement that is not decided yet.
-const noteOn = ({ id }) => `-note-${id}`;
+const madeHere = () =>
+  new Map(data.disagreements.filter((one) => decided.has(one.id)).map((one) => [one.id, record(one).trim()]));
+const { kept, keep, store, restore, listen } = keeping(`arbitre-queue-${data.key}`, madeHere, adopt);
+const nameOn = "-name"; // the name of the reviewer
+const madeOn = "-made"; // the digest of the decisions in the page that were taken over
+const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided
+const draftOn = ({ id }) => `-draft-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
 
-// Reads decisions from JSON lines. Throws an error that names the line.
-const parsed = (whole) =>
-  whole.split("\n").flatMap((line, place) => {
-    if (line.trim() === "") return [];
-    try {
-      const found = JSON.parse(line);
-      const texts = members(line);
-      if (typeof found.id !== "string" || "value" in found === (found.absent === true)) throw new Error(line.trim());
-      const raw = found.absent === true ? null : texts.value;
-      const given = (name) => (typeof found[name] === "string" ? found[name] : "");
-      return [{ id: found.id, fingerprint: found.fingerprint, raw, by: given("by"), note: given("note"), line }];
-    } catch (error) {
-      throw new Error(say("queue.unreadable", { line: place + 1, reason: error.message }));
-    }
-  });
-// Takes over decisions that match the queue. Returns the number of those, of replaced decisions, and the others.
+// Steps that can be undone, each as the decisions before it by id, with null for none.
+const steps = [];
+const put = (id, decision) => {
+  const note = decided.get(id)?.note ?? kept(noteOn({ id }));
+  if (decision) decided.set(id, { ...decision, note });
+  else decided.delete(id);
+  keep(noteOn({ id }), decision ? "" : note);
+};
+// Changes decisions in one step: [id, { raw, by }], or null to withdraw the decision. Notes stay as they are.
+const change = (changes) => {
+  steps.push(changes.map(([id]) => [id, decided.get(id) ?? null]));
+  for (const [id, decision] of changes) put(id, decision);
+};
+// Takes back the last step. Returns its ids.
+const takeBack = () => {
+  const step = steps.pop() ?? [];
+  for (const [id, before] of step) put(id, before);
+  return step.map(([id]) => id);
+};
+
+// Takes over the decisions in JSON lines that match the queue. Returns the number of those and of replaced decisions,
+// and the other lines: stale ones, and those that are no decisions.
 const take = (whole) => {
-  const result = { loaded: 0, replaced: 0, stale: [] };
-  for (const { id, fingerprint, line, ...decision } of parsed(whole)) {
+  const result = { loaded: 0, replaced: 0, stale: [], unreadable: [] };
+  for (const line of whole.split("\n").map((text) => text.trim()).filter(Boolean)) {
+    let found = null;
+    try {
+      found = parsed(line);
+    } catch {
+      result.unreadable.push(line);
+      continue;
+    }
+    const { id, fingerprint, ...decision } = found;
     const one = cases.get(id);
     if (!one || (fingerprint ?? one.fingerprint) !== one.fingerprint) {
-      result.stale.push(line.trim());
+      result.stale.push(line);
       continue;
     }
     const before = decided.get(id);

@@ -1,59 +1,39 @@
-// Export and import of decisions, and the start of the page.
+// Export and import of decisions.
 
 const tell = (...parts) => at("q-said").replaceChildren(...parts);
+const tellFile = (...parts) => at("q-file-said").replaceChildren(...parts);
 
-const exported = () => {
+// Writes the decisions to a file. `named` is called if the name of the reviewer is missing.
+const exported = (unnamed, changed) => {
   const name = at("q-name").value.trim();
-  const unnamed = [...decided.values()].filter((decision) => !decision.by);
+  const anonymous = [...decided].filter(([, decision]) => !decision.by);
   if (!decided.size) return tell(say("queue.none.decided"));
-  if (unnamed.length && !name) {
+  if (anonymous.length && !name) {
     tell(say("queue.name.missing"));
-    return at("q-name").focus();
+    return unnamed();
   }
-  for (const decision of unnamed) decision.by = name;
+  for (const [id, decision] of anonymous) decided.set(id, { ...decision, by: name });
   const url = URL.createObjectURL(new Blob(records(), { type: "application/jsonl" }));
   make("a", { href: url, download: "decisions.jsonl" }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers start the download later
-  update();
-  return tell(say("queue.exported", { n: decided.size }));
+  changed();
+  const drafts = data.disagreements.filter((one) => !decided.has(one.id) && kept(draftOn(one))).length;
+  return tell(say("queue.exported", { n: decided.size }), drafts ? ` ${say("queue.exported.drafts", { n: drafts })}` : "");
 };
+const rejected = (name, lines) =>
+  lines.length
+    ? [make("h3", {}, say(name, { n: lines.length })), make("p", {}, say(`${name}.why`)), make("ul", {}, lines.map((line) => make("li", {}, make("code", {}, visible(line)))))]
+    : [];
+// Takes over the decisions of a text, and lists those that cannot be.
 const load = (whole) => {
-  const { loaded, replaced, stale } = take(whole);
-  const list = make("ul", {}, stale.map((line) => make("li", {}, make("code", {}, visible(line)))));
-  at("q-stale").replaceChildren(
-    ...(stale.length ? [make("h3", {}, say("queue.stale", { n: stale.length })), make("p", {}, say("queue.stale.why")), list] : []),
-  );
-  listCases();
+  const { loaded, replaced, stale, unreadable } = take(whole);
+  at("q-stale").replaceChildren(...rejected("queue.stale", stale), ...rejected("queue.unreadable", unreadable));
   return say("queue.loaded", { n: loaded, replaced });
 };
-const imported = async () => {
+const imported = async (changed) => {
   const [file] = at("q-file").files;
   if (!file) return;
-  try {
-    tell(load(await file.text()));
-    update();
-  } catch (error) {
-    tell(visible(error.message));
-  }
+  tellFile(load(await file.text()));
+  changed();
   at("q-file").value = "";
 };
-
-const start = () => {
-  options("q-path", say("js.all"), data.disagreements.map((one) => one.path));
-  options("q-document", say("queue.documents"), data.disagreements.map((one) => one.document));
-  for (const id of FILTERS) at(id).addEventListener("change", filterCases);
-  at("q-list").addEventListener("keydown", pressed);
-  at("q-previous").addEventListener("click", () => turn(-1));
-  at("q-next").addEventListener("click", () => turn(1));
-  at("q-export").addEventListener("click", exported);
-  at("q-file").addEventListener("change", imported);
-  listen(update);
-  load(data.decisions);
-  at("q-name").value ||= kept("-name");
-  at("q-name").addEventListener("input", () => keep("-name", at("q-name").value.trim()));
-  restore();
-  listCases();
-  restoreView();
-  update();
-};
-if (data.disagreements.length) start();

@@ -1,92 +1,117 @@
-// The list of disagreements, page by page, with filters and keys.
+// The list of disagreements with their state, and the filters. Only the rows in view are built.
 
-const SIZE = 20; // number of disagreements on a page
-const queue = { found: data.disagreements, page: 0 };
-const pages = () => Math.max(1, Math.ceil(queue.found.length / SIZE));
+const AROUND = 12; // number of rows that are built above and below those in view
+const FILTERS = ["path", "document", "state", "flagged"]; // names of the filters in the address
+const view = { found: data.disagreements, current: null, opened: "" };
+const filterAt = (name) => at(`q-${name}`);
 
+const stateOf = (one) => {
+  if (decided.has(one.id)) return "decided";
+  if (settledBy(one)) return "settled";
+  return kept(draftOn(one)) ? "draft" : kept(noteOn(one)) ? "noted" : "undecided";
+};
+const SIGNS = { decided: "●", settled: "◍", draft: "◐", noted: "◔", undecided: "○" };
+// A short name for a place: the entry, by its first text, and the place in it.
+const firstText = (value) => {
+  const [, found] = leaves(value).find(([, inner]) => isText(inner) && inner !== "") ?? [];
+  return found === undefined ? null : text(found);
+};
+const placeOf = ({ within, pointer, entry, choices }) => {
+  const inner = pointer.slice(data.entries[entry].pointer.length + 1);
+  const name = within.length ? within[within.length - 1] : inner === "" && choices.length ? firstText(choices[0].value) : null;
+  return [name === null ? null : brief(name, 40), inner || (name === null ? pointer || "/" : null)].filter(Boolean).join(" · ");
+};
+const rowOf = (one, place, go) => {
+  const state = stateOf(one);
+  const row = make(
+    "a",
+    {
+      href: `#${new URLSearchParams({ id: one.id })}`,
+      class: `row ${state}`,
+      tabindex: one === view.current ? 0 : -1,
+      "aria-current": one === view.current ? "true" : null,
+      title: `${plain(one.document)} ${plain(one.pointer)}`,
+    },
+    make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state]),
+    make("span", { class: "place" }, plain(placeOf(one))),
+    make("span", { class: "of" }, plain(brief(one.document, 40)), isFlagged(one) ? ` · ${say(`queue.flag.${one.flag}`)}` : ""),
+    make("span", { class: "unseen" }, `, ${say(`queue.state.${state}`)}`),
+  );
+  row.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(one);
+  });
+  return make("li", { "aria-setsize": view.found.length, "aria-posinset": place + 1 }, row);
+};
+// The part of the list that is in view, in pixels. It is kept here, because reading it lays out the page.
+const scroll = { top: 0, room: 0, row: 0 };
+const measure = () => {
+  const frame = at("q-list").parentNode;
+  const [row, root] = [at("q-list"), document.documentElement].map((node) => getComputedStyle(node));
+  scroll.row = parseFloat(row.getPropertyValue("--row")) * parseFloat(root.fontSize);
+  scroll.top = frame.scrollTop;
+  scroll.room = frame.clientHeight;
+};
+// Builds the rows in view again. `go` shows the disagreement of a row.
+const listRows = (go) => {
+  const list = at("q-list");
+  if (!view.found.length) return list.replaceChildren(make("li", { class: "note" }, say("queue.none")));
+  const focused = list.contains(document.activeElement);
+  const first = Math.max(0, Math.floor(scroll.top / scroll.row) - AROUND);
+  const last = Math.min(view.found.length, first + Math.ceil(scroll.room / scroll.row) + 2 * AROUND);
+  list.style.paddingTop = `${first * scroll.row}px`;
+  list.style.paddingBottom = `${(view.found.length - last) * scroll.row}px`;
+  list.replaceChildren(...view.found.slice(first, last).map((one, place) => rowOf(one, first + place, go)));
+  if (focused) list.querySelector("[aria-current]")?.focus({ preventScroll: true });
+};
+// Where the list must be scrolled to for the current row to be in view.
+const revealed = () => {
+  const place = view.found.indexOf(view.current);
+  const top = place * scroll.row;
+  const seen = place < 0 || (top >= scroll.top + scroll.row && top <= scroll.top + scroll.room - 2 * scroll.row);
+  const most = Math.max(0, view.found.length * scroll.row - scroll.room);
+  return seen ? Math.min(scroll.top, most) : Math.min(most, Math.max(0, top - scroll.room / 2 + scroll.row));
+};
 const progress = () => {
   const n = data.disagreements.length;
-  const texts = [say("queue.progress", { done: data.disagreements.filter(isDone).length, n })];
-  if (queue.found.length < n) texts.push(say("queue.shown", { shown: queue.found.length, n }));
+  const done = data.disagreements.filter(isDone).length;
+  const texts = [say("queue.progress", { done, n })];
+  if (view.found.length < n) texts.push(say("queue.shown", { shown: view.found.length, n }));
   at("q-status").textContent = texts.join(" ");
+  at("q-bar").max = n;
+  at("q-bar").value = done;
+  const place = view.found.indexOf(view.current);
+  at("q-place").textContent = place < 0 ? "" : say("queue.place", { place: place + 1, n: view.found.length });
 };
-const update = () => {
-  const changed = store();
-  at("q-stored").textContent = say(changed ? "queue.stored" : "queue.unstored");
-  renew(changed ?? []);
-  for (const box of at("q-list").children) box.refresh?.();
-  progress();
-};
-// Shows the decisions of other tabs. A disagreement in which something is being typed is left as it is.
-const renew = (ids) => {
-  for (const [place, box] of [...at("q-list").children].entries())
-    if (ids.includes(box.dataset.id) && !box.contains(document.activeElement))
-      box.replaceWith(caseOf(cases.get(box.dataset.id), queue.page * SIZE + place, update));
-  if (ids.length) at("q-said").textContent = say("queue.elsewhere", { n: ids.length });
-};
-const listCases = ({ focus = false } = {}) => {
-  const first = queue.page * SIZE;
-  const shownCases = queue.found.slice(first, first + SIZE);
-  const built = shownCases.map((one, place) => caseOf(one, first + place, update));
-  at("q-list").start = first + 1;
-  at("q-list").replaceChildren(...(built.length ? built : [make("li", { class: "note" }, say("queue.none"))]));
-  at("q-page").textContent = say("queue.page", { page: queue.page + 1, pages: pages() });
-  at("q-previous").disabled = queue.page === 0;
-  at("q-next").disabled = queue.page === pages() - 1;
-  progress();
-  if (focus) built[0]?.focus();
-};
-const FILTERS = ["q-path", "q-document", "q-state"];
-// The filters and the page, for a reload of this tab.
-const keepView = () => keep("-view", JSON.stringify([queue.page, ...FILTERS.map((id) => at(id).value)]), ofTab);
-const restoreView = () => {
-  const view = kept("-view", ofTab);
-  if (view === "") return;
-  const [page, ...values] = JSON.parse(view);
-  FILTERS.forEach((id, place) => {
-    if ([...at(id).options].some((option) => option.value === values[place])) at(id).value = values[place];
-  });
-  filterCases();
-  queue.page = Math.min(page, pages() - 1);
-  listCases();
-  keepView();
-};
-const turn = (by) => {
-  queue.page = Math.max(0, Math.min(pages() - 1, queue.page + by));
-  keepView();
-  listCases({ focus: true });
+const filtersNow = () => ({
+  path: filterAt("path").value,
+  document: filterAt("document").value,
+  state: filterAt("state").value,
+  flagged: filterAt("flagged").checked ? "1" : "",
+});
+const setFilters = (values) => {
+  for (const name of ["path", "document", "state"]) {
+    const input = filterAt(name);
+    const value = values.get(name) ?? "";
+    input.value = [...input.options].some((option) => option.value === value) ? value : input.options[0].value;
+  }
+  filterAt("flagged").checked = values.get("flagged") === "1";
 };
 // Filters apply when they are changed, so that a disagreement stays where it is when it is decided.
-const filterCases = () => {
-  const [path, name, state] = FILTERS.map((id) => at(id).value);
-  queue.found = data.disagreements.filter(
+const applyFilters = () => {
+  const { path, document: name, state, flagged } = filtersNow();
+  view.found = data.disagreements.filter(
     (one) =>
       (path === "" || one.path === path.slice(1)) &&
       (name === "" || one.document === name.slice(1)) &&
+      (flagged === "" || isFlagged(one)) &&
       (state === "all" || isDone(one) === (state === "decided")),
   );
-  queue.page = 0;
-  keepView();
-  listCases();
 };
-
-const options = (id, all, values) => {
+const fillFilter = (name, all, values) => {
   const count = new Map();
   for (const value of values) count.set(value, (count.get(value) ?? 0) + 1);
   const option = ([value, n]) => make("option", { value: `=${value}` }, `${plain(brief(value || "/", 80))} (${n})`);
-  at(id).append(make("option", { value: "" }, all), ...[...count].map(option));
-};
-
-// Keyboard shortcuts in a disagreement: a digit chooses a reading, j and k go to the next and the previous one.
-const pressed = (event) => {
-  const box = event.target.closest(".case");
-  if (!box || event.ctrlKey || event.altKey || event.metaKey || event.target.matches("textarea, input[type=text]")) return;
-  const by = { j: 1, k: -1 }[event.key];
-  if (by) {
-    const next = by > 0 ? box.nextElementSibling : box.previousElementSibling;
-    if (next) next.focus();
-    else if (queue.page + by >= 0 && queue.page + by < pages()) turn(by);
-  } else if (/^[1-9]$/.test(event.key)) box.querySelectorAll("input[type=radio]")[Number(event.key) - 1]?.click();
-  else return;
-  event.preventDefault();
+  filterAt(name).append(make("option", { value: "" }, all), ...[...count].map(option));
 };

@@ -129,8 +129,12 @@ const parted = (left, right) => {
     const [one, other] = [lost, put].map((side) => (side.length && !side[0].same ? side.shift().parts.join("") : ""));
     if (one || other) add(false, one, other);
     else {
-      const equal = lost.shift().parts.join("");
-      put.shift();
+      const n = Math.min(lost[0].parts.length, put[0].parts.length); // the other side may be interrupted by a difference
+      const [equal] = [lost, put].map((side) => {
+        const part = side[0].parts.splice(0, n).join("");
+        if (!side[0].parts.length) side.shift();
+        return part;
+      });
       const lone = lost.length || put.length || tail ? !/[\p{L}\p{N}]/u.test(equal) : false; // only spaces and signs
       add(!(lone && parts.length > 1), equal, equal);
     }
