@@ -12,6 +12,8 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.source_texts import SourceTexts
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}, "pages": {"type": "array"}}}
 PEOPLE = {"type": "array", "items": PERSON}
@@ -203,3 +205,19 @@ def test_missing_page_numbers_of_the_senate_stand_in_the_text():
     }
     assert rows["4"].p == pytest.approx(0.0316, abs=1e-4)
     assert rows["4"].p_adjusted > 0.05  # not confirmed
+
+
+def test_pictures_of_a_source_are_listed_if_they_are_wanted(tmp_path):
+    for name in ("a.txt", "a.PNG", "b.jpg", "notes.md"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    documents = [("a", None), ("b", None), ("c", None)]
+    found = SourceTexts.of(tmp_path, ReadOptions(), documents, pictures=True)
+    assert [found.image(*one) for one in documents] == [str(tmp_path / "a.PNG"), str(tmp_path / "b.jpg"), None]
+    assert [found.read(*one) for one in documents] == ["x", None, None]
+    assert SourceTexts.of(tmp_path, ReadOptions(), documents).images == {}
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(DataError, match="folder of .txt files, got none"):
+        SourceTexts.of(tmp_path, ReadOptions(), documents)
+    (tmp_path / "b.png").write_text("x", encoding="utf-8")
+    with pytest.raises(DataError, match="Expected one picture for 'b', got 'b.jpg' and 'b.png'"):
+        SourceTexts.of(tmp_path, ReadOptions(), documents, pictures=True)
