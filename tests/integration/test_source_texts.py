@@ -216,8 +216,8 @@ def test_pictures_of_a_source_are_listed_if_they_are_wanted(tmp_path):
     assert [found.read(*one) for one in documents] == ["x", None, None]
     assert SourceTexts.of(tmp_path, ReadOptions(), documents).images == {}
     (tmp_path / "a.txt").unlink()
-    with pytest.raises(DataError, match="folder of .txt files, got none"):
+    with pytest.raises(DataError, match=r"folder of \.txt files, got none"):
         SourceTexts.of(tmp_path, ReadOptions(), documents)
     (tmp_path / "b.png").write_text("x", encoding="utf-8")
-    with pytest.raises(DataError, match="Expected one picture for 'b', got 'b.jpg' and 'b.png'"):
+    with pytest.raises(DataError, match=r"Expected one picture for 'b', got 'b\.jpg' and 'b\.png'"):
         SourceTexts.of(tmp_path, ReadOptions(), documents, pictures=True)

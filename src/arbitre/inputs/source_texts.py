@@ -76,10 +76,10 @@ class SourceTexts:
             except DataError as error:
                 raise error.located(file=str(path)) from None
             name = key(normalized_id(identity) if reading.normalize_ids else identity, run)
-            files = texts if split_name(path)[1] == TEXT else images
+            kind, files = ("text", texts) if split_name(path)[1] == TEXT else ("picture", images)
             if name in files:
                 raise DataError.of(
-                    f"Expected one {'text' if files is texts else 'picture'} for {name!r}, got {Path(files[name]).name!r} and {path.name!r}",
+                    f"Expected one {kind} for {name!r}, got {Path(files[name]).name!r} and {path.name!r}",
                     file=str(folder),
                     hint="Distinguish the runs by a group named run in --id-pattern, or remove one of the files.",
                 )
