@@ -66,6 +66,7 @@ def test_rows_are_in_gold_order_with_spurious_entries_last():
     assert found["rows"][0]["faults"] == ["/people/*/pages/*"]
     (year,) = found["rest"]["below"]
     assert (year["name"], year["gold"], year["predicted"], year["verdict"]) == ("year", 1931, 1913, "wrong")
+    assert found["rest_faults"] == ["/year"]
     assert found["entries"] == 3
 
 

@@ -52,11 +52,13 @@ class AlignedDocument:
         rows: Matched pairs and unmatched entries. With optimal transport an entry can be in several rows, the largest
             mass first: `mass` is the mass of the row, `masses` the total masses of its entries.
         rest: The document around the entries, if any.
+        rest_faults: Wildcard paths of the nodes of `rest` that are not correct.
         values: Gold and predicted entry of each row; ABSENT if unmatched.
     """
 
     rows: list[Plain]
     rest: Plain | None
+    rest_faults: list[str]
     values: list[tuple[Json, Json]]
 
     def strong(self) -> list[int]:
@@ -135,7 +137,7 @@ class _TreeWalk:
             else:
                 rest = self.around(root, ((), ()), found)
         rows, values = found.all()
-        return AlignedDocument(rows, rest, values)
+        return AlignedDocument(rows, rest, sorted(found.outside, key=order), values)
 
     def around(self, node_id: int, tokens: tuple[tuple[int | str, ...], ...], found: _EntryRows) -> Plain | None:
         """Return the document around the entries, or None if there is nothing; add the entries to `found`."""
@@ -147,6 +149,7 @@ class _TreeWalk:
                     found.add(self, child, *tokens)
             return None
         if len(path) >= len(self.entries.path) or path != self.entries.path[: len(path)]:
+            found.outside |= self.faults(node_id)
             return self.plain(node_id)
         parts = []
         for child in held:
@@ -222,10 +225,11 @@ class _TreeWalk:
 
 @dataclass(eq=False, slots=True)
 class _EntryRows:
-    """Rows of the entries of one document."""
+    """Rows of the entries of one document, and the wildcard paths of the faults `outside` them."""
 
     path: Path
     rows: list[tuple[object, Plain, tuple[Json, Json]]] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
 
     def add(self, walk: _TreeWalk, node_id: int, *above: tuple[int | str, ...]) -> None:
         node = walk.nodes[node_id]
@@ -357,6 +361,7 @@ def _whole(layout: EntryLayout, head: Mapping[str, Json], aligned: AlignedDocume
         "faint": len(aligned.rows) - len(strong),
         "rows": rows,
         "rest": aligned.rest,
+        "rest_faults": aligned.rest_faults,
     }
     values = [{side: value for side, value in pair if value is not ABSENT} for pair in pairs]
     planned = layout.moved and layout.single

@@ -2,15 +2,16 @@
 
 // Identifies an entry in the URL: by its gold index, or by both indices if that is ambiguous.
 const called = (row) => {
+  if (row.outside) return { outside: 1 };
   const [gold, predicted] = SIDES.map((side) => row[side]);
   if (gold === null && predicted !== null) return { p: predicted };
-  const alone = gold === null || together(row, 0, state.rows).length === 1;
+  const alone = gold === null || together(row, 0, state.document.rows).length === 1;
   return alone ? { g: gold ?? "" } : { g: gold, p: predicted ?? "" };
 };
-const address = (row) => {
+const address = (row, document = state.document) => {
   const values = new URLSearchParams();
-  if (data.several) values.set("s", state.document.subject);
-  values.set("d", state.document.key);
+  if (data.several) values.set("s", document.subject);
+  values.set("d", document.key);
   if (row) for (const [name, place] of Object.entries(called(row))) values.set(name, place);
   const open = ticked();
   if (open.length < checks.length) values.set("show", open.join(" "));
@@ -20,9 +21,13 @@ const address = (row) => {
   if (inputs.search.value) values.set("q", inputs.search.value);
   return `#${values}`;
 };
-const remember = (row) => {
+// Puts the state into the URL. Back returns to the states that were pushed, and to those of other parts of the page.
+const remember = (row, push = false) => {
+  const hash = address(row);
+  if (hash === location.hash) return;
+  const other = !new URLSearchParams(location.hash.slice(1)).has("d");
   try {
-    history.replaceState(null, "", address(row));
+    history[push || other ? "pushState" : "replaceState"](null, "", hash);
   } catch {
     // not allowed in some frames; the links of the entries still work
   }

@@ -1,4 +1,4 @@
-// One document: its filters, scores, charts, and its content outside the entries.
+// One document: its filters, scores and charts, and why it failed.
 
 // The scores of the document, and those of the first published script.
 const drawHead = (chosen) => {
@@ -28,43 +28,40 @@ const drawHead = (chosen) => {
     heads.map((name, place) => make("th", { scope: "col", class: place ? "n" : null }, name)),
   );
   at("x-head").replaceChildren(
-    make("p", {}, make("b", {}, say("js.document", { name: calledDocument(chosen) })), shortly),
-    make(
-      "details",
-      {},
-      make("summary", {}, say("published")),
-      make("p", { class: "note" }, say("published.why")),
-      make("table", { class: "published" }, make("thead", {}, head), make("tbody", {}, rows)),
-    ),
+    ...[
+      make("p", {}, make("b", {}, say("js.document", { name: calledDocument(chosen) })), shortly),
+      drawFailure(chosen),
+      make(
+        "details",
+        {},
+        make("summary", {}, say("published")),
+        make("p", { class: "note" }, say("published.why")),
+        make("table", { class: "published" }, make("thead", {}, head), make("tbody", {}, rows)),
+      ),
+    ].filter(Boolean),
   );
 };
-const drawRest = (rest) => {
-  if (!rest) return at("x-rest").replaceChildren();
-  const about = below(rest).flatMap((part, place) => [
-    place ? ", " : "",
-    visible(String(part.name)),
-    " ",
-    ...mark(part),
-  ]);
-  return at("x-rest").replaceChildren(
-    make(
-      "details",
-      {},
-      make("summary", {}, say("js.rest") + say("colon"), about),
-      fieldTable(rest, say("js.rest")),
-    ),
+// Why a document failed, and the answer that could not be read.
+const drawFailure = ({ failed, reason, raw }) => {
+  if (!failed) return null;
+  const answer = typeof raw === "string" && raw !== "";
+  return make(
+    "div",
+    { class: "failure" },
+    make("p", {}, glyph("wrong type"), " ", make("b", {}, say("js.failed")), " ", reason ? visible(reason) : null),
+    answer ? [make("p", { class: "note" }, say("js.raw")), make("pre", {}, shown(raw))] : null,
   );
 };
-const choose = (chosen) => {
+// Shows a document. The filters stay as they are, also a path that has no faults in it.
+const choose = (chosen, path = inputs.path.value) => {
   state.document = chosen;
-  state.rows = chosen.rows;
+  state.rows = rowsOf(chosen);
   state.rows.forEach((row, place) => {
     row.place = place;
   });
   inputs.document.value = String(documents.indexOf(chosen));
-  offer(chosen);
-  drawRest(chosen.rest);
+  offer(chosen, path);
   drawHead(chosen);
-  drawMap(state.rows);
-  drawMatrix(chosen.matrix, state.rows);
+  drawMap(chosen.rows);
+  drawMatrix(chosen.matrix, chosen.rows);
 };

@@ -12,7 +12,8 @@ const offerDocuments = () =>
 const listenToFilters = () => {
   inputs.document.addEventListener("change", () => {
     choose(documents[Number(inputs.document.value)]);
-    changed();
+    refresh();
+    remember(null, true);
   });
   for (const input of [inputs.order, inputs.path, inputs.wrong, ...checks]) input.addEventListener("change", changed);
   let pause = 0;
@@ -40,11 +41,11 @@ const listenToEntries = () => {
     if (!event.target.closest(".row > header") || event.target.closest("a, button.cut")) return;
     const row = rowOf(event.target);
     row.box.toggle();
-    activate(row, { scroll: false });
+    activate(row, { scroll: false, push: true });
   });
   at("x-map").addEventListener("click", (event) => {
     const place = event.target.closest("[data-row]")?.dataset.row;
-    if (place !== undefined) show(state.rows[Number(place)]);
+    if (place !== undefined) show(state.rows[Number(place)], true);
   });
 };
 const listenToKeys = () =>
@@ -61,30 +62,44 @@ const listenToKeys = () =>
     } else if (event.key === "Enter" && event.target === inputs.search && state.found.length) activate(state.found[0]);
   });
 
-// Goes to the entry in the URL; returns whether there is one.
+const begin = () => {
+  choose(documents.find((one) => !one.failed) ?? documents[0]);
+  refresh();
+};
+// Goes to the entry in the URL; returns whether the URL names a document. Says so if the page does not have it.
 const follow = () => {
   const values = new URLSearchParams(location.hash.slice(1));
   if (!values.has("d")) return false;
   const chosen = documents.find(
     (one) => one.key === values.get("d") && (!values.has("s") || one.subject === values.get("s")),
   );
-  if (!chosen) return false;
+  const lacking = (name, place) => {
+    at("x-status").prepend(`${say(name, { name: plain(place) })} `);
+    at("x-status").scrollIntoView();
+    return true;
+  };
+  if (!chosen) {
+    if (!state.document) begin();
+    at("x-status").textContent = status();
+    return lacking("js.lacking.document", values.get("d"));
+  }
   for (const box of checks) box.checked = !values.has("show") || values.get("show").split(" ").includes(box.value);
   inputs.wrong.checked = values.has("wrong");
   inputs.search.value = values.get("q") ?? "";
   const wanted = values.get("order");
-  inputs.order.value = [...inputs.order.options].some((option) => option.value === wanted) ? wanted : "gold";
-  choose(chosen);
-  inputs.path.value = values.get("path") ?? "";
-  if (inputs.path.selectedIndex < 0) inputs.path.value = "";
+  inputs.order.value = wanted in ORDERS ? wanted : "gold";
+  choose(chosen, values.get("path") ?? "");
   refresh();
   const known = (one) => {
     const own = called(one);
+    if (own.outside || values.has("outside")) return Boolean(own.outside) && values.has("outside");
     if (!values.has("g")) return own.g === undefined && own.p === values.get("p");
     return own.g === values.get("g") && (own.p ?? "") === (values.get("p") ?? own.p ?? "");
   };
-  const row = values.has("g") || values.has("p") ? state.rows.find(known) : undefined;
+  const asked = ["g", "p", "outside"].filter((name) => values.has(name));
+  const row = asked.length ? state.rows.find(known) : undefined;
   if (row) show(row);
+  else if (asked.length) return lacking("js.lacking.entry", values.get(asked[0]));
   else at("explorer").scrollIntoView();
   return true;
 };
@@ -97,8 +112,7 @@ if (documents.length) {
   listenToKeys();
   window.addEventListener("hashchange", follow);
   if (!follow()) {
-    choose(documents.find((one) => !one.failed) ?? documents[0]);
-    refresh();
+    begin();
     document.getElementById(location.hash.slice(1))?.scrollIntoView(); // the page has grown since it was opened
   }
 }

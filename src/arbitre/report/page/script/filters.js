@@ -11,19 +11,33 @@ const checks = [...document.querySelectorAll('input[name="x-show"]')];
 
 const plainly = (value) => value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 const ticked = () => checks.filter((box) => box.checked).map((box) => box.value);
-const filtered = (rows) => {
+// The values of a node and the names of its fields, to be searched.
+const contents = (node) => [
+  typeof node.name === "string" ? node.name : "",
+  ...["gold", "predicted", "reading"].filter((side) => side in node).map((side) => text(node[side])),
+  ...(node.below ?? []).flatMap(contents),
+];
+const wordsOf = (row) => (row.words ??= plainly(contents(row.entry).join("\n")));
+// Whether a row passes the filters.
+const matcher = () => {
   const wanted = new Set(ticked());
   const words = plainly(inputs.search.value).split(/\s+/).filter(Boolean);
   const path = inputs.path.value;
-  const found = rows.filter((row) => {
-    if (!wanted.has(row.class) || (path && !row.faults.includes(path))) return false;
-    if (inputs.wrong.checked && !row.wrong_field) return false;
-    row.words ??= plainly(JSON.stringify(row.entry));
-    return words.every((word) => row.words.includes(word));
-  });
-  if (inputs.order.value === "worst") found.sort((a, b) => a.entry.quality - b.entry.quality || a.place - b.place);
-  if (inputs.order.value === "predicted") found.sort((a, b) => later(order(a, 1), order(b, 1)) || a.place - b.place);
-  return found;
+  return (row) =>
+    (row.classes ?? [row.class]).some((one) => wanted.has(one)) &&
+    (!path || row.faults.includes(path)) &&
+    (!inputs.wrong.checked || row.wrong_field) &&
+    words.every((word) => wordsOf(row).includes(word));
+};
+const ORDERS = {
+  gold: (a, b) => a.place - b.place,
+  predicted: (a, b) => later(order(a, 1), order(b, 1)),
+  worst: (a, b) => a.entry.quality - b.entry.quality,
+};
+const filtered = (rows) => {
+  const compare = ORDERS[inputs.order.value];
+  const first = (row) => (row.outside ? 0 : 1);
+  return rows.filter(matcher()).sort((a, b) => first(a) - first(b) || compare(a, b) || a.place - b.place);
 };
 const narrowed = () =>
   inputs.wrong.checked || inputs.path.value || inputs.search.value || checks.some((box) => !box.checked);
@@ -33,19 +47,21 @@ const unfiltered = () => {
   inputs.path.value = "";
   inputs.search.value = "";
 };
-// Updates the filter controls for a document; the counts cover all of its entries, stored or not.
-const offer = ({ rows, classes, wrong_fields: wrong }) => {
+// Updates the filter controls for a document and a path; the counts of classes cover all entries, stored or not.
+const offer = (chosen, path) => {
+  const { classes, wrong_fields: wrong } = chosen;
   const count = (box, value) => {
     box.closest("label").querySelector(".count").textContent = amount(value);
   };
   for (const box of checks) count(box, classes[box.value]);
   count(inputs.wrong, wrong);
-  const paths = new Map();
-  for (const row of rows) for (const path of row.faults) paths.set(path, (paths.get(path) ?? 0) + 1);
+  const paths = new Map(path ? [[path, 0]] : []);
+  for (const row of rowsOf(chosen)) for (const one of row.faults) paths.set(one, (paths.get(one) ?? 0) + 1);
   inputs.path.replaceChildren(
     make("option", { value: "" }, say("js.all")),
     ...[...paths]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([path, count]) => make("option", { value: path }, `${plain(path || "/")} (${count})`)),
+      .map(([one, n]) => make("option", { value: one }, `${plain(one || "/")} (${amount(n)})`)),
   );
+  inputs.path.value = path;
 };

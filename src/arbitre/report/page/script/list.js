@@ -1,9 +1,11 @@
 // The list of entries, rendered in parts on request, with one active entry. It never grows while the page is scrolled.
 
 const CHUNK = 40; // number of entries rendered at once
+const ELSEWHERE = 8; // maximum number of links to other documents
 
 const more = (until = state.drawn) => {
-  const end = Math.min(state.found.length, Math.max(state.drawn + CHUNK, until + 1));
+  const most = state.drawn + CHUNK + (state.drawn || !state.found[0]?.outside ? 0 : 1);
+  const end = Math.min(state.found.length, Math.max(most, until + 1));
   for (const row of state.found.slice(state.drawn, end)) {
     row.box = article(row);
     at("x-list").append(row.box);
@@ -13,8 +15,8 @@ const more = (until = state.drawn) => {
 };
 // Says how many entries are rendered, with buttons for the rest.
 const offerMore = () => {
-  const n = state.found.length;
-  const left = n - state.drawn;
+  const left = state.found.length - state.drawn;
+  const [n, drawn] = [state.found, state.found.slice(0, state.drawn)].map((rows) => entriesOf(rows).length);
   const button = (count, name) => {
     const one = make("button", { type: "button" }, say(name, { n: count }));
     one.addEventListener("click", () => {
@@ -26,11 +28,11 @@ const offerMore = () => {
   };
   const part = left > CHUNK ? [button(CHUNK, "js.show_more"), " "] : [];
   at("x-more").replaceChildren(
-    ...(left ? [say("js.rows", { shown: state.drawn, n }), " ", ...part, button(left, "js.show_all")] : []),
+    ...(left ? [say("js.rows", { shown: drawn, n }), " ", ...part, button(left, "js.show_all")] : []),
   );
 };
 
-const activate = (row, { scroll = true, focus = true, open = false } = {}) => {
+const activate = (row, { scroll = true, focus = true, open = false, push = false } = {}) => {
   const place = state.found.indexOf(row);
   if (place < 0) return;
   if (place >= state.drawn) more(place);
@@ -41,7 +43,7 @@ const activate = (row, { scroll = true, focus = true, open = false } = {}) => {
   if (focus) row.box.focus({ preventScroll: true });
   if (scroll) row.box.scrollIntoView({ block: "center" });
   highlight(row);
-  remember(row);
+  remember(row, push);
 };
 const step = (by) => {
   const place = state.found.indexOf(state.active);
@@ -50,14 +52,38 @@ const step = (by) => {
 };
 
 const status = () => {
-  const n = state.rows.length;
+  const [shown, n] = [state.found, state.rows].map((rows) => entriesOf(rows).length);
   const { entries, faint } = state.document;
   const said = [];
   if (n < entries) said.push(say("js.part", { shown: n, n: entries }));
   if (faint) said.push(say("js.faint", { n: faint }));
-  const name = state.rows.some(partial) ? "js.status.moved" : "js.status";
+  const name = state.document.rows.some(partial) ? "js.status.moved" : "js.status";
   const part = said.length ? ` (${said.join("; ")})` : "";
-  return say(name, { shown: state.found.length, n }) + part;
+  return say(name, { shown, n }) + part;
+};
+// Says that no entry is shown, and why.
+const nothing = () => {
+  if (!narrowed()) return make("p", { class: "note" }, say("js.none.document"));
+  const button = make("button", { type: "button" }, say("js.clear"));
+  button.addEventListener("click", () => {
+    unfiltered();
+    refresh();
+    remember(null);
+    at("x-list").querySelector(".row")?.focus({ preventScroll: true });
+  });
+  return make("p", { class: "note" }, say("js.none"), " ", button);
+};
+// Links to other documents with rows that pass the filters.
+const elsewhere = () => {
+  if (!narrowed()) return [];
+  const passes = matcher();
+  const others = documents
+    .filter((one) => one !== state.document)
+    .map((one) => ({ one, n: rowsOf(one).filter(passes).length }))
+    .filter(({ n }) => n);
+  if (!others.length) return [say("js.elsewhere.none")];
+  const links = others.slice(0, ELSEWHERE).map(({ one, n }) => [" ", make("a", { href: address(null, one) }, `${calledDocument(one)} (${amount(n)})`)]);
+  return [say("js.elsewhere", { n: others.length }), ...links, others.length > ELSEWHERE ? " …" : ""];
 };
 // Renders the list again with the current filters.
 const refresh = () => {
@@ -65,7 +91,8 @@ const refresh = () => {
   state.found = filtered(state.rows);
   state.drawn = 0;
   state.active = state.found[0] ?? null;
-  at("x-list").replaceChildren(...(state.active ? [] : [make("p", { class: "note" }, say("js.none"))]));
+  at("x-list").replaceChildren(...(state.active ? [] : [nothing()]));
+  at("x-elsewhere").replaceChildren(...elsewhere().flat());
   offerMore();
   if (state.active) {
     more();
@@ -74,10 +101,10 @@ const refresh = () => {
   at("x-status").textContent = status();
 };
 // Goes to an entry and resets filters that would hide it.
-const show = (row) => {
+const show = (row, push = false) => {
   if (!state.found.includes(row)) {
     unfiltered();
     refresh();
   }
-  activate(row, { open: true });
+  activate(row, { open: true, push });
 };

@@ -50,9 +50,9 @@ const drawMap = (rows) => {
   const entries = [0, 1].map((side) => slots(rows, side));
   const [gold, predicted] = entries.map((slotted) => slotted.length);
   const figure = at("x-map");
-  if (gold + predicted < 2) return figure.replaceChildren();
-  const widest = Math.max(...entries.map((slotted) => slotted.reduce((sum, slot) => sum + slot.mass, 0)));
   const matched = rows.filter((row) => row.status === "matched");
+  if (!matched.length || gold + predicted < 2) return figure.replaceChildren();
+  const widest = Math.max(...entries.map((slotted) => slotted.reduce((sum, slot) => sum + slot.mass, 0)));
   const { width, height, tall } = MAP;
   const middles = [new Map(), new Map()];
   const strips = entries.map((slotted, side) =>

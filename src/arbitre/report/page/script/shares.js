@@ -32,7 +32,7 @@ const slots = (rows, side) => {
 
 // Describes the shares of a row's entry: this row, then the largest other rows, with links by `link`.
 const sharing = (row, side, rows, link) => {
-  if (row.masses[side] === null || share(row, side) > 1 - FAINT) return null;
+  if (row.outside || row.masses[side] === null || share(row, side) > 1 - FAINT) return null;
   const parts = together(row, side, rows);
   const real = parts.filter((other) => other.status === "matched" && share(other, side) >= NOTABLE);
   const verdict = real.length > 1 ? ["split", "merged"][side] : null;
