@@ -33,6 +33,7 @@ LAYERS = (
     ("entities",),
     ("agreement",),
     ("confidence",),
+    ("integrations",),
     ("cli",),
 )
 """The modules and packages right below `arbitre`, lowest layer first.

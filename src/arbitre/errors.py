@@ -109,6 +109,10 @@ class DataError(ArbitreError):
     """A document cannot be read or compared, or the data do not contain a requested path, column or id."""
 
 
+class MissingLibraryError(DataError, ImportError):
+    """A framework that an adapter in `arbitre.integrations` needs is not installed. Also an ImportError."""
+
+
 class OptionError(ArbitreError):
     """An option is unknown or has an invalid value, or the options of a call contradict each other.
 
@@ -152,13 +156,13 @@ class FunctionError(SolverError):
 
 
 def missing_library(
-    library: str, extra: str, purpose: str, error: ImportError, kind: type[ArbitreError] = DataError
+    library: str, extra: str | None, purpose: str, error: ImportError, kind: type[ArbitreError] = DataError
 ) -> ArbitreError:
     """Return the error for a library that cannot be imported.
 
     Args:
         library: Name of the library.
-        extra: Extra of arbitre that contains it.
+        extra: Extra of arbitre that contains it; None if there is none.
         purpose: Subject of the message, which needs the library.
         error: The exception of the import.
         kind: Class of the error.
@@ -168,7 +172,8 @@ def missing_library(
       Install it: pip install 'arbitre[text]'
     """
     message = f"{purpose} needs {library}, which cannot be imported: {error}"
-    return kind.of(message, hint=f"Install it: pip install 'arbitre[{extra}]'")
+    wanted = library if extra is None else f"'arbitre[{extra}]'"
+    return kind.of(message, hint=f"Install it: pip install {wanted}")
 
 
 def folder_problem(folder: Path) -> Problem:

@@ -129,3 +129,10 @@ def test_unrelated_predictions_and_two_exchanged_documents_are_not_shifted():
     swapped = [*gold[:4], gold[5], gold[4], *gold[6:]]
     assert analysed(PAGE, gold, pages(12, seed=1)) == []
     assert analysed(PAGE, gold, swapped) == []
+
+
+def test_a_run_of_a_single_document_has_no_neighbours():
+    gold, other = pages(6), pages(6, seed=1)
+    pairs = [(str(number), *pair) for number, pair in enumerate(zip(gold, other, strict=True))]
+    evaluation = Comparator(PAGE).evaluate([*pairs, ("5", gold[5], other[0])])  # the second run of document 5
+    assert [cause for cause in evaluation.causes if cause.kind == "page-shifted"] == []

@@ -270,7 +270,7 @@ def shifted_documents(sample: Sample) -> Iterator[Proposal]:
             tested = [number for number, at in enumerate(order) if at in wrong and 0 <= number + step < len(order)]
             nearest = {number: place.get(closest.get(order[number], -1), -1) for number in tested}
             hits = [number for number in tested if nearest[number] == number + step]
-            chances += [1.0 / (len(order) - 1)] * len(tested)
+            chances += [1.0 / (len(order) - 1) for _ in tested]  # none in a run of one document
             for first, last in _stretches(hits):
                 agreements += sum(first <= number <= last for number in hits)
                 low, high = (first, last + 1) if step > 0 else (first - 1, last)

@@ -92,18 +92,29 @@ class Grade:
         paths = sorted(dict.fromkeys([*self.grader.paths, *found]), key=order)
         return {path: found[path].f1q if path in found else None for path in paths}
 
+    def value(self, score: str) -> float:
+        """Return another score of the same answer; see `score` of `Grader`. 0 for a failure. Raises OptionError."""
+        measure = self.grader.measure(score)
+        return 0.0 if self.failure is not None else _value(self.comparison, measure)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """The faults of the answer, by the quality that the document loses by each, worst first; none for a failure."""
+        if self.failure is not None:
+            return ()
+        return tuple(sorted(self.comparison.diagnosis.faults, key=self._loss, reverse=True))
+
     @cached_property
     def reason(self) -> str:
         """One sentence that explains the score: the worst faults, or why the answer could not be used."""
         if self.failure is not None:
             return f"The answer counts as missing: {self.failure}."
-        faults = sorted(self.comparison.diagnosis.faults, key=self._loss, reverse=True)
-        if not faults:
+        if not self.faults:
             return _without_faults(self.comparison)
-        worst = "; ".join(map(_described, faults[:WORST]))
-        if len(faults) == 1:
+        count, worst = len(self.faults), "; ".join(map(described, self.faults[:WORST]))
+        if count == 1:
             return f"1 fault: {worst}."
-        return f"{len(faults)} faults, {'the worst' if len(faults) > WORST else 'worst first'}: {worst}."
+        return f"{count} faults, {'the worst' if count > WORST else 'worst first'}: {worst}."
 
     @cached_property
     def _losses(self) -> tuple[dict[str, float], dict[str, float]]:
@@ -187,9 +198,9 @@ class Grader:
         self.comparator = take_comparator(schema, {**options})
         self.score = score
         self.strictness: Strictness = strictness
-        declared = [row for row in self.comparator.explain() if row.notes != "ignored"]
-        self.paths = tuple(row.path for row in declared if row.distance or row.path.endswith("/*"))
-        self._measure = _measure_of(score, [row.path for row in declared])
+        rows = [row for row in self.comparator.explain() if row.notes != "ignored"]
+        self.paths = tuple(row.path for row in rows if row.distance or row.path.endswith("/*"))
+        self._measure = self.measure(score)
 
     def __call__(self, answer: Any, gold: Any) -> Grade:  # noqa: ANN401  (any Python object with a JSON form)
         """Score an answer.
@@ -219,6 +230,21 @@ class Grader:
             raise
         except (DataError, SolverError) as error:
             return Grade(0.0, self._refused(reference, predicted, error), reference, ABSENT, self)
+
+    def measure(self, score: str) -> QualityBound:
+        """Return a score as a bound of 0 on it. Raises OptionError if a single document has no such score."""
+        scope, name, argument = parse_measure(QUALITY if score == "quality" else score)
+        if scope == "macro" or (scope == QUALITY and name != "mean"):
+            raise OptionError.of(
+                f"Expected `score` to be a score of a single document, got {score!r}",
+                hint='Use "quality", or a score such as "f1q". Their mean over documents is the macro average.',
+            )
+        declared = {row.path for row in self.comparator.explain()}
+        if scope.startswith("/") and scope not in declared:
+            raise OptionError.of(
+                f"Expected `score` to name a path of the schema, got {scope!r}", hint=did_you_mean(scope, declared)
+            )
+        return QualityBound(scope, name, argument, 0.0)
 
     def _gold(self, gold: Any) -> Json:  # noqa: ANN401
         """Return the gold document. Raises DataError."""
@@ -259,10 +285,7 @@ class Grader:
             if result.batch is not None and len(result.batch):
                 return float(result.batch.quality[0])
             return float(len(result.missing) == len(result.spurious) == 0)  # null on one side, or on both
-        comparison = self.comparator.compare(gold=gold, predicted=predicted)
-        scores = _scores(comparison, measure.scope)
-        value = score_of(scores, measure)
-        return float(scores.vacuous) if value is None else value
+        return _value(self.comparator.compare(gold=gold, predicted=predicted), measure)
 
     def _refused(self, gold: Json, predicted: Json, error: DataError | SolverError) -> str:
         """Return why a prediction cannot be compared. Raises the error again if it does not concern the prediction."""
@@ -272,26 +295,16 @@ class Grader:
         raise error
 
 
-def _measure_of(score: str, declared: list[str]) -> QualityBound:
-    """Return the measure of single documents with this name. Raises OptionError."""
-    scope, name, argument = parse_measure(QUALITY if score == "quality" else score)
-    if scope == "macro" or (scope == QUALITY and name != "mean"):
-        raise OptionError.of(
-            f"Expected `score` to be a score of a single document, got {score!r}",
-            hint='Use "quality", or a score such as "f1q". Their mean over documents is the macro average.',
-        )
-    if scope.startswith("/") and scope not in declared:
-        raise OptionError.of(
-            f"Expected `score` to name a path of the schema, got {scope!r}", hint=did_you_mean(scope, declared)
-        )
-    return QualityBound(scope, name, argument, 0.0)
-
-
-def _scores(comparison: Comparison, scope: str) -> Scores:
-    """Return the scores of a scope of `QualityBound`."""
-    if scope == "micro":
-        return comparison.scores
-    return comparison.leaves if scope == "leaves" else comparison.by_path.get(scope, PathScores(Tally()))
+def _value(comparison: Comparison, measure: QualityBound) -> float:
+    """Return the value of a score; if it is undefined, 1 if there was nothing to find and nothing was found, else 0."""
+    if measure.scope == QUALITY:
+        return comparison.quality
+    if measure.scope.startswith("/"):
+        scores: Scores = comparison.by_path.get(measure.scope, PathScores(Tally()))
+    else:
+        scores = comparison.leaves if measure.scope == "leaves" else comparison.scores
+    value = score_of(scores, measure)
+    return float(scores.vacuous) if value is None else value
 
 
 def _reason_of(error: DataError) -> str:
@@ -306,9 +319,9 @@ def _without_faults(comparison: Comparison) -> str:
     return f"All {leaves.gold:g} values match gold." if leaves.gold != 1.0 else "The value matches gold."
 
 
-def _described(fault: Fault) -> str:
-    """Return a fault in plain words."""
-    gold, predicted = shown_pair(fault.gold, fault.predicted)
+def described(fault: Fault, room: int = ROOM) -> str:
+    """Return a fault in plain words, with values of at most `room` characters."""
+    gold, predicted = shown_pair(fault.gold, fault.predicted, room)
     place, found = fault.gold_pointer or "the document", fault.predicted_pointer or "the document"
     return PHRASES.get(fault.fault, WRONG).format(place=place, found=found, gold=gold, predicted=predicted)
 

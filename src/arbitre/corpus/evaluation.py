@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from arbitre.corpus.documents import (
     document_frame,
     path_frame,
 )
-from arbitre.corpus.quality_bounds import check_bounds, require
+from arbitre.corpus.quality_bounds import check_bounds, require, with_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import UNKNOWN_GOLD
 from arbitre.paths import outside
@@ -33,7 +32,7 @@ from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
 from arbitre.text.scores import KINDS, ValuePair, score_segmentations, score_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.classification import Classification
     from arbitre.comparison.cause import Cause, CauseAnalysis
@@ -521,11 +520,7 @@ class Evaluation:
         Traceback (most recent call last):
         arbitre.errors.QualityBoundError: micro f1q is 0.6250, 0.2750 below 0.9
         """
-        bounds = dict(scores)
-        for path, least in (paths or {}).items():
-            by_score = least if isinstance(least, Mapping) else {"f1q": least}
-            bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
-        require(check_bounds(self, fail_under=bounds))
+        require(check_bounds(self, fail_under=with_paths(scores, paths)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.

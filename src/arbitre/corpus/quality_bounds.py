@@ -203,6 +203,17 @@ def parse_bounds(fail_under: Bounds = (), fail_over: Bounds = ()) -> tuple[Quali
     return (*_bounds(fail_under, over=False), *_bounds(fail_over, over=True))
 
 
+def with_paths(
+    scores: Mapping[str, float], paths: Mapping[str, float | Mapping[str, float]] | None
+) -> dict[str, float]:
+    """Return minimum scores by measure, with those of paths: minimum f1q by path, or minimum scores by path."""
+    bounds = dict(scores)
+    for path, least in (paths or {}).items():
+        by_score = least if isinstance(least, Mapping) else {"f1q": least}
+        bounds |= {f"{path}:{score}": value for score, value in by_score.items()}
+    return bounds
+
+
 def require(missed: Iterable[MissedBound]) -> None:
     """Raise QualityBoundError with one problem for each bound that is missed, if there are any."""
     if problems := [Problem(str(each)) for each in missed]:

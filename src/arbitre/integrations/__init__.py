@@ -1,0 +1,1 @@
+"""Adapters to other frameworks, one module each. A module imports its framework; `arbitre` imports none of them."""
