@@ -37,6 +37,7 @@ from .errors import (
     SchemaError,
     SolverError,
 )
+from .gold.corrections import apply_decisions
 from .gold.entry_faults import PlantedFault
 from .gold.perturb import Perturbed, perturb
 from .inputs.provenance import Provenance
@@ -103,6 +104,7 @@ __all__ = [
     "Tally",
     "Thresholds",
     "advise",
+    "apply_decisions",
     "check_bounds",
     "check_schema",
     "classification",

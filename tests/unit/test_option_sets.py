@@ -187,6 +187,7 @@ IN_PYTHON = {
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
     "metricity": (arbitre.entry_metricity, {}),
     "perturb": (arbitre.perturb_gold, {}),
+    "gold apply": (arbitre.apply_decisions, {}),
     "schema infer": (arbitre.infer_schema, {}),
     "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
     "schema explain": (arbitre.Comparator, {}),

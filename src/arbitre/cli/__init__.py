@@ -111,6 +111,8 @@ class LazyGroup(CommandGroup):
 def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may vendor)
     """Build a command, or a group of commands, from its declaration."""
     built = typer.Typer(cls=CommandGroup, add_completion=False, no_args_is_help=name in GROUPS, help=GROUPS.get(name))
+    if name in GROUPS:
+        built.callback()(lambda: None)  # otherwise, a group with a single command becomes that command
     for words in DECLARATIONS:
         first, _, subcommand = words.partition(" ")
         if first == name:

@@ -89,11 +89,33 @@ class ErrorRates:
 
 
 @dataclass(frozen=True, slots=True)
+class Correction:
+    """Corrections of gold by decisions of people on faults of predictions.
+
+    Attributes:
+        decisions: Name of the file of decisions.
+        sha256: Digest of that file.
+        report: Title and key of the report in which people decided, or of several; None if it is unknown.
+        by: Number of corrected values by person.
+        values: Number of corrected values.
+        documents: Number of corrected documents.
+    """
+
+    decisions: str
+    sha256: str
+    report: str | None
+    by: Mapping[str, int]
+    values: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Provenance of the gold documents of one source.
 
     Attributes:
-        annotators: Names of the annotators; a single name for gold by one annotator.
+        annotators: Names of the annotators; a single name for gold by one annotator; none if they are unknown, for gold
+            that was corrected.
         strategy: How the annotations were combined: "minimum-risk", "majority", "unanimity", "collegial",
             "dawid-skene", or any text.
         agreement: Agreement of the annotators.
@@ -101,9 +123,10 @@ class Provenance:
         disagreements: Number of disagreements, and how many were flagged and decided.
         values: Origin of the values that not all annotators agree on, by document id and JSON Pointer.
         errors: Estimated errors of each annotator in list items; empty if they were not estimated.
+        corrections: Corrections of the gold, the earliest first.
 
     Raises:
-        DataError: `annotators` is empty or a text.
+        DataError: `annotators` is empty and there are no corrections, or it is a text.
     """
 
     annotators: tuple[str, ...]
@@ -113,10 +136,11 @@ class Provenance:
     disagreements: DisagreementCounts | None = None
     values: Mapping[str, Mapping[str, ValueOrigin]] = field(default_factory=dict)
     errors: Mapping[str, ErrorRates] = field(default_factory=dict)
+    corrections: tuple[Correction, ...] = ()
 
     def __post_init__(self) -> None:
         names: object = self.annotators
-        if not names or isinstance(names, str):
+        if (not names and not self.corrections) or isinstance(names, str):
             raise DataError.of(f"Expected the names of one or more annotators, got {names!r}")
 
     @classmethod
@@ -167,6 +191,7 @@ class Provenance:
                 for document, values in plain.get("values", {}).items()
             },
             {name: ErrorRates(**rates) for name, rates in plain.get("errors", {}).items()},
+            tuple(Correction(**{"report": None} | one) for one in plain.get("corrections", ())),
         )
 
     def write(self, source: str | Path) -> Path:
@@ -191,6 +216,10 @@ class Provenance:
             "documents": self.documents,
             "disagreements": self.disagreements and asdict(self.disagreements),
             "errors": {name: asdict(rates) for name, rates in self.errors.items()} or None,
+            "corrections": [
+                {key: value for key, value in asdict(one).items() if value is not None} for one in self.corrections
+            ]
+            or None,
             "values": {
                 document: {
                     place: {"from": list(origin.annotators), "by": origin.by}
@@ -212,6 +241,9 @@ class Provenance:
         >>> agreement = MeasuredAgreement("alpha_d", 0.8971, 9)
         >>> Provenance(("ada", "bob", "cy"), "majority", agreement).headline()
         'Gold: majority of 3 annotators (ada, bob, cy), alpha_d 0.897 on 9 documents'
+        >>> corrected = Correction("decisions.csv", 64 * "0", None, {"dee": 2}, 2, 1)
+        >>> Provenance(("ada",), corrections=(corrected,)).headline()
+        'Gold: single annotator (ada), 2 values corrected (dee)'
         """
         return _headline(self.parts())
 
@@ -221,6 +253,8 @@ class Provenance:
         names = ", ".join([*self.annotators[:MAX_ANNOTATORS], *["…"] * (count > MAX_ANNOTATORS)])
         kind = _STRATEGIES.get(self.strategy or "")
         parts = [f"{kind or ''}{count} annotators ({names})" if count > 1 else f"single annotator ({names})"]
+        if not self.annotators:
+            parts = [_UNKNOWN]
         if self.strategy and not kind:
             parts.append(self.strategy)
         if self.agreement is not None:
@@ -230,6 +264,10 @@ class Provenance:
         if self.strategy == "collegial" and self.disagreements is not None:
             undecided = self.disagreements.total - self.disagreements.decided
             parts += [f"{undecided} of {self.disagreements.total} disagreements undecided"] * bool(undecided)
+        if self.corrections:
+            corrected = sum(one.values for one in self.corrections)
+            people = ", ".join(sorted({name for one in self.corrections for name in one.by}))
+            parts.append(f"{corrected} value{'s' * (corrected > 1)} corrected ({people})")
         return parts
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import regex
 from jsonschema import Draft202012Validator, ValidationError
@@ -44,8 +45,20 @@ class Violation:
     keyword: str
     message: str
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The wildcard form of the pointer, and the keyword."""
+        tokens = self.pointer.split("/")
+        return "/".join("*" if token.isdecimal() else token for token in tokens), self.keyword
 
-def find_violations(root: Subschema, document: Json, *, format_assertion: bool = False) -> tuple[Violation, ...]:
+
+FormatAssertion = bool | Literal["checkable"]
+"""Whether formats are checked; "checkable" skips those that cannot be checked."""
+
+
+def find_violations(
+    root: Subschema, document: Json, *, format_assertion: FormatAssertion = False
+) -> tuple[Violation, ...]:
     """Return all schema violations of a document, in document order.
 
     References are never fetched over a network. A regular expression that takes longer than a second on one text is
@@ -91,7 +104,7 @@ def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no va
     return _bounded(located, CHECKS)
 
 
-def _bounded(located: Subschema, steps: int, *, format_assertion: bool = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+def _bounded(located: Subschema, steps: int, *, format_assertion: FormatAssertion = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
     """Return a validator of a subschema that follows at most `steps` references."""
 
     def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
@@ -158,7 +171,7 @@ class SafeValidator:
 
     steps: int
     check: Callable[[Resolver[Any], Json, str], object]
-    format_assertion: bool = False
+    format_assertion: FormatAssertion = False
     slow: set[str] = field(default_factory=set)
     _depth: int = 0
     _checked: set[tuple[int, str]] = field(default_factory=set)
@@ -181,7 +194,7 @@ class SafeValidator:
         if "unevaluatedItems" in base.VALIDATORS:
             keywords["unevaluatedItems"] = _typed(base.VALIDATORS["unevaluatedItems"])
         if self.format_assertion:
-            keywords["format"] = assert_format
+            keywords["format"] = assert_format if self.format_assertion is True else _assert_checkable
         for key in set(REFERENCES) & base.VALIDATORS.keys():
             keywords[key] = self._reference(key, base.VALIDATORS[key])
         create: Validator = extend  # its types are incomplete
@@ -364,6 +377,12 @@ _PACKAGES: Final = dict.fromkeys(IN_EXTRA, "'arbitre[formats]'") | dict.fromkeys
     ("iri", "iri-reference"), "rfc3987-syntax"
 )
 """What to install to check a format. rfc3987-syntax is not in the extra: `jsonschema` imports it on start (2 s)."""
+
+
+def _assert_checkable(validator: Any, name: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)
+    """Check the `format` keyword like `assert_format`, except for formats that cannot be checked."""
+    with suppress(SchemaError):
+        yield from assert_format(validator, name, instance, schema)
 
 
 def assert_format(validator: Any, name: Json, instance: Json, _: Json) -> Iterator[ValidationError]:  # noqa: ANN401  (jsonschema has no type for its validators)

@@ -180,11 +180,9 @@ def _violating(plan: Plan, revision: Revision) -> Iterator[tuple[Decision, Viola
         violations = _violations(plan, documents.get(name, ABSENT))
         refused = list(_refused(revision, disagreements, violations))
         if not refused and violations:  # decisions may be valid one by one, but not together in their object or list
-            before = Counter(map(_place, _violations(plan, revision.draft.documents.get(name, ABSENT))))
-            added = Counter(map(_place, violations)) - before
-            refused = list(
-                _incompatible(revision, disagreements, [each for each in violations if _place(each) in added])
-            )
+            before = Counter(each.place for each in _violations(plan, revision.draft.documents.get(name, ABSENT)))
+            added = Counter(each.place for each in violations) - before
+            refused = list(_incompatible(revision, disagreements, [each for each in violations if each.place in added]))
         yield from refused
 
 
@@ -266,9 +264,3 @@ def _key(revision: Revision, disagreement: Disagreement) -> Token:
 def _violations(plan: Plan, document: Json) -> tuple[Violation, ...]:
     """Return the violations of the schema by a document; none for a document that is left out."""
     return () if document is ABSENT else find_violations(plan.root, document, format_assertion=plan.format_assertion)
-
-
-def _place(violation: Violation) -> tuple[str, str]:
-    """Return the wildcard form of the place of a violation, and the violated keyword."""
-    tokens = violation.pointer.split("/")
-    return "/".join("*" if token.isdecimal() else token for token in tokens), violation.keyword

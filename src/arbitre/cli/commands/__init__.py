@@ -527,6 +527,33 @@ class Perturb(Terminal):
     force: bool = FORCE
 
 
+class GoldApply(Output):
+    """Correct gold by the decisions that people made in a report.
+
+    Writes a copy in which only the corrected values differ, and its sidecar, which states who corrected how many
+    values. Decisions that cannot be applied are written to a table beside it, with the reason; the exit code is then 1.
+    """
+
+    decisions: str = argument("DECISIONS", "Decisions exported from the report (.csv or .json).")
+    gold: str = option(
+        REQUIRED, "The gold that was evaluated: a folder of .json files, a .json or a .jsonl file.", "PATH"
+    )
+    out: Path = option(REQUIRED, "New folder or file for the corrected gold, of the same form as --gold.", "PATH")
+    schema: str | None = option(
+        None,
+        "JSON Schema of the documents, as JSON or YAML, or MODULE:NAME of a Python type. Values that violate it are "
+        "refused.",
+        "FILE",
+        keyword="SchemaSource | None",
+    )
+    allow_refs: list[str] = Annotations.allow_refs
+    id_key: str = ID_KEY
+    id_pattern: str | None = Reading.id_pattern
+    normalize_ids: bool = Reading.normalize_ids
+    gold_key: str = Reading.gold_key
+    force: bool = FORCE
+
+
 class TextRouge(Output):
     """Compute ROUGE of a text. With several references, the best score counts."""
 
@@ -651,6 +678,7 @@ DECLARATIONS: Final[dict[str, type]] = {
     "figures": Figures,
     "metricity": Metricity,
     "perturb": Perturb,
+    "gold apply": GoldApply,
     "text rouge": TextRouge,
     "text bleu": TextBleu,
     "text perplexity": TextPerplexity,
@@ -664,6 +692,7 @@ REPLACED: Final = frozenset({"schema suggest-aliases", "schema suggest-gate"})
 """Commands that `arbitre fix` replaces. They work, but are not listed."""
 
 GROUPS: Final = {
+    "gold": "Correct gold by decisions made in a report.",
     "schema": "Infer, check or explain a schema.",
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",
 }

@@ -1,0 +1,467 @@
+"""Corrects gold by the decisions of people, and keeps the decisions that cannot be applied."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from arbitre.errors import shown
+from arbitre.gold.decisions import (
+    GOLD_IS_WRONG,
+    PREDICTION_IS_WRONG,
+    UNSURE,
+    GoldDecision,
+    GoldDecisions,
+    RefusedGoldDecision,
+    same,
+)
+from arbitre.gold.gold_texts import DocumentText, GoldSource
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.provenance import Correction, Provenance, ValueOrigin
+from arbitre.parsing.json_edits import Edit, Operation, edited
+from arbitre.paths import order, pointer
+from arbitre.schema.loading.load_schema import load
+from arbitre.schema.validate import Violation, find_violations
+from arbitre.schema.value_schema import value_schemas
+from arbitre.storage.output_folder import FileState, paths_among
+from arbitre.values import ABSENT, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from arbitre.gold.gold_texts import GoldText
+    from arbitre.schema.loading.load_schema import SchemaSource, Subschema
+    from arbitre.values import Json
+
+END: Final = "-"
+"""Last token of the pointer of an item that is added at the end of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedDecisions:
+    """What became of the decisions of a file.
+
+    Attributes:
+        out: The corrected gold.
+        documents: Number of corrected documents.
+        operations: Number of corrected values, by operation: "replace", "add" and "remove".
+        by: Number of corrected values, by the person who decided.
+        predictions_wrong: Number of decisions that the prediction is wrong.
+        unsure: Number of decisions of people who were unsure.
+        refused: Decisions that were not applied.
+        refused_file: Table of the refused decisions; None if there are none.
+    """
+
+    out: Path
+    documents: int
+    operations: Mapping[str, int]
+    by: Mapping[str, int]
+    predictions_wrong: int
+    unsure: int
+    refused: tuple[RefusedGoldDecision, ...]
+    refused_file: Path | None
+
+    @property
+    def values(self) -> int:
+        """Number of corrected values."""
+        return sum(self.operations.values())
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return plain JSON."""
+        return {
+            "out": self.out.as_posix(),
+            "documents": self.documents,
+            "values": self.values,
+            "operations": dict(self.operations),
+            "by": dict(self.by),
+            "predictions_wrong": self.predictions_wrong,
+            "unsure": self.unsure,
+            "refused": [each.to_dict() for each in self.refused],
+            "refused_file": None if self.refused_file is None else self.refused_file.as_posix(),
+        }
+
+
+def apply_decisions(
+    decisions: str | Path,
+    gold: str | Path,
+    *,
+    out: str | Path,
+    schema: SchemaSource | None = None,
+    allow_refs: str | Path | Iterable[str | Path] = (),
+    id_key: str = "id",
+    id_pattern: str | None = None,
+    normalize_ids: bool = False,
+    gold_key: str = "gold",
+    force: bool = False,
+) -> AppliedDecisions:
+    """Write corrected gold, as `arbitre gold apply` does.
+
+    The copy differs from the gold only in the corrected values, and has a sidecar that states who corrected how many
+    values. Decisions that the prediction is wrong, or of people who were unsure, are counted. A decision is refused,
+    and written to a table beside the copy, if
+
+    - the gold no longer has the value that was decided on, or has no such document or place;
+    - another decision on the same value, or on a part of it, differs;
+    - the schema does not allow the correct value.
+
+    Args:
+        decisions: Decisions that were exported from a report (.csv or .json).
+        gold: The gold that was evaluated: a folder of `<id>.json` files, a `.json` or a `.jsonl` file.
+        out: New folder or file for the corrected gold, of the same form.
+        schema: Schema that the corrected values must not violate. Formats are checked as far as possible.
+        allow_refs: Further folders with files that the schema may reference.
+        id_key: Key of the id of a record.
+        id_pattern: Regular expression that finds the id in a file name.
+        normalize_ids: Whether ids are compared without case, Unicode form and file extension.
+        gold_key: Key of the gold document in records that contain both documents.
+        force: Whether to write beside files that arbitre did not write.
+
+    Returns:
+        The number of corrected values, and the refused decisions.
+
+    Raises:
+        DataError: The decisions or the gold cannot be read, or a file cannot be written or is not one that arbitre
+            wrote.
+        SchemaError: The schema is invalid.
+        OptionError: `out` does not have the form of `gold`, or an option is invalid.
+    """
+    root = None if schema is None else load(schema, allow_refs)
+    reading = ReadOptions(
+        id_key=id_key,
+        id_pattern=id_pattern,
+        normalize_ids=normalize_ids,
+        gold_key=gold_key,
+        fields=dict.fromkeys(_declared(root), frozenset()),
+    )
+    source = GoldSource(Path(gold), reading.reader("gold"))
+    source.check()
+    inputs = [gold, decisions, *paths_among(schema)]
+    target = source.destination(Path(out), inputs, force=force)
+    read, origin = GoldDecisions.read(decisions), Provenance.read(gold)
+    ids = Counter(part.record.id for _, parts in source.files() for part in parts if part.record is not None)
+    chosen, refused = _agreed(_of_documents(read.decisions, ids))
+    corrected: dict[str, _Correction] = {}
+
+    def changed(part: GoldText) -> bytes:
+        record = part.record
+        if record is None or record.id not in chosen:
+            return part.data
+        located = source.located(part.data.decode("utf-8"), record)
+        own = corrected[record.id] = _corrected(located, chosen[record.id], root)
+        return own.text.encode("utf-8")
+
+    source.write(target, changed, inputs, force=force)
+    refused = [*read.refused, *refused, *(each for own in corrected.values() for each in own.refused)]
+    applied = _summary(target, read, corrected.values(), refused)
+    _write_sidecar(read, origin, corrected, applied)
+    return replace(applied, refused_file=read.write_refused(applied.refused, target))
+
+
+_Proposal = tuple[GoldDecision, ...]
+"""Decisions that agree on one place."""
+
+
+def _declared(root: Subschema | None) -> Iterable[str]:
+    """Return the keys that a schema declares for a document."""
+    whole = {} if root is None else value_schemas(root, [""]).get("", {})
+    return whole.get("properties", ()) if isinstance(whole, dict) else ()
+
+
+def _refused(proposal: Iterable[GoldDecision], reason: str) -> list[RefusedGoldDecision]:
+    return [RefusedGoldDecision(reason, own.row, own, own.line) for own in proposal]
+
+
+# Which decisions are about one place, and whether they agree.
+
+
+def _of_documents(
+    decisions: Iterable[GoldDecision], ids: Mapping[str, int]
+) -> Iterator[tuple[GoldDecision, str | RefusedGoldDecision]]:
+    """Yield each decision with the id of its document, or with why it is refused.
+
+    The name of a document is its id, or its id and the run of the prediction.
+    """
+    for own in decisions:
+        name = own.document
+        while name not in ids and "/" in name:
+            name = name.rpartition("/")[0]
+        if name not in ids:
+            yield own, _refused([own], f"Gold has no document {own.document!r}.")[0]
+        elif ids[name] > 1:
+            yield own, _refused([own], f"Gold has {ids[name]} documents with the id {name!r}.")[0]
+        else:
+            yield own, name
+
+
+def _agreed(
+    decisions: Iterable[tuple[GoldDecision, str | RefusedGoldDecision]],
+) -> tuple[dict[str, list[_Proposal]], list[RefusedGoldDecision]]:
+    """Return the decisions that gold is wrong, by document and place, and the refused ones.
+
+    Items that are added to one list are different places, unless their predicted or their correct values are equal.
+    """
+    places: dict[tuple[str, str, Hashable], list[GoldDecision]] = defaultdict(list)
+    refused: list[RefusedGoldDecision] = []
+    for own, document in decisions:
+        if isinstance(document, RefusedGoldDecision):
+            refused.append(document)
+        elif own.pointer is None:
+            if own.choice == GOLD_IS_WRONG:
+                refused += _refused([own], "The place in gold is unknown. Correct the gold by hand.")
+        elif own.choice != UNSURE:
+            added = own.value if own.predicted is ABSENT else own.predicted
+            places[document, own.pointer, _item(own, added)].append(own)
+    chosen: dict[tuple[str, str, Hashable], list[GoldDecision]] = defaultdict(list)
+    for (document, at, _), each in places.items():
+        first = each[0]
+        if any(own.choice != first.choice or not same(own.value, first.value) for own in each):
+            others = ", ".join(f"{own.by} ({own.choice})" for own in each)
+            refused += _refused(each, f"The decisions on this place differ: {others}. Keep one of them.")
+        elif first.choice == GOLD_IS_WRONG:
+            chosen[document, at, _item(first, first.value)] += each
+    by_document: dict[str, list[_Proposal]] = defaultdict(list)
+    for (document, _, _), each in chosen.items():
+        by_document[document].append(tuple(each))
+    return by_document, refused
+
+
+def _item(own: GoldDecision, value: Json) -> Hashable:
+    """Return a key of a value if the decision adds an item to a list; otherwise None."""
+    added = str(own.pointer).endswith(f"/{END}") and own.gold is ABSENT
+    return canonical(value) if added and value is not ABSENT else None
+
+
+# The corrections of one document.
+
+
+class _RefusedError(Exception):
+    """A decision cannot be applied; the message gives the reason."""
+
+
+class _Change(NamedTuple):
+    """Decisions that agree, with the path of their value in the document and the edit of its text."""
+
+    proposal: _Proposal
+    tokens: tuple[str, ...]
+    edit: Edit
+
+    @property
+    def place(self) -> str:
+        return str(self.proposal[0].pointer)
+
+
+class _Correction(NamedTuple):
+    """The corrections of one document.
+
+    Attributes:
+        text: The text of its record after them.
+        changes: The changes, in the order in which they were made.
+        refused: Decisions that cannot be applied.
+        before: The document before them.
+    """
+
+    text: str
+    changes: Sequence[_Change]
+    refused: Sequence[RefusedGoldDecision]
+    before: Json
+
+    def origins(self, known: Mapping[str, ValueOrigin]) -> dict[str, ValueOrigin]:
+        """Return the origins of values by their pointers after the corrections, given those before."""
+        removed: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        for change in self.changes:
+            if change.edit.op == "remove" and isinstance(_value_at(self.before, change.tokens[:-1]), list):
+                removed[change.tokens[:-1]].add(int(change.tokens[-1]))
+        added: Counter[tuple[str, ...]] = Counter()
+        places = [
+            (tokens, origin)
+            for tokens, origin in ((_tokens(at.replace("~2", "*")), origin) for at, origin in known.items())
+            if not any(tokens[: len(each.tokens)] == each.tokens for each in self.changes)
+        ]
+        for proposal, tokens, edit in self.changes:
+            names, notes = (dict.fromkeys(getattr(own, name) for own in proposal) for name in ("by", "note"))
+            origin = ValueOrigin((), ", ".join(names), "; ".join(filter(None, notes)) or None)
+            above, at = tokens[:-1], tokens[-1:]
+            if edit.op == "add" and isinstance(items := _value_at(self.before, above), list):
+                at = (str(len(items) + added[above]),)
+                added[above] += 1
+            places += [(above + at, origin)] if edit.op != "remove" else []
+        moved = {pointer(_moved(tokens, removed)): origin for tokens, origin in places}
+        return dict(sorted(moved.items(), key=lambda each: order(each[0])))
+
+
+def _corrected(located: DocumentText, proposals: Iterable[_Proposal], root: Subschema | None) -> _Correction:
+    """Apply decisions to one document."""
+    document = located.value(located.text)
+    found: list[_Change] = []
+    refused: list[RefusedGoldDecision] = []
+    for proposal in proposals:
+        try:
+            found.append(_change(document, proposal, located))
+        except _RefusedError as error:
+            refused += _refused(proposal, str(error))
+    changes: list[_Change] = []
+    for change in _in_turn(found):
+        others = [each.place for each in found if each.tokens != change.tokens and _overlap(each.tokens, change.tokens)]
+        if others:
+            reason = f"The decision on {', '.join(others)} changes the same value. Keep one of them."
+            refused += _refused(change.proposal, reason)
+        else:
+            changes.append(change)
+    kept, disallowed = _allowed(located, changes, root)
+    text = edited(located.text, [change.edit for change in kept])
+    return _Correction(text, kept, [*refused, *disallowed], document)
+
+
+def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Change:
+    """Return the change of a document by a decision. Raises _RefusedError."""
+    own = proposal[0]
+    tokens = _tokens(str(own.pointer))
+    if not tokens and (located.labels or own.value is ABSENT):
+        raise _RefusedError("A whole document cannot be left out, or replaced in a record that also has its id.")
+    if tokens and tokens[0] in located.labels:
+        raise _RefusedError(f"{own.pointer} is the id of the record, not a value of the document.")
+    try:
+        holder = _value_at(document, tokens[:-1]) if tokens else None
+    except LookupError as error:
+        raise _RefusedError(_gone(own)) from error
+    items: list[Json] | None = holder if isinstance(holder, list) and tokens[-1] == END else None
+    try:
+        current = ABSENT if items is not None else _value_at(document, tokens)
+    except LookupError as error:
+        if not isinstance(holder, dict):
+            raise _RefusedError(_gone(own)) from error
+        current = ABSENT
+    if not same(current, own.gold):
+        if same(current, own.value):
+            raise _RefusedError("Gold already is as decided.")
+        was, now = ("absent" if value is ABSENT else shown(value) for value in (own.gold, current))
+        raise _RefusedError(f"Gold has changed since the decision: it was {was}, and is {now}.")
+    if same(own.value, current):
+        raise _RefusedError("The correct value is that of gold: there is nothing to change.")
+    if items is not None and any(same(item, own.value) for item in items):
+        raise _RefusedError("The list in gold already has this item.")
+    op: Operation = "add" if current is ABSENT else "remove" if own.value is ABSENT else "replace"
+    edit = Edit(op, (*located.above, *tokens), None if own.value is ABSENT else own.value)
+    return _Change(proposal, tokens, edit)
+
+
+def _gone(own: GoldDecision) -> str:
+    return f"Gold has no value at {own.pointer}. It may have changed since the decision."
+
+
+def _in_turn(changes: Iterable[_Change]) -> list[_Change]:
+    """Sort changes: items of lists are removed last, from the end, so that no pointer changes before its turn."""
+    ordered = sorted(changes, key=lambda change: order(change.place))
+    removals = [change for change in ordered if change.edit.op == "remove"]
+    return [change for change in ordered if change.edit.op != "remove"] + removals[::-1]
+
+
+def _allowed(
+    located: DocumentText, changes: Sequence[_Change], root: Subschema | None
+) -> tuple[Sequence[_Change], list[RefusedGoldDecision]]:
+    """Return the changes that do not violate the schema where the document does not already, and the refused ones."""
+    if root is None or not changes:
+        return changes, []
+    before = Counter(each.place for each in _violations(root, located, located.text))
+
+    def added(chosen: Sequence[_Change]) -> list[Violation]:
+        after = _violations(root, located, edited(located.text, [change.edit for change in chosen]))
+        new = Counter(each.place for each in after) - before
+        return [each for each in after if each.place in new]
+
+    if not added(changes):
+        return changes, []
+    kept: list[_Change] = []
+    refused: list[RefusedGoldDecision] = []
+    for change in changes:
+        if new := added([*kept, change]):
+            reason = f"The schema does not allow it: {new[0].message} ({new[0].keyword}) at {new[0].pointer or '/'}."
+            refused += _refused(change.proposal, reason)
+        else:
+            kept.append(change)
+    return kept, refused
+
+
+def _violations(root: Subschema, located: DocumentText, text: str) -> tuple[Violation, ...]:
+    return find_violations(root, located.value(text), format_assertion="checkable")
+
+
+def _tokens(at: str) -> tuple[str, ...]:
+    """Return the tokens of a JSON Pointer (RFC 6901)."""
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in at.split("/")[1:])
+
+
+def _value_at(value: Json, tokens: Iterable[str]) -> Json:
+    """Return the value at a path. Raises LookupError if there is none."""
+    for token in tokens:
+        if isinstance(value, list) and token.isdecimal() and str(int(token)) == token:
+            value = value[int(token)]
+        elif isinstance(value, dict):
+            value = value[token]
+        else:
+            raise LookupError(token)
+    return value
+
+
+def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    """Return whether one path is inside the other, or both are the same."""
+    size = min(len(left), len(right))
+    return left[:size] == right[:size]
+
+
+def _moved(tokens: Sequence[str], removed: Mapping[tuple[str, ...], set[int]]) -> list[str]:
+    """Return a path after the removal of items of lists."""
+    moved = []
+    for at, token in enumerate(tokens):
+        gone = removed.get(tuple(tokens[:at]), ())
+        moved.append(str(int(token) - sum(place < int(token) for place in gone)) if gone else token)
+    return moved
+
+
+# The result.
+
+
+def _summary(
+    out: Path, read: GoldDecisions, corrections: Collection[_Correction], refused: Sequence[RefusedGoldDecision]
+) -> AppliedDecisions:
+    changes = [change for own in corrections for change in own.changes]
+    lost = {id(each.decision) for each in refused}
+    choices = Counter(own.choice for own in read.decisions if id(own) not in lost)
+    return AppliedDecisions(
+        out,
+        documents=sum(bool(own.changes) for own in corrections),
+        operations=dict(sorted(Counter(change.edit.op for change in changes).items())),
+        by=dict(sorted(Counter(name for change in changes for name in {own.by for own in change.proposal}).items())),
+        predictions_wrong=choices[PREDICTION_IS_WRONG],
+        unsure=choices[UNSURE],
+        refused=tuple(sorted(refused, key=lambda each: each.line or 0)),
+        refused_file=None,
+    )
+
+
+def _write_sidecar(
+    read: GoldDecisions, before: Provenance | None, corrections: Mapping[str, _Correction], applied: AppliedDecisions
+) -> None:
+    """Write the provenance of the corrected gold: that of the gold, and the corrections."""
+    if not applied.values:
+        if before is not None:
+            before.write(applied.out)
+        return
+    reports = {own.report for each in corrections.values() for change in each.changes for own in change.proposal}
+    correction = Correction(
+        read.file.name,
+        FileState.of(read.file).sha256,
+        ", ".join(sorted(filter(None, reports))) or None,
+        applied.by,
+        applied.values,
+        applied.documents,
+    )
+    known = {} if before is None else before.values
+    values = {**known, **{name: own.origins(known.get(name, {})) for name, own in corrections.items()}}
+    values = {name: own for name, own in values.items() if own}
+    if before is None:
+        Provenance((), corrections=(correction,), values=values).write(applied.out)
+    else:
+        replace(before, corrections=(*before.corrections, correction), values=values).write(applied.out)
