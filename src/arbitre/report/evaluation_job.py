@@ -456,7 +456,8 @@ class EvaluationJob:
         """Read the documents of the report, those that it links to and the worst, and keep them."""
         documents = self.documents
         processes = processes_of(executor, len(documents) / PART_SIZE)  # they have started to compare
-        kept.fill(evaluation, documents, example_links([evaluation], evaluation) if links is None else links, processes)
+        chosen = example_links([evaluation], evaluation) if links is None else links
+        kept.fill(evaluation, documents, chosen, processes, self.reading)
 
 
 @dataclass(frozen=True, slots=True)

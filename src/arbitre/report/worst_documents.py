@@ -15,6 +15,10 @@ import numpy as np
 from arbitre.comparison.levels import pair_qualities, single_paths
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.errors import DataError
+from arbitre.inputs.join import DUPLICATE_RUN
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.raw_answers import raw_answers
+from arbitre.inputs.records import key
 from arbitre.parsing.fast_json import to_plain
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import figures, means, quadrature
@@ -27,7 +31,7 @@ from arbitre.storage.columns import GrowingArray
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from arbitre.arrays import Floats, Indices
@@ -37,7 +41,8 @@ if TYPE_CHECKING:
     from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.open_files import Processes
-    from arbitre.inputs.records import Pair
+    from arbitre.inputs.raw_answers import RawAnswer
+    from arbitre.inputs.records import Failure, Pair
     from arbitre.report.view import TrustView
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -67,7 +72,10 @@ MAX_ROWS: Final = 2000
 """Maximum number of documents in the table of documents, besides those that are kept; the worst are listed."""
 
 MAX_FAILED: Final = 20
-"""Number of failed documents that are kept before other documents; further ones only fill the room that is left."""
+"""Number of failed documents that are kept before other documents, with the texts of their predictions; further ones
+only fill the room that is left."""
+
+USUAL_READING: Final = ReadOptions()
 
 
 def digest(text: str) -> str:
@@ -138,6 +146,10 @@ class WorstDocuments:
     """Documents kept, by number, worst first."""
     matrices: dict[int, dict[str, Any] | None] = field(default_factory=dict)
     """The quality matrices of these documents."""
+    failures: dict[str, Failure] = field(default_factory=dict)
+    """Why the failed ones among these documents have no prediction, by document key."""
+    answers: dict[Failure, RawAnswer] = field(default_factory=dict)
+    """The texts of the first of these predictions, if they can be read."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: GrowingArray = field(default_factory=lambda: GrowingArray(np.float64))
 
@@ -164,6 +176,7 @@ class WorstDocuments:
         joined: JoinedCorpus,
         links: Iterable[EntryLink] = (),
         processes: Processes | None = None,
+        reading: ReadOptions = USUAL_READING,
     ) -> None:
         """Read and compare the documents of the report again, and keep them.
 
@@ -175,6 +188,7 @@ class WorstDocuments:
             joined: All of its pairs.
             links: Entries and documents that the report links to, the most important first.
             processes: Worker processes that read and compare the documents; None for this process.
+            reading: How the documents were read.
         """
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
@@ -198,6 +212,8 @@ class WorstDocuments:
             kept[number] = document
         del documents  # stops the comparison of further documents
         self.documents = {number: kept[number] for number in ranked if number in kept}
+        self.failures = _failures_of({columns[number].key for number in failed if number in kept}, evaluation)
+        self.answers = raw_answers(islice(self.failures.values(), MAX_FAILED), reading)
         matrices = QualityMatrices(self.plan).of([one.matrix_input for one in self.documents.values()], processes)
         self.matrices = dict(zip(self.documents, matrices, strict=True))
 
@@ -287,8 +303,17 @@ class WorstDocuments:
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
-            "kept": [one.plain | {"matrix": self.matrices[number]} for number, one in self.documents.items()],
+            "kept": [
+                one.plain | self._explained(one.plain["key"]) | {"matrix": self.matrices[number]}
+                for number, one in self.documents.items()
+            ],
         }
+
+    def _explained(self, key: str) -> dict[str, Any]:
+        """Return why a document has no prediction, and the beginning of the text that could not be read."""
+        failure = self.failures.get(key)
+        answer = None if failure is None else self.answers.get(failure)
+        return {"reason": failure and failure.reason, "raw": answer and answer.to_dict()}
 
 
 def worst_first(columns: DocumentTable) -> Indices:
@@ -301,6 +326,18 @@ def worst_first(columns: DocumentTable) -> Indices:
     np.divide(2.0 * qualities, sizes, out=f1q, where=sizes > 0.0)
     ranked: Indices = np.lexsort((columns.qualities, np.where(columns.failed, 0.0, f1q)))
     return ranked
+
+
+def _failures_of(keys: Collection[str], evaluation: Evaluation) -> dict[str, Failure]:
+    """Return the failures of some predictions, by document key."""
+    return {
+        key(failure.id, failure.run): failure
+        for failure in evaluation.failures
+        if failure.side == "predicted"
+        and failure.id is not None
+        and failure.reason != DUPLICATE_RUN
+        and key(failure.id, failure.run) in keys
+    }
 
 
 _PAIR: Final = ("document", "entry", "gold", "predicted", "quality")
