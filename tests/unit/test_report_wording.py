@@ -11,6 +11,7 @@ from rich.console import Console
 
 import arbitre
 from arbitre.cli.commands.rank import ranking_blocks
+from arbitre.comparison.cause import KINDS
 from arbitre.report.build_view import ranked
 from arbitre.report.language import Language, Translator, catalogue, detectable, lead, procedure, sampled, to_best
 from arbitre.report.ranking_job import RankingResults
@@ -179,3 +180,12 @@ def test_every_score_has_a_name_with_its_identifier():
     assert (names["recall"]["fr"], names["recall"]["en"]) == ("rappel (recall)", "recall")
     for name, texts in names.items():
         assert all(text.lower() == name or text.endswith(f" ({name})") for text in texts.values())
+
+
+def test_every_kind_of_cause_has_a_short_name_and_an_advice():
+    texts = catalogue()
+    for kind in KINDS:
+        assert all(len(label) <= 32 for label in texts[f"cause.{kind}"].values()), kind
+        assert all(advice.endswith(".") for advice in texts[f"advice.{kind}"].values()), kind
+    for language in ("en", "fr"):
+        assert len({texts[f"cause.{kind}"][language] for kind in KINDS}) == len(KINDS)

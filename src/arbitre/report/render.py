@@ -304,6 +304,8 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
     columns = ("gold.column", "predicted.column")
     kept = ("js.", "check.", "published", "score.", "verdict.", "class.", "theme.", "colon", *columns)
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
+    found = () if plain["causes"] is None else dict.fromkeys(row["kind"] for row in plain["causes"]["rows"])
+    strings |= {name: say.catalogue[name] for kind in found for name in (f"cause.{kind}", f"advice.{kind}")}
     return {
         "language": language.value,
         "several": several,
