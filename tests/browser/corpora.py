@@ -77,3 +77,13 @@ def spoilt(chosen, document, rate):
     if chosen.random() < rate / 2:
         made["people"].append(person(chosen))
     return made
+
+
+def write_sources(folder):
+    """Write the source text of every gold document: a line for each person."""
+    texts = folder / "source"
+    texts.mkdir()
+    for text in (folder / "gold.jsonl").read_text(encoding="utf-8").splitlines():
+        document = json.loads(text)
+        people = [f"{one['name']} ({one['code']}), {one['role']} of {one['town']}." for one in document["people"]]
+        (texts / f"{document['id']}.txt").write_text("\n".join(people), encoding="utf-8")

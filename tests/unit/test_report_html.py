@@ -131,8 +131,8 @@ def test_the_result_is_stated_in_words():
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        (Language.EN, r"Chance score: 0\.10 \(standard error 0\.01\d\)"),
-        (Language.FR, r"hasard\s*: 0[.,]10 \(erreur type 0[.,]01\d\)"),
+        (Language.EN, r"Chance score\s*f1q 0\.10 \(standard error 0\.01\d\)"),
+        (Language.FR, r"hasard\s*f1q 0,10 \(erreur type 0,01\d\)"),
     ],
     ids=["en", "fr"],
 )
@@ -299,7 +299,7 @@ def test_script_files_use_only_earlier_ones():
 
 
 def test_every_styled_class_is_used():
-    makers = [PAGE.joinpath("report.html.j2"), *PAGE.joinpath("sections").iterdir()]
+    makers = [PAGE.joinpath("report.html.j2"), PAGE.joinpath("queue.html.j2"), *PAGE.joinpath("sections").iterdir()]
     makers += [files("arbitre.report").joinpath(f"{name}.py") for name in ("render", "charts", "drawing")]
     makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
     given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))

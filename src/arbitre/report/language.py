@@ -259,7 +259,7 @@ def lead(systems: Mapping[str, Any], say: Translator) -> str:
     if systems["tests"] is None:
         return say("lead.untested", scores=_listed(named, say))
     alpha = round(1.0 - systems["level"], 12)
-    tests = [_facing(one, board[0]["name"]) for one in systems["tests"]]
+    tests = [facing(one, board[0]["name"]) for one in systems["tests"]]
     pairs = sum(one["p"] is not None for one in tests)
     own = [one for one in tests if one["a"] == board[0]["name"]]
     parts = [say("lead.two", scores=", ".join(named)) if len(board) == 2 else say("lead.highest", first=named[0])]  # noqa: PLR2004
@@ -280,7 +280,7 @@ def to_best(systems: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
     """
     names = [one["name"] for one in systems["board"]]
     found = {
-        name: _facing(test, name)
+        name: facing(test, name)
         for test in systems["tests"] or ()
         for name in (test["a"], test["b"])
         if name != names[0] and names[0] in {test["a"], test["b"]}
@@ -344,7 +344,7 @@ def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Tr
     return say("shown.limit", units=counted, smallest=_digits(smallest, say))
 
 
-def _facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the test with the named system as `a`, if it takes part."""
     if test["b"] != name:
         return test

@@ -5,6 +5,7 @@ The template only lays out the view model; it computes no scores.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +15,9 @@ from markupsafe import Markup, escape
 
 from arbitre.errors import clipped, show_hidden
 from arbitre.parsing.fast_json import compact
+from arbitre.paths import STAR, parse
 from arbitre.paths import escape as escape_token
-from arbitre.report import entry_rows
+from arbitre.report import entry_rows, sentences
 from arbitre.report.document_tree import first_text, spelled
 from arbitre.report.entry_rows import GLYPHS
 from arbitre.report.figures import charts
@@ -25,10 +27,10 @@ from arbitre.report.language import (
     basis,
     contrast_basis,
     detectable,
+    facing,
     lead,
     procedure,
     provenance,
-    sampled,
     to_best,
 )
 from arbitre.report.standalone import render
@@ -36,7 +38,7 @@ from arbitre.report.worst_documents import MAX_ROWS
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.report.view import View
     from arbitre.values import Json
@@ -61,7 +63,7 @@ class Cells:
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Filters for the template."""
         numbers = (bar, self.data, self.interval, self.cell, self.p_value)
-        cells = (self.interval_cells, self.difference_cells, self.document)
+        cells = (self.interval_cells,)
         return {"literal": literal} | {one.__name__: _marked(one) for one in (*numbers, *cells)}
 
     def data(self, value: float | None, at: str | None = None, digits: int = 4) -> str:
@@ -77,14 +79,6 @@ class Cells:
             return f'<span class="none">{escape(self.say("unknown"))}</span>'
         low, high = (self.data(ends[end], None, digits) for end in ("low", "high"))
         return f"[{low}{escape(self.say('separator'))}{high}]"
-
-    def document_interval(self, ends: _Interval) -> str:
-        """Return the interval of one document, or a placeholder with the reason in its tooltip."""
-        if not ends:
-            return self._none("–", "too_few")
-        if ends["low"] == ends["high"]:
-            return self._none(self.say("no_spread"), "no_spread.why")
-        return self.interval(ends)
 
     def _none(self, text: str, why: str) -> str:
         return f'<span class="none" title="{escape(self.say(why))}">{escape(text)}</span>'
@@ -104,28 +98,6 @@ class Cells:
         width = ends["high"] - ends["low"] if ends else None
         return f'<td data-sort="{literal(score)}">{_whisker(score, ends)}</td>{_cell(width, text)}'
 
-    def difference_cells(self, test: Mapping[str, Any] | None, placeholder: str) -> str:
-        """Return three cells for the difference to the best system: the number, its interval as a chart, and as text.
-
-        The chart shows the range from -1 to 1. Without a test, the first cell contains the placeholder.
-        """
-        if test is None or test["difference"] is None:
-            return f'<td class="n" data-sort="0">{escape(placeholder)}</td><td></td><td></td>'
-        ends = None if test["low"] is None else {end: test[end] for end in ("low", "high")}
-        scaled = ends and {end: (1.0 + value) / 2.0 for end, value in ends.items()}
-        chart = _whisker((1.0 + test["difference"]) / 2.0, scaled)
-        text = _cell(ends["high"] - ends["low"] if ends else None, self.interval(ends))
-        return f'{self.cell(test["difference"])}<td data-sort="{literal(test["difference"])}">{chart}</td>{text}'
-
-    def document(self, row: Mapping[str, Any], *, ranged: bool) -> str:
-        """Return all cells of a document after its name. Takes three quarters of the time of one filter per cell."""
-        scores, ends = row["scores"], row["interval"]
-        range_cells = self.interval_cells(scores["f1q"], ends, self.document_interval(ends)) if ranged else ""
-        means = "".join(self.cell(scores[name]) for name in ("imq", "irq", "amq"))
-        counts = "".join(self.cell(scores[name], digits=0) for name in ("gold", "predicted"))
-        f1q = self.cell(scores["f1q"], barred=not ranged)
-        return f"{self.cell(row['quality'])}\n{f1q}{range_cells}{means}{counts}"
-
 
 def literal(value: float | None) -> str:
     """Format a number as JSON; None becomes ""."""
@@ -140,6 +112,19 @@ def bar(share: float | None) -> str:
         '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="track"'
         f' width="100" height="10"/><rect class="fill" width="{round(share * 100, 2)}" height="10"/></svg>'
     )
+
+
+def spark(values: Sequence[float], names: Sequence[str], say: Translator) -> str:
+    """Return values as small vertical bars, one for each system, with their names and numbers as tooltips."""
+    most, bars = max(values) or 1.0, []
+    for place, (value, name) in enumerate(zip(values, names, strict=True)):
+        height = round(18.0 * value / most, 1)
+        title = f"{show_hidden(name)}{say('colon')}{say.language.number(value, 3)}"
+        bars.append(
+            f'<rect x="{6 * place}" y="{round(18.0 - height, 1)}" width="5" height="{height}">'
+            f"<title>{escape(title)}</title></rect>"
+        )
+    return f'<svg class="spark" viewBox="0 0 {6 * len(values)} 18" width="{6 * len(values)}">{"".join(bars)}</svg>'
 
 
 def _whisker(score: float | None, ends: _Interval) -> str:
@@ -207,24 +192,25 @@ FORMULAS: Final = {
 }
 
 
-OUTSIDE: Final = 10
-"""Maximum number of paths in a sentence; the rest are counted."""
+MOST_BOARD_ROWS: Final = 6
+"""Maximum number of systems on the first screen; the whole leaderboard is among the scores."""
 
-PAPER: Final = 50
-"""Maximum number of rows of a long list when the page is printed."""
+MOST_COLUMNS: Final = 4
+"""Maximum number of systems with a column of their own in the list of causes; more are shown as small bars."""
 
-REACHED: Final = 0.9
-"""Document quality for which the report states the share of documents that reach it."""
+MOST_PAIRED: Final = 6
+"""Maximum number of systems whose tests are listed pair by pair; those of more systems are shown as a matrix."""
 
 STYLE: Final = (
-    *("palette", "page", "answer", "tables", "charts", "controls", "map", "entry", "difference", "matrix"),
-    *("phone", "print"),
+    *("palette", "page", "answer", "pane", "example", "sections", "tables", "charts", "controls", "map", "entry"),
+    *("difference", "matrix", "phone", "print"),
 )
 """Style sheets in cascade order."""
 
 SCRIPT: Final = (
-    *("page", "theme", "tables", "print", "text", "difference", "schema_check", "keeping", "fields", "shares"),
-    *("state", "filters", "address", "entry", "map", "list", "matrix", "document", "explorer"),
+    *("page", "theme", "tables", "sections", "copying", "text", "difference", "schema_check", "keeping", "fields"),
+    *("shares", "state", "filters", "address", "entry", "map", "list", "matrix", "document", "explorer", "table"),
+    *("example", "causes", "search", "route", "print"),
 )
 """Script files, concatenated into one module; each uses only the ones before it."""
 
@@ -233,7 +219,9 @@ def render_page(view: View, language: Language = Language.EN) -> str:
     """Render a view as an HTML page; equal views give identical bytes."""
     plain = view.to_dict()
     say = Translator(language)
-    several = len(plain["subjects"]) > 1
+    subjects = plain["subjects"]
+    several = len(subjects) > 1
+    causes = [cause for one in subjects if one["causes"] for cause in one["causes"]["rows"]]
     return render(
         "report.html.j2",
         language,
@@ -243,32 +231,95 @@ def render_page(view: View, language: Language = Language.EN) -> str:
         filters=_filters,
         values={
             "view": plain,
-            "title": _title(plain, say),
+            "title": sentences.title(plain, say),
             "several": several,
-            "explored": any(one["explorer"] for one in plain["subjects"]),
-            "diagnosed": any(subject["faults"] for subject in plain["subjects"]),
+            "explored": any(one["explorer"] for one in subjects),
+            "diagnosed": any(one["faults"] for one in subjects),
             "glyphs": entry_rows.GLYPHS,
             "verdict_glyphs": VERDICT_GLYPHS,
             "formulas": FORMULAS,
+            "main_score": plain["systems"]["score"] if plain["systems"] else "f1q",
+            "board_rows": MOST_BOARD_ROWS,
+            "matrix_from": MOST_PAIRED,
+            "most_columns": MOST_COLUMNS,
+            "costs_of": partial(costs_of, subjects),
+            "spark": _marked(partial(spark, say=say)),
             "at": lambda number, pointer: f"{number}{pointer}" if several else pointer,
-            "sentences": partial(_sentences, say=say),
+            "headline": partial(sentences.headline, say=say),
+            "contrast": partial(sentences.contrast, say=say),
+            "caveats": partial(sentences.caveats, plain, say),
+            "sentences": partial(sentences.sentences, say=say),
+            "cause_keys": cause_keys(plain["causes"]["rows"]) if plain["causes"] else [],
+            "cause_label": partial(cause_label, say=say),
+            "most_cost": max((cause["cost"] for cause in causes), default=0.0),
+            "causes_searched": partial(sentences.causes_searched, subjects, say),
+            "whisker": _marked(_whisker),
+            "test_matrix": test_matrix,
+            "test_title": partial(sentences.test_title, say=say),
+            "paths_by_system": partial(paths_by_system, subjects),
             "composition": partial(composition, say=say),
             "charts": charts(plain, say),
-            "warning": partial(_warning, say=say),
-            "paper": PAPER,
             "worst_rows": MAX_ROWS,
-            "held": {one["name"]: {document["key"] for document in one["explorer"]} for one in plain["subjects"]},
+            "held": {one["name"]: {document["key"] for document in one["explorer"]} for one in subjects},
             "basis": partial(basis, say=say),
             "contrast_basis": partial(contrast_basis, say=say),
             "lead": partial(lead, say=say),
             "detectable": partial(detectable, say=say),
             "to_best": to_best,
             "provenance": partial(provenance, say=say),
-            "sampled": partial(sampled, say=say),
-            "methods": lambda subject: _methods(subject, plain["version"], say),
+            "methods": lambda subject: sentences.methods(subject, plain["version"], say),
             "procedure": partial(procedure, say=say),
         },
     )
+
+
+def cause_keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what identifies each cause in the address of the page: its kind, its path, and its number if needed.
+
+    >>> cause_keys([{"kind": "omission", "path": None}, {"kind": "case", "path": "/a"}, {"kind": "case", "path": "/a"}])
+    ['omission', 'case /a', 'case /a 2']
+    """
+    seen: Counter[str] = Counter()
+    keys = []
+    for row in rows:
+        key = str(row["kind"]) if row["path"] is None else f"{row['kind']} {row['path']}"
+        seen[key] += 1
+        keys.append(key if seen[key] == 1 else f"{key} {seen[key]}")
+    return keys
+
+
+def cause_label(row: Mapping[str, Any], say: Translator) -> str:
+    """Return the name of a cause: that of its kind, after the field if the cause is systematic."""
+    fields = [] if row["path"] is None else [token for token in parse(row["path"]) if token != STAR]
+    name = say(f"cause.{row['kind']}")
+    return f"{show_hidden(str(fields[-1]))}{say('colon')}{name}" if fields else name
+
+
+def costs_of(subjects: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> list[float]:
+    """Return the cost of a cause in every system; 0 without the cause."""
+    members = zip(subjects, row["members"], strict=True)
+    return [0.0 if at is None else one["causes"]["rows"][at]["cost"] for one, at in members]
+
+
+def test_matrix(systems: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tests of all pairs: a row for each system, with its test against every system, in board order."""
+    names = [one["name"] for one in systems["board"]]
+    known = {
+        name: {found["b"]: found for test in systems["tests"] if (found := facing(test, name))["a"] == name}
+        for name in names
+    }
+    return [{"name": name, "tests": [known[name].get(other) for other in names]} for name in names]
+
+
+def paths_by_system(subjects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the f1q of every path in every system, in the order of the first system that has the path."""
+    rows = {row["path"]: row for one in reversed(subjects) for row in one["paths"]}
+    order = dict.fromkeys(row["path"] for one in subjects for row in one["paths"])
+    scores = [{row["path"]: row["scores"]["f1q"] for row in one["paths"]} for one in subjects]
+    return [
+        {**{name: rows[path][name] for name in ("path", "label", "depth")}, "scores": [one.get(path) for one in scores]}
+        for path in order
+    ]
 
 
 def _filters(language: Language) -> dict[str, Callable[..., Any]]:
@@ -301,8 +352,10 @@ def _named(value: Json) -> Json:
 
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dict[str, Any]:
     say = Translator(language)
-    columns = ("gold.column", "predicted.column")
-    kept = ("js.", "check.", "published", "score.", "verdict.", "class.", "theme.", "colon", *columns)
+    kept = (
+        *("js.", "check.", "published", "score.", "verdict.", "class.", "theme.", "colon", "separator", "gold.column"),
+        *("predicted.column", "cause.", "advice.", "causes.agreed", "help", "nav.", "no_spread", "too_few"),
+    )
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     found = () if plain["causes"] is None else dict.fromkeys(row["kind"] for row in plain["causes"]["rows"])
     strings |= {name: say.catalogue[name] for kind in found for name in (f"cause.{kind}", f"advice.{kind}")}
@@ -312,114 +365,36 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
         "glyphs": VERDICT_GLYPHS | {f"class.{name}": glyph for name, glyph in entry_rows.GLYPHS.items()},
         "strings": strings,
         "close": plain["subjects"][0]["close"] if plain["subjects"] else 1.0,
-        "subjects": [
-            {"name": one["name"], "documents": one["explorer"], "causes": one["causes"]} for one in plain["subjects"]
-        ],
+        "documents": max((one["documents"] for one in plain["subjects"]), default=0),
         "causes": plain["causes"],
+        "subjects": [
+            {
+                "name": one["name"],
+                "documents": one["explorer"],
+                "causes": one["causes"],
+                "depth": len(parse(one["entries"])) + (one["listed"] is False),
+                "table": _document_columns(one["rows"]),
+            }
+            for one in plain["subjects"]
+        ],
     }
 
 
-def _title(plain: Mapping[str, Any], say: Translator) -> str:
-    """Return the title of the page: that of the schema, else the entries, and the system or the number of systems.
-
-    Args:
-        plain: The view as JSON.
-        say: Translator of the language of the page.
-    """
-    subjects = plain["subjects"]
-    first = subjects[0] if subjects else {"title": None, "entries": ""}
-    title: str = first["title"] or say("title", entries=first["entries"] or say("whole"))
-    if len(subjects) > 1:
-        return f"{title}{say('colon')}{say('title.several', n=len(subjects))}"
-    return f"{title}{say('colon')}{first['name']}" if subjects and first["name"] else title
+_DOCUMENT_SCORES: Final = ("f1q", "imq", "irq", "amq", "gold", "predicted")
 
 
-def _sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
-    """Yield the sentences that summarise the results."""
-    counts, classes = subject["counts"], subject["classes"]
-    scores = {line["name"]: line["micro"] for line in subject["headline"]}
-    gold, predicted, matched = (counts[name] for name in ("gold", "predicted", "matched"))
-    count = partial(say.language.number, digits=0)
-    share = {name: say.percent(value) for name, value in scores.items()}
+def _document_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the table of documents as columns; scores have six decimals. Rows take five times the room."""
 
-    def strong(name: str, /, **values: object) -> Markup:
-        marked = {key: Markup("<b>{}</b>").format(say.value(value)) for key, value in values.items()}
-        return escape(say.template(name, values.get("n"))).format(**marked)
+    def rounded(values: Iterable[float | None]) -> list[float | None]:
+        return [None if value is None else round(value, 6) for value in values]
 
-    if not gold and not predicted:
-        yield strong("said.nothing")
-    elif not subject["moved"] and subject["forced"] is False and not float(gold).is_integer():
-        yield strong("said.mass", gold=count(gold), predicted=count(predicted), matched=count(matched))
-    else:
-        yield (
-            strong(
-                "said.moved" if subject["moved"] else "said.fields" if subject["listed"] is False else "said.counts",
-                gold=count(gold),
-                matched=count(matched),
-                predicted=count(predicted),
-            )
-            + " "
-            + strong(
-                "said.pairs",
-                **{name: count(classes[name]) for name in ("exact", "close", "low")},
-                threshold=say.language.number(subject["close"], 2),
-            )
-        )
-        missing, spurious = classes["missing"], classes["spurious"]
-        left = strong("said.left", missing=count(missing), spurious=count(spurious))
-        none = strong("said.left.moved" if subject["moved"] and subject["forced"] else "said.left.none")
-        yield left if missing or spurious else none
-    if None not in (scores["irq"], scores["imq"], scores["amq"]):
-        yield strong("said.graded", irq=share["irq"], imq=share["imq"], amq=share["amq"])
-    size = strong("said.documents", n=subject["documents"])
-    yield size + " " + strong("said.failed", n=subject["failed"]) if subject["failed"] else size
-    shares = {one["quality"]: one["share"] for one in subject["document_quality"]["at_least"]}
-    if subject["documents"]:
-        yield strong("said.quality", share=say.percent(shares[REACHED]), least=say.language.number(REACHED, 1))
-    if outside := subject["outside"]:
-        named = [
-            f"{show_hidden(path) or say('whole')}\u00a0{say.language.number(f1q, 2)}" for path, f1q in outside.items()
-        ]
-        more = [say("said.outside.more", n=len(named) - OUTSIDE)] * (len(named) > OUTSIDE)
-        yield strong("said.outside", paths=", ".join((*named[:OUTSIDE], *more)))
-
-
-def _warning(subject: Mapping[str, Any], name: str, say: Translator) -> str:
-    counted: dict[str, int] = {
-        **subject["noted"],
-        "never": len(subject["never"]),
-        "without_gold": len(subject["without_gold"]),
-        "failed": subject["failed"],
-        "unscored": len(subject["failures"]) - subject["failed"],
-        "vacuous": subject["vacuous"],
-        "few": subject["documents"],
+    ends = [row["interval"] or {"low": None, "high": None} for row in rows]
+    return {
+        "keys": [row["key"] for row in rows],
+        "failed": [place for place, row in enumerate(rows) if row["failed"]],
+        "kept": [place for place, row in enumerate(rows) if row["kept"]],
+        "quality": rounded(row["quality"] for row in rows),
+        **{name: rounded(row["scores"][name] for row in rows) for name in _DOCUMENT_SCORES},
+        **{end: rounded(one[end] for one in ends) for end in ("low", "high")},
     }
-    paths = ", ".join(map(show_hidden, subject["never"][:OUTSIDE]))
-    more = [say("said.outside.more", n=len(subject["never"]) - OUTSIDE)] * (len(subject["never"]) > OUTSIDE)
-    return say(
-        f"warning.{name}", n=counted.get(name, 0), documents=subject["documents"], paths=", ".join((paths, *more))
-    )
-
-
-def _methods(subject: Mapping[str, Any], version: str, say: Translator) -> str:
-    scores = {line["name"]: line["micro"] for line in subject["headline"]}
-    counts = {name: say.language.number(value, 0) for name, value in subject["counts"].items()}
-    shown = {name: say.language.number(scores[name]) for name in ("f1q", "imq", "irq", "amq")}
-    certificate = (subject["certificate"] or {"verdict": "unknown"})["verdict"]
-    text = say(
-        "methods.text",
-        name=f"{show_hidden(subject['name'])}: " if subject["name"] else "",
-        version=version,
-        signature=show_hidden(subject["signature"]["short"]),
-        documents=subject["documents"],
-        failed=subject["failed"],
-        entries=show_hidden(subject["entries"]) or say("whole"),
-        certificate=say(f"verdict.{certificate}"),
-        **{name: counts[name] for name in ("gold", "predicted", "matched")},
-        **shown,
-    )
-    text += f" {provenance(subject['provenance'], say)}."
-    found = next((line["interval"] for line in subject["headline"] if line["interval"]), None)
-    if found and subject["sampled"]:
-        text += f" {basis(found, subject['sampled'], say)}"
-    return f"{text} {say('methods.cite', version=version)}"

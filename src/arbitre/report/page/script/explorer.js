@@ -104,15 +104,12 @@ const follow = () => {
   return true;
 };
 
-if (documents.length) {
+const startExplorer = () => {
   at("app").hidden = false;
   offerDocuments();
   listenToFilters();
   listenToEntries();
   listenToKeys();
-  window.addEventListener("hashchange", follow);
-  if (!follow()) {
-    begin();
-    document.getElementById(location.hash.slice(1))?.scrollIntoView(); // the page has grown since it was opened
-  }
-}
+  begin();
+};
+if (documents.length) onOpen("documents", startExplorer);

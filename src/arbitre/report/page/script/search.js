@@ -1,0 +1,95 @@
+// Search over everything that the page keeps, and the list of keys.
+
+const MOST = 30; // maximum number of results
+
+const dialogOf = (label, ...content) => {
+  const close = make("button", { type: "button", class: "close" }, say("js.close"));
+  const dialog = make("dialog", { "aria-label": label }, content, close);
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  return dialog;
+};
+// The entries of all kept documents whose id or values contain all words.
+const searched = (whole) => {
+  const words = plainly(whole).split(/\s+/).filter(Boolean);
+  if (!words.length) return [];
+  const found = [];
+  for (const { name, documents: own } of data.subjects)
+    for (const document of own) {
+      const key = plainly(document.key);
+      if (words.every((word) => key.includes(word))) found.push({ name, document, row: null });
+      for (const row of document.rows) {
+        row.words ??= plainly(JSON.stringify(row.entry));
+        if (words.every((word) => row.words.includes(word) || key.includes(word)) && words.some((word) => row.words.includes(word)))
+          found.push({ name, document, row });
+      }
+    }
+  return found;
+};
+const result = ({ name, document, row }) => {
+  const values = new URLSearchParams(data.several ? { s: name } : {});
+  values.set("d", document.key);
+  if (row && row.gold_index !== null) values.set("g", row.gold_index);
+  else if (row) values.set("p", row.predicted_index);
+  const words = row ? title(row.entry, "gold") || title(row.entry, "predicted") : "";
+  const where = [data.several ? name : null, document.key].filter(Boolean).join(" / ");
+  return make(
+    "li",
+    {},
+    make("a", { href: `#${values}` }, make("b", {}, visible(words ? cut(words, 120) : document.key)), " ", make("small", {}, visible(where))),
+    row ? make("small", {}, " ", glyph(`class.${row.class}`), " ", say(`class.${row.class}`)) : null,
+  );
+};
+const startSearch = () => {
+  const box = make("input", { type: "search", autocomplete: "off", spellcheck: "false", "aria-label": say("js.search") });
+  const status = make("p", { class: "note", role: "status" });
+  const hits = make("ul", { class: "hits" });
+  const dialog = dialogOf(say("js.search"), make("label", {}, say("js.search"), " ", box), status, hits);
+  const rows = data.subjects.reduce((sum, { documents: own }) => sum + own.reduce((n, { rows: held }) => n + held.length, 0), 0);
+  const kept = new Set(data.subjects.flatMap(({ documents: own }) => own.map(({ key }) => key))).size;
+  const scope = say("js.search.scope", { rows: amount(rows), kept: amount(kept), documents: amount(data.documents) });
+  const draw = () => {
+    const found = searched(box.value);
+    hits.replaceChildren(...found.slice(0, MOST).map(result));
+    status.textContent = box.value.trim() ? `${say("js.search.found", { n: amount(found.length) })} ${scope}` : scope;
+  };
+  let pause = 0;
+  box.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(draw, 120);
+  });
+  dialog.addEventListener("keydown", (event) => {
+    const links = [...hits.querySelectorAll("a")];
+    const place = links.indexOf(document.activeElement);
+    if (event.key === "Enter" && event.target === box) {
+      clearTimeout(pause);
+      draw();
+      hits.querySelector("a")?.click();
+    } else if (event.key === "ArrowDown") (links[place + 1] ?? links[0])?.focus();
+    else if (event.key === "ArrowUp") (place > 0 ? links[place - 1] : box).focus();
+    else return;
+    event.preventDefault();
+  });
+  hits.addEventListener("click", (event) => event.target.closest("a") && dialog.close());
+  const open = () => {
+    dialog.showModal();
+    draw();
+    box.select();
+  };
+  at("find").hidden = false;
+  at("find").addEventListener("click", open);
+  onKey(["/"], open);
+};
+const KEYS = ["n p", "[ ]", "/", "1 2 3", "u", "j k", "?"];
+const startHelp = () => {
+  const rows = KEYS.map((keys) =>
+    make("tr", {}, make("th", { scope: "row" }, keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("td", {}, say(`js.key.${keys}`))),
+  );
+  const dialog = dialogOf(say("help"), make("h2", {}, say("help")), make("table", {}, make("tbody", {}, rows)));
+  at("help").hidden = false;
+  at("help").addEventListener("click", () => dialog.showModal());
+  onKey(["?"], () => dialog.showModal());
+};
+startSearch();
+startHelp();

@@ -1,0 +1,48 @@
+// Sections of the page: closed until they are asked for, by a click or by a link to something in them.
+
+const openers = new Map(); // what to build when a section is first opened
+const onOpen = (id, build) => {
+  const box = at(id);
+  if (!box) return;
+  if (!openers.has(box)) box.addEventListener("toggle", () => box.open && built(box));
+  openers.set(box, [...(openers.get(box) ?? []), build]);
+};
+const built = (box) => {
+  const builders = openers.get(box) ?? [];
+  openers.set(box, []);
+  for (const build of builders) build();
+};
+// Opens the sections around an element. Their content is there when this returns.
+const reveal = (node) => {
+  for (let box = node?.closest("details"); box; box = box.parentElement?.closest("details")) {
+    box.open = true;
+    built(box);
+  }
+};
+// Goes to the element of a plain address, such as #scores; returns whether there is one.
+const followPlain = () => {
+  const node = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!node) return false;
+  reveal(node);
+  node.scrollIntoView();
+  return true;
+};
+// Tables that few readers open are in templates until then.
+for (const box of document.querySelectorAll("details.lazy"))
+  box.addEventListener(
+    "toggle",
+    () => {
+      const held = box.querySelector("template");
+      if (!held) return;
+      held.replaceWith(held.content);
+      box.querySelectorAll("table.sortable").forEach(sortable);
+    },
+    { once: true },
+  );
+const typing = (target) => Boolean(target.closest?.("input, select, textarea, [contenteditable], dialog"));
+// Adds a key that works anywhere but where a text is typed.
+const onKey = (keys, act) =>
+  document.addEventListener("keydown", (event) => {
+    if (!keys.includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+    if (act(event.key) !== false) event.preventDefault();
+  });

@@ -1,0 +1,246 @@
+"""The first screen of the report in a browser: causes, their examples beside the source, keys, addresses, printing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from tests.browser import corpora
+from tests.browser.axe import violations
+from tests.browser.test_report_corpus import run, sources
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+SCREEN = 900
+"""Height of the first screen, in pixels."""
+
+
+def ranked(folder, size):
+    """The report of a ranking of two systems, with the source texts."""
+    corpora.write(folder, size)
+    corpora.write_sources(folder)
+    systems = [f"{name}={folder / name}.jsonl" for name in corpora.SYSTEMS]
+    run("rank", *systems, *sources(folder), "--source", folder / "source", "--out", folder / "report", "--workers", "1")
+    return folder / "report" / "report.html"
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory):
+    return ranked(tmp_path_factory.mktemp("causes"), 12)
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory):
+    return ranked(tmp_path_factory.mktemp("causes"), 2000)
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """The report of one system on twelve documents, without source texts."""
+    folder = tmp_path_factory.mktemp("single")
+    corpora.write(folder, 12)
+    options = ("--predicted", folder / "hasty.jsonl", "--out", folder / "report", "--workers", "1")
+    run("evaluate", *sources(folder), *options)
+    return folder / "report" / "report.html"
+
+
+def place(page):
+    return page.locator(".turn > b").text_content()
+
+
+def test_the_first_screen_has_the_verdict_the_causes_and_an_example(visit, large):
+    page = visit(large)
+    expect(page.locator(".lead")).to_contain_text("careful is better")
+    expect(page.locator("p.facts")).to_contain_text("difference")
+    for part in (
+        "#verdict",
+        "#c-list tbody tr:first-child",
+        "#c-example h3",
+        ".turn",
+        ".compared tbody tr:first-child",
+    ):
+        box = page.locator(part).bounding_box()
+        assert box["y"] + min(box["height"], 40) <= SCREEN, part
+
+
+def test_five_examples_of_the_top_cause_beside_the_source_take_one_click_and_four_keys(visit, large):
+    page = visit(large)
+    page.locator("#c-list tbody tr[data-cause='0'] a").click()
+    seen = set()
+    for number in range(1, 6):
+        assert re.match(rf"Example {number} of \d+", place(page))
+        expect(page.locator(".source .page")).to_be_visible()
+        assert page.locator(".source mark").count() > 0
+        assert page.locator(".compared thead th").all_text_contents()[1:] == ["Gold", "careful", "hasty"]
+        seen.add(page.locator("#c-example .where").text_content())
+        if number < 5:
+            page.keyboard.press("n")
+    assert len(seen) == 5
+
+
+def test_keys_move_between_causes_and_examples_and_back_returns(visit, report):
+    page = visit(report)
+    first = page.locator("#c-example h3").text_content()
+    page.keyboard.press("n")
+    expect(page.locator(".turn > b")).to_have_text(re.compile("Example 2 of"))
+    page.keyboard.press("]")
+    expect(page.locator("#c-example h3")).not_to_have_text(first)
+    expect(page.locator(".turn > b")).to_have_text(re.compile("Example 1 of"))
+    page.go_back()
+    expect(page.locator("#c-example h3")).to_have_text(first)
+    expect(page.locator(".turn > b")).to_have_text(re.compile("Example 2 of"))
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    expect(page.locator(".turn > b")).to_have_text(re.compile("Example 1 of"))
+
+
+def test_an_address_leads_to_its_example_and_its_filters(visit, report):
+    page = visit(report)
+    page.locator("#c-list tbody tr").nth(1).locator("a").click()
+    page.locator("#c-system").select_option(label="hasty")
+    page.keyboard.press("n")
+    heading, where, address = (
+        page.locator("#c-example h3").text_content(),
+        page.locator("#c-example .where").text_content(),
+        page.evaluate("location.hash"),
+    )
+    again = visit(report, address)
+    expect(again.locator("#c-example h3")).to_have_text(heading)
+    expect(again.locator("#c-example .where")).to_have_text(where)
+    assert again.locator("#c-system").input_value() == "1"
+
+
+def test_filters_hide_causes_without_a_matching_example(visit, report):
+    page = visit(report)
+    page.locator("#c-path").select_option(index=1)
+    rows = page.locator("#c-list tbody tr:not([hidden])")
+    assert 0 < rows.count() < page.locator("#c-list tbody tr").count()
+    expect(page.locator("#c-found")).to_contain_text("match")
+    page.locator("#c-path").select_option(index=0)
+    assert rows.count() == page.locator("#c-list tbody tr").count()
+    page.locator("#c-text").fill("no such text")
+    expect(page.locator("#c-example .note")).to_have_text("No example matches these filters.")
+
+
+def test_the_whole_entry_opens_the_document(visit, report):
+    page = visit(report)
+    name = page.locator("#c-example .where b").text_content()
+    page.locator("#c-example a.button").click()
+    expect(page.locator("#app")).to_be_visible()
+    expect(page.locator("#x-head b").first).to_contain_text(name)
+    assert page.locator("#x-list .row[tabindex='0']").count() == 1
+
+
+def test_the_search_covers_all_kept_documents_and_says_how_many(visit, report):
+    page = visit(report)
+    page.keyboard.press("/")
+    box = page.locator("dialog[open] input")
+    box.fill("Vaudreine")
+    status = page.locator("dialog[open] [role=status]")
+    expect(status).to_contain_text("Found: ")
+    expect(status).to_contain_text(re.compile(r"documents that this page keeps, of "))
+    assert page.locator(".hits li").count() > 0
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert "d=" in page.evaluate("location.hash")
+    expect(page.locator("#x-list .row[tabindex='0']")).to_contain_text("Vaudreine")
+
+
+def test_the_help_lists_the_keys(visit, report):
+    page = visit(report)
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_contain_text("next and previous example")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_examples_and_tables_are_copied_in_several_formats(visit, report):
+    page = visit(report)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    def copied(button):
+        button.click()
+        expect(button).to_have_text("copied")
+        return page.evaluate("navigator.clipboard.readText()")
+
+    tools = page.locator("#c-example .tools button")
+    assert tools.all_text_contents() == ["Copy link", "JSON", "Markdown", "LaTeX"]
+    link = copied(tools.nth(0))
+    assert link.startswith("file://")
+    assert "#cause=" in link
+    example = json.loads(copied(tools.nth(1)))
+    assert {"path", "gold_pointer", "document", "system"} <= example.keys()
+    assert copied(tools.nth(2)).startswith("| Field | Gold | careful | hasty |\n| --- |")
+    latex = copied(tools.nth(3))
+    assert latex.startswith("\\begin{tabular}{llll}")
+    page.locator("#scores > summary").click()
+    scores = json.loads(copied(page.locator("[data-of='t-macro'] [data-copy='json']")))
+    assert any("f1q" in row["Score"] for row in scores)
+
+
+def test_every_link_of_the_page_leads_somewhere(visit, large):
+    page = visit(large)
+    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+    links = page.evaluate("[...new Set([...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.hash))]")
+    assert len(links) > 30
+    dead = page.evaluate(
+        """(links) => links.filter((hash) => {
+            const values = new URLSearchParams(hash.slice(1));
+            if (values.has("cause")) return !document.querySelector(`#c-list a[href="${hash}"]`);
+            if (values.has("d")) return ![...document.querySelectorAll("#x-document option")].some((one) => one.textContent.includes(values.get("d")));
+            return !document.getElementById(hash.slice(1));
+        })""",
+        links,
+    )
+    assert dead == []
+
+
+def test_the_page_is_small_and_sorts_quickly(visit, large):
+    page = visit(large)
+    assert page.evaluate("document.querySelectorAll('*').length") < 6000
+    assert large.stat().st_size < 3_000_000
+    page.locator("#documents > summary").click()
+    heads = page.locator("table.documents th button")
+    taken = page.evaluate(
+        """() => { const begin = performance.now(); document.querySelectorAll("table.documents th button")[1].click();
+        document.body.offsetHeight; return performance.now() - begin; }"""
+    )
+    expect(heads.nth(1).locator("xpath=..")).to_have_attribute("aria-sort", "ascending")
+    assert taken < 2000  # in milliseconds; ten times the time it may take on an idle machine
+    first = page.locator("table.documents tbody td").first.text_content()
+    heads.nth(1).click()
+    assert page.locator("table.documents tbody td").first.text_content() >= first
+
+
+def test_two_pages_are_printed(visit, large, tmp_path):
+    page = visit(large)
+    page.pdf(path=tmp_path / "report.pdf", format="A4", prefer_css_page_size=True)
+    pages = re.findall(rb"/Type\s*/Page\b", (tmp_path / "report.pdf").read_bytes())
+    assert len(pages) == 2
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#printed article").count() == 5
+    expect(page.locator("#printed article").first).to_be_visible()
+    expect(page.locator("#causes")).not_to_be_visible()
+
+
+def test_one_system_has_its_counts_costs_and_gains(visit, small):
+    page = visit(small)
+    assert page.locator("#c-list thead th").all_text_contents() == ["Cause", "Faults", "Cost in f1q", "Gain"]
+    expect(page.locator(".verdict .big")).to_contain_text("graded F1 (f1q)")
+    assert page.locator(".compared thead th").all_text_contents() == ["Field", "Gold", "Prediction"]
+    assert page.locator(".source").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_screen_has_no_accessibility_violation(visit, report, scheme):
+    page = visit(report, scheme=scheme)
+    assert violations(page) == []
+
+
+def test_the_first_screen_fits_a_phone(visit, report):
+    page = visit(report, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.keyboard.press("n")
+    expect(page.locator(".compared tbody tr").first).to_be_visible()
