@@ -38,7 +38,7 @@ from arbitre.report.worst_documents import MAX_ROWS
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from arbitre.report.view import View
     from arbitre.values import Json
