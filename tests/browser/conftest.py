@@ -50,3 +50,16 @@ def visit(chromium):
         context.close()
     assert [url for url in asked if not url.startswith("file:///") or "report" not in url] == []
     assert said == []
+
+
+@pytest.fixture
+def visit_open(visit):
+    """Opens a report as `visit` does, and then all of its sections."""
+
+    def opened(*given, **options):
+        page = visit(*given, **options)
+        page.evaluate("for (const box of document.querySelectorAll('details.fold')) box.open = true")
+        page.wait_for_function("!document.getElementById('app')?.hidden")
+        return page
+
+    return opened

@@ -10,6 +10,12 @@ from arbitre.report.report_files import view_of, write_page
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
+
+@pytest.fixture
+def visit(visit_open):
+    return visit_open
+
+
 WORDS = " ".join(f"word{number}" for number in range(800))
 HEBREW = "שלום עולם הכנסת " * 60
 ACCENTS = "cafe\u0301 " * 100

@@ -29,6 +29,11 @@ PAGE = files("arbitre.report").joinpath("page")
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
+@pytest.fixture
+def visit(visit_open):
+    return visit_open
+
+
 def demo_subject(system):
     plan = arbitre.Comparator(bundled.schema("examples/speakers.schema.json")).plan
     sides = (

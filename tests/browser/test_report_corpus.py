@@ -15,6 +15,12 @@ from arbitre.report.entry_rows import GLYPHS
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
+
+@pytest.fixture
+def visit(visit_open):
+    return visit_open
+
+
 KEPT = 200
 """Number of documents that the report of the large corpus holds."""
 
