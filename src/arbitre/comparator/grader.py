@@ -25,7 +25,7 @@ from arbitre.tally import PathScores, Tally
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from arbitre.comparison import Comparison, Fault
     from arbitre.inputs.repaired_json import Strictness
@@ -245,6 +245,10 @@ class Grader:
                 f"Expected `score` to name a path of the schema, got {scope!r}", hint=did_you_mean(scope, declared)
             )
         return QualityBound(scope, name, argument, 0.0)
+
+    def check_paths(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return wildcard paths. Raises OptionError if the schema lacks one."""
+        return tuple(path for path in paths if self.measure(f"{path}:f1q"))
 
     def _gold(self, gold: Any) -> Json:  # noqa: ANN401
         """Return the gold document. Raises DataError."""

@@ -1,0 +1,48 @@
+"""Metric for DSPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arbitre.comparator.grader import Grader
+from arbitre.integrations import framework
+
+with framework("dspy", __name__):
+    import dspy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arbitre.comparator import Comparator
+    from arbitre.schema import SchemaSource
+
+
+def metric(
+    schema: SchemaSource | Comparator, field: str = "output", score: str = "quality", threshold: float = 0.9
+) -> Callable[..., float | bool | dspy.Prediction]:
+    """Return a metric that compares a field of the prediction with the same field of the example.
+
+    It returns the score; to an optimiser that reads feedback (GEPA), the score with the reason; and to one that
+    collects demonstrations (`trace` is given), whether the score reaches the threshold.
+
+    Args:
+        schema: Schema of the documents, or a comparator.
+        field: Name of the field.
+        score: The score, see `arbitre.Grader`.
+        threshold: Minimum score of a demonstration, in [0, 1].
+    """
+    grader = Grader(schema, score)
+
+    def arbitre_metric(
+        example: Any,  # noqa: ANN401
+        prediction: Any,  # noqa: ANN401
+        trace: Any = None,  # noqa: ANN401
+        pred_name: str | None = None,
+        pred_trace: Any = None,  # noqa: ANN401
+    ) -> float | bool | dspy.Prediction:
+        grade = grader(prediction.get(field), example[field])
+        if pred_name is not None or pred_trace is not None:
+            return dspy.Prediction(score=grade.score, feedback=grade.reason)
+        return grade.score if trace is None else grade.score >= threshold
+
+    return arbitre_metric
