@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+TIMEOUT = 300
+"""Seconds after which a script is taken to hang, also on a machine with much other work."""
+
 CODE = """
 import arbitre, sys
 from arbitre.corpus import fork_server
@@ -22,7 +25,57 @@ pairs = [(str(number), ["a", "b"], ["a", "b"][number % 2:]) for number in range(
 if GUARD:
     print(comparator.evaluate(pairs, workers=2).micro.f1q)
 """
+SLOW = """
+import time
+from concurrent.futures import process
+
+join = process._ExecutorManagerThread.join_executor_internals
+
+def join_late(manager):
+    time.sleep(1)
+    join(manager)
+
+def close_late(pipe):
+    pipe._writer.close()
+    time.sleep(1)
+    pipe._closed = True
+
+process._ExecutorManagerThread.join_executor_internals = join_late
+process._ThreadWakeup.close = close_late
+"""
+EARLY = """
+import sys, time
+from arbitre.corpus import fork_server
+from arbitre.corpus.executors import ProcessPool
+
+fork_server._METHOD, seconds = sys.argv[1], float(sys.argv[2])
+processes = ProcessPool(2)
+processes.prepare()
+time.sleep(seconds)
+processes.close()
+"""
+THREAD = """
+import threading
+import arbitre
+
+working = threading.Event()
+
+def triples():
+    for number in range(1200):
+        if number == 900:
+            working.set()
+            threading.main_thread().join()
+        yield str(number), ["a", "b"], ["a", "b"][number % 2:]
+
+def evaluate():
+    print(arbitre.Comparator({"type": "array", "items": {"type": "string"}}).evaluate(triples(), workers=2).micro.f1q)
+
+threading.Thread(target=evaluate).start()
+working.wait()
+"""
+FORK_SERVER, SPAWN = "forkserver", "no fork server"
 PLAIN, OWN = "yujian-bo", "same"
+SCORE = "0.8571428571428571"
 CONSOLE = """
 import code, sys, types
 sys.modules["__main__"] = types.ModuleType("__main__")
@@ -31,27 +84,33 @@ console.runcode(console.compile(sys.stdin.read(), "<cell>", "exec"))
 """
 
 
-def run(distance, *arguments, guard="True", given=None):
-    code = CODE.replace("DISTANCE", distance).replace("GUARD", guard)
+def run(distance, *arguments, guard="True", given=None, before=""):
+    code = before + CODE.replace("DISTANCE", distance).replace("GUARD", guard)
     if given is not None:
         given.write_text(code, encoding="utf-8")
+    *loaded, score, errors = python(*arguments, given=code)
+    assert score == SCORE
+    return loaded, errors
+
+
+def python(*arguments, given=""):
+    """Return the lines that Python printed, and its errors. It must end."""
     done = subprocess.run(
         [sys.executable, "-W", "always::RuntimeWarning", *arguments],
-        input=code,
+        input=given,
         capture_output=True,
         text=True,
         check=False,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
-    *loaded, score = done.stdout.splitlines()
-    assert score == "0.8571428571428571"
-    return loaded, done.stderr
+    return *done.stdout.splitlines(), done.stderr
 
 
 @pytest.mark.parametrize("place", ["file", "standard input"])
 def test_worker_processes_do_not_run_the_script(tmp_path, place):
     file = tmp_path / "script.py"
-    arguments = [str(file), "forkserver"] if place == "file" else ["-", "spawn"]
+    arguments = [str(file), FORK_SERVER] if place == "file" else ["-", SPAWN]
     assert run(PLAIN, *arguments, given=file) == (["loaded __main__"], "")
 
 
@@ -76,3 +135,22 @@ def test_a_custom_function_of_a_guarded_script_is_used_in_all_processes(tmp_path
     loaded, errors = run(OWN, str(file), given=file, guard="__name__ == '__main__'")
     assert "loaded __mp_main__" in "".join(loaded)
     assert errors == ""
+
+
+@pytest.mark.parametrize("method", [FORK_SERVER, SPAWN])
+def test_python_exits_while_worker_processes_are_being_stopped(tmp_path, method):
+    file = tmp_path / "script.py"
+    assert run(PLAIN, str(file), method, given=file, before=SLOW) == (["loaded __main__"], "")
+
+
+@pytest.mark.parametrize("seconds", ["0", "0.1", "0.5"])
+@pytest.mark.parametrize("method", [FORK_SERVER, SPAWN])
+def test_python_exits_while_worker_processes_start(method, seconds):
+    assert python("-c", EARLY, method, seconds) == ("",)
+
+
+def test_an_evaluation_in_a_thread_ends_after_the_main_thread():
+    score, errors = python("-c", THREAD)
+    assert score == SCORE
+    assert "The main thread has ended" in errors
+    assert len(errors.splitlines()) <= 3

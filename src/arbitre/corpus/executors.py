@@ -24,7 +24,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from arbitre.corpus.checkpoints import write_checkpoint
-from arbitre.corpus.fork_server import MAIN, exit_on_interrupt, start_server, worker_context
+from arbitre.corpus.fork_server import MAIN, exit_on_interrupt, start_server, starting, worker_context
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.storage.temporary import TemporaryFolder, remove_stale_folders, temporary_space
@@ -270,12 +270,21 @@ class ProcessPool:
                 f"The worker processes could not be started: {error}",
                 hint="Use --workers 1.",
             ) from error
+        refused: Future[Any] = Future()
         try:
             return pool.submit(_apply, file, pickled(item))
         except NotParallelError as error:
-            refused: Future[Any] = Future()
             refused.set_exception(error)
-            return refused
+        except RuntimeError as error:
+            if isinstance(error, BrokenProcessPool) or threading.main_thread().is_alive():
+                raise
+            refused.set_exception(
+                NotParallelError.of(
+                    "The main thread has ended, and Python gives worker processes no more work",
+                    hint="This process compares the other documents. To use all, join the thread that evaluates.",
+                )
+            )
+        return refused
 
 
 def _start(
@@ -288,9 +297,12 @@ def _start(
     try:
         start_server()
         with ExitStack() as stack:
-            pool = ProcessPoolExecutor(workers, context, _initialize_worker, settings)
+            with starting():
+                pool = ProcessPoolExecutor(workers, context, _initialize_worker, settings)
             stack.callback(pool.shutdown, wait=False)
-            for process in [pool.submit(os.getpid) for _ in range(workers)]:
+            first = pool.submit(os.getpid)
+            _detach(pool)
+            for process in [first, *(pool.submit(os.getpid) for _ in range(1, workers))]:
                 process.result()
             stack.pop_all()
     except Exception as error:  # noqa: BLE001  (raised where the processes are used)
@@ -299,16 +311,22 @@ def _start(
         started.set_result(pool)
 
 
+def _detach(pool: ProcessPoolExecutor) -> None:
+    """Let this process exit without waiting for the threads of a pool, because `end_processes` kills its processes.
+
+    Otherwise, Python would wake the thread that manages the pool, through a pipe that this thread may be closing ("Bad
+    file descriptor"), and wait until all messages to the processes are sent. There are no public names.
+    """
+    manager = getattr(pool, "_executor_manager_thread", None)
+    getattr(concurrent.futures.process, "_threads_wakeups", {}).pop(manager, None)
+    if (messages := getattr(pool, "_call_queue", None)) is not None:
+        messages.cancel_join_thread()
+
+
 def _end(started: Future[ProcessPoolExecutor]) -> None:
     """Stop worker processes without waiting for them to exit."""
-    if started.exception() is not None:
-        return
-    pool = started.result()
-    manager = getattr(pool, "_executor_manager_thread", None)  # there is no public name
-    pool.shutdown(wait=False, cancel_futures=True)
-    # At exit, Python wakes the threads that manage pools, through pipes that these may be closing: "Bad file
-    # descriptor". This one is already stopping, and Python waits for it like for any other thread.
-    getattr(concurrent.futures.process, "_threads_wakeups", {}).pop(manager, None)
+    if started.exception() is None:
+        started.result().shutdown(wait=False, cancel_futures=True)
 
 
 def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | None:

@@ -7,9 +7,11 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from multiprocessing import context as contexts
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import forkserver, resource_tracker, util
+from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -25,28 +27,42 @@ _INTERRUPTED: Final = 130
 _LIBRARY: Final = ("arbitre.corpus", "arbitre.engine", "arbitre.report.", "arbitre.schema")
 _LATE: Final = ("arbitre.report.evaluation_job", "scipy.optimize")
 """Modules that worker processes need, even if this process has not imported them yet."""
-_HIDING: Final = threading.Lock()
+_STARTING: Final = threading.Lock()
+"""Held while a process or the semaphores of a pool are created."""
+_ENDED: Final = threading.Event()
+"""Set when `end_processes` has been called: no more processes may start."""
 
 
 @contextmanager
-def _hidden_script() -> Iterator[None]:
-    """Replace the module `__main__` by an empty one while a process starts.
+def starting() -> Iterator[None]:
+    """Create what `end_processes` ends: it waits for this block. Raises RuntimeError if it has been called."""
+    with _STARTING:
+        if _ENDED.is_set():
+            raise RuntimeError("this process is about to exit")
+        yield
 
-    `multiprocessing` tells each new process to run the file of this module first. A script that has no
+
+class _WorkerProcess(BaseProcess):
+    """A process that does not run the user's script, and that is killed when this process exits.
+
+    `multiprocessing` tells each new process to run the file of the module `__main__` first. A script that has no
     `if __name__ == "__main__"` would then start worker processes in the worker process, and standard input has no file.
+    Therefore, the module is replaced by an empty one while a process starts.
     """
-    with _HIDING:
-        script, sys.modules[MAIN] = sys.modules[MAIN], ModuleType(MAIN)
-        try:
-            yield
-        finally:
-            sys.modules[MAIN] = script
 
-
-class _SpawnedProcess(contexts.SpawnProcess):
     def start(self) -> None:
-        with _hidden_script():
-            super().start()
+        with starting():
+            script, sys.modules[MAIN] = sys.modules[MAIN], ModuleType(MAIN)
+            try:
+                super().start()
+            finally:
+                sys.modules[MAIN] = script
+            if _ENDED.is_set():
+                self.kill()
+
+
+class _SpawnedProcess(_WorkerProcess, contexts.SpawnProcess):
+    pass
 
 
 class _SpawnContext(contexts.SpawnContext):
@@ -55,10 +71,8 @@ class _SpawnContext(contexts.SpawnContext):
 
 if sys.platform != "win32":
 
-    class _ForkedProcess(contexts.ForkServerProcess):
-        def start(self) -> None:
-            with _hidden_script():
-                super().start()
+    class _ForkedProcess(_WorkerProcess, contexts.ForkServerProcess):
+        pass
 
     class _ForkServerContext(contexts.ForkServerContext):
         Process = _ForkedProcess
@@ -84,6 +98,7 @@ def start_server() -> None:
     If this is called before the evaluation code is imported, both processes import it in parallel, and the call costs
     only the import of `multiprocessing`.
     """
+    _end_processes_at_exit(os.getpid())
     if worker_context().get_start_method() == _METHOD:
         resource_tracker.ensure_running()  # otherwise forkserver.ensure_running starts it, which unblocks SIGINT
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # else it would print a traceback on Ctrl-C
@@ -93,16 +108,29 @@ def start_server() -> None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+@cache
+def _end_processes_at_exit(_pid: int) -> None:
+    """Call `end_processes` when this process, with this id, exits, before `multiprocessing` closes queues."""
+    util.Finalize(None, end_processes, exitpriority=100)
+
+
 def end_processes() -> None:
     """End all worker processes and the fork server at once, because this process is about to exit.
 
-    Otherwise, a worker process that is just starting would print that its semaphores no longer exist.
+    Otherwise, Python could wait forever: it closes the queue of a pool, then waits for the pool's processes, which may
+    not have been told to stop yet. A process that is just starting would print that its semaphores no longer exist.
     """
+    _ENDED.set()
+    processes = multiprocessing.active_children()
+    workers = [process for process in processes if isinstance(process, _WorkerProcess)]
+    for process in workers:
+        process.kill()
     server = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)  # there is no public name
-    if server is not None:
-        os.kill(server, signal.SIGTERM)
-    for process in multiprocessing.active_children():
-        process.terminate()
+    if server is not None and len(workers) == len(processes):  # else processes of the user may need it
+        with suppress(ProcessLookupError):
+            os.kill(server, signal.SIGTERM)
+    with _STARTING:
+        pass  # the start of a process has failed, because the server has ended, or has killed the process
 
 
 def exit_on_interrupt() -> None:
