@@ -556,6 +556,24 @@ def test_differences_between_the_readings_are_marked(visit, queues):
     assert page.locator("tr.equal td[colspan]").count() > 0
 
 
+def test_the_source_text_is_beside_the_decision_and_scrolled_to_the_values(visit, tmp_path):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "d.txt").write_text(
+        "Nothing here.\n" * 20 + "On 1918-11-30, <b>he</b> said.", encoding="utf-8"
+    )
+    (tmp_path / "source" / "d.png").write_bytes(b"")
+    page = visit(small(tmp_path, DATED, *DAYS, source=tmp_path / "source"))
+    source = page.locator("#q-source")
+    assert source.locator("mark.other").text_content() == "1918-11-30"
+    assert "<b>he</b>" in source.text_content()
+    assert source.get_by_role("link").get_attribute("href") == "../source/d.png"
+    assert violations(page) == []
+    assert page.evaluate(
+        "(({ top, bottom }, pane) => top >= pane.top && bottom <= pane.bottom)(document.querySelector('#q-source mark')"
+        ".getBoundingClientRect(), document.querySelector('#q-source').getBoundingClientRect())"
+    )
+
+
 def test_two_tabs_keep_the_decisions_of_both(visit, queues):
     folder, _ = queues(3)
     page = visit(folder / "queue" / "queue.html")

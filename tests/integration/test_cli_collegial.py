@@ -100,6 +100,8 @@ def test_if_every_decision_is_refused_nothing_is_written(run, tmp_path):
 
 def test_the_options_are_checked(run, tmp_path):
     unknown = run("--queue", "queue.txt")
+    sourced = run("--source", "queue")
+    assert (sourced.exit_code, "--source requires --queue" in sourced.stderr) == (2, True)
     majority = run("--strategy", "majority", "--decisions", decisions(tmp_path))
     assert unknown.exit_code == majority.exit_code == 2
     unboxed = [" ".join(result.stderr.replace("│", " ").split()) for result in (unknown, majority)]

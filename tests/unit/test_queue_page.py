@@ -14,7 +14,9 @@ from tests.unit.test_report_html import LONGEST, Read
 from arbitre import Comparator
 from arbitre.agreement import build_consensus
 from arbitre.agreement.consensus.decisions import Decision
-from arbitre.agreement.consensus.queue import queue_view
+from arbitre.agreement.consensus.queue import add_sources, queue_view
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.source_texts import SourceTexts
 from arbitre.report.language import Language, catalogue
 from arbitre.report.standalone import QUEUE_SCRIPT, QUEUE_STYLE, render_queue
 
@@ -77,6 +79,59 @@ def test_decisions_made_before_are_in_the_page():
     view = queue_view(["ada"], built().disagreements, [decision])
     assert json.loads(view["decisions"]) == decision.to_dict()
     assert view["key"] == queue_view(["ada"], built().disagreements)["key"]
+
+
+def test_the_schemas_of_the_paths_and_required_fields_are_in_the_page():
+    plan = Comparator(SCHEMA).plan
+    data = queue_view(["ada"], built().disagreements, plan=plan)
+    assert data["schemas"]["/year"] == {"type": "integer"}
+    assert data["schemas"]["/speakers/*/party"] == {"enum": ["left", "right", "centre"]}
+    assert not data["formats"]
+    assert [each["id"] for each in data["disagreements"] if each.get("required")] == ["p#/speakers/1/name"]
+
+
+@pytest.fixture
+def sourced(tmp_path):
+    """Returns the data of a page in a folder `queue`, with sources in a folder beside it."""
+
+    def view(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("_", ".")).write_text(text, encoding="utf-8")
+        texts = SourceTexts.of(tmp_path, ReadOptions(), [("p", None)], pictures=True)
+        data = queue_view(["ada", "bob", "cy"], built().disagreements)
+        add_sources(data, built().disagreements, texts, tmp_path / "queue" / "queue.html")
+        return data, {each["id"]: each for each in data["disagreements"]}
+
+    return view
+
+
+def test_the_readings_are_marked_in_the_source_text(sourced):
+    far = "x " * 2000
+    text = f"\U0001d538 In 1931 (or 1932), {far} Bergström, left, p. 7. {far} Cohen, p. 402"
+    data, by_id = sourced(p_txt=text)
+    assert [(part["file"], part["start"] == 0, part["end"]) for part in data["sources"]] == [
+        ("p.txt", True, False),
+        ("p.txt", False, False),
+        ("p.txt", False, True),
+    ]
+    assert sum(len(part["text"]) for part in data["sources"]) < 2500
+
+    def marked(name):
+        own = by_id[name]
+        units = data["sources"][own["source"]]["text"].encode("utf-16-le")
+        return [(units[2 * start : 2 * end].decode("utf-16-le"), kind) for start, end, kind in own["marks"]]
+
+    assert marked("p#/year") == [("1931", "proposal"), ("1932", "other")]
+    assert ("Bergström", "other") in marked("p#/speakers/1/name")
+    assert marked("p#/speakers/2") == [("Cohen", "other"), ("402", "other")]
+
+
+def test_a_picture_of_the_source_is_linked_from_the_page(sourced):
+    data, by_id = sourced(p_png="")
+    assert data["sources"] == [{"file": "p.png", "image": "../p.png"}]
+    assert {(each["source"], len(each["marks"])) for each in by_id.values()} == {(0, 0)}
+    (part,) = sourced(p_txt="In 1931")[0]["sources"]
+    assert part == {"file": "p.txt", "image": "../p.png", "text": "In 1931", "start": 0, "end": True}
 
 
 def test_the_page_without_disagreements_says_so():

@@ -89,6 +89,11 @@ def test_the_values_of_both_sides_are_marked_once():
     assert marked(text, "Briand", "ministre") == [("ministre", "predicted")]
 
 
+def test_a_value_that_occurs_exactly_is_not_marked_as_a_similar_one():
+    assert marked("on 1918-11-30", "1918-11-03", "1918-11-30") == [("1918-11-30", "predicted")]
+    assert [kind for _, kind in marked("on 1918-11-30", "1918-11-03")] == ["gold"]
+
+
 def test_other_values_of_the_entry_are_marked_if_the_value_does_not_occur():
     text = "Discours de Louis Barthou, ministre, p. 4"
     assert marked(text, "Briand", ABSENT, [{"name": "Barthou", "page": 4}]) == [("Barthou", "entry"), ("4", "entry")]

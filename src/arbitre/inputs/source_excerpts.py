@@ -173,17 +173,27 @@ class SearchableText:
         return Excerpt(self.text[start:end], first, tuple(marks))
 
     def _occurrences(self, sides: Mapping[Kind, list[Json]]) -> Iterator[_Occurrence]:
-        """Yield the occurrences of all values; other values of the entry that are on another side too are left out."""
+        """Yield the occurrences of all values; other values of the entry that are on another side too are left out.
+
+        A value that occurs only approximately is left out where another value occurs exactly.
+        """
         known: dict[tuple[Kind, bool, str], int] = {}
+        exact, near = list[_Occurrence](), list[_Occurrence]()
         for kind, values in sides.items():
             for value in _leaves(values):
                 key = isinstance(value, str), str(value)
                 if (kind, *key) in known or (kind == "entry" and {("gold", *key), ("predicted", *key)} & known.keys()):
                     continue
                 known[kind, *key] = len(known)
-                for start, end in self.find(value, nearly=kind != "entry")[:MAX_OCCURRENCES]:
-                    weight = SHARES[kind] * min(end - start, MAX_WEIGHT)
-                    yield _Occurrence(start, end, kind, known[kind, *key], weight)
+                found = self.find(value)
+                places = found or self.find(value, nearly=kind != "entry")
+                (exact if found else near).extend(
+                    _Occurrence(start, end, kind, known[kind, *key], SHARES[kind] * min(end - start, MAX_WEIGHT))
+                    for start, end in places[:MAX_OCCURRENCES]
+                )
+        yield from exact
+        own = [one for one in exact if one.kind != "entry"]
+        yield from (one for one in near if all(other.end <= one.start or one.end <= other.start for other in own))
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
         """Return a part that begins and ends with whole words, if they are not too long."""

@@ -37,6 +37,7 @@ from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance
 from arbitre.inputs.reader import LINES
 from arbitre.inputs.records import Record
+from arbitre.inputs.source_texts import SourceTexts
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.report.language import Language
@@ -74,6 +75,7 @@ def consensus(
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
+    source: str | Path | None = None,
     decisions: str | Path | None = None,
     lang: str = "en",
     force: bool = False,
@@ -96,6 +98,8 @@ def consensus(
             separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
         queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
+        source: Folder of the sources of the documents, one `<id>.txt` or picture (such as `<id>.png`) for each. The
+            page of disagreements shows the parts around them. Requires `queue`.
         decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
         lang: Language of the page of disagreements.
         force: Whether to write beside files that arbitre did not write: to a folder that contains some, or to a new
@@ -125,6 +129,7 @@ def consensus(
         systems=systems,
         out=out,
         queue=queue,
+        source=source,
         decisions=decisions,
         lang=lang,
         force=force,
@@ -142,6 +147,7 @@ def consensus_on(
     systems: Mapping[str, Paths] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
+    source: str | Path | None = None,
     decisions: str | Path | None = None,
     lang: str = "en",
     force: bool = False,
@@ -150,12 +156,16 @@ def consensus_on(
     language = Language.named(lang)
     sources = [*annotators.values(), *(systems or {}).values()]
     inputs = [path for source in sources for path in expand_globs(source)]
-    inputs += [*comparator.plan.inputs, *map(str, paths_among(decisions))]
+    inputs += [*comparator.plan.inputs, *map(str, paths_among([decisions, source]))]
+    if source is not None and queue is None:
+        raise OptionError.of("`source` requires `queue`.")
     target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
     options = reading.for_plan(comparator.plan)
     annotations = read_annotations(annotators, options)
     predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
     decided = None if decisions is None else Decisions.read(decisions)
+    ids = sorted({(key, None) for documents in annotations.values() for key in documents})
+    texts = None if source is None else SourceTexts.of(source, reading, ids, pictures=True)
     built = build_consensus(
         comparator,
         annotations,
@@ -171,7 +181,7 @@ def consensus_on(
     if queue is not None:
         by_id = {} if decided is None else {name: own for name, own in decided.by_id.items() if name not in refused}
         plan = comparator.plan
-        written = Queue(built.provenance.annotators, built.disagreements, by_id, plan.signature.version, plan)
+        written = Queue(built.provenance.annotators, built.disagreements, by_id, plan.signature.version, plan, texts)
         written.write(queue, language, inputs=inputs, force=force)
     beside = target or queue
     if decided is None or beside is None:

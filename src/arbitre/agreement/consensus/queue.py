@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote
 
 from arbitre.agreement.consensus.decisions import fingerprint, same
 from arbitre.errors import OptionError
 from arbitre.inputs.csv_table import cell_text
+from arbitre.inputs.source_excerpts import SearchableText
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import parse
 from arbitre.report.document_tree import shown
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
     from arbitre.agreement.consensus.decisions import Decision
     from arbitre.agreement.consensus.disagreement import Disagreement
+    from arbitre.inputs.source_texts import SourceTexts
     from arbitre.paths import Token
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -44,6 +49,7 @@ class Queue(NamedTuple):
         decisions: Decisions by the id of their disagreement.
         version: Version of arbitre.
         plan: The compiled schema, by which the page checks decisions; None to check none.
+        sources: The sources of the documents, of which the page shows the parts around the disagreements.
     """
 
     annotators: Sequence[str]
@@ -51,6 +57,7 @@ class Queue(NamedTuple):
     decisions: Mapping[str, Decision]
     version: str
     plan: Plan | None = None
+    sources: SourceTexts | None = None
 
     def write(
         self,
@@ -67,25 +74,27 @@ class Queue(NamedTuple):
         files = queue_files(path)
         if files == [path]:
             with output_text_file(path) as file:
-                self._write(file, path.suffix, language)
+                self._write(file, path, language)
             return
         with output_folder(path, [each.name for each in files], inputs=inputs, force=force) as staging:
             for each in files:
                 with atomic_text_file(staging / each.name) as file:
-                    self._write(file, each.suffix, language)
+                    self._write(file, each, language)
 
-    def _write(self, file: TextIO, suffix: str, language: Language) -> None:
-        """Write the queue in the format of a suffix."""
-        if suffix == ".html":
-            file.write(self._page(language))
-        elif suffix == ".csv":
+    def _write(self, file: TextIO, path: Path, language: Language) -> None:
+        """Write the queue in the format of the suffix of a path, at which it will be."""
+        if path.suffix == ".html":
+            file.write(self._page(path, language))
+        elif path.suffix == ".csv":
             self._table(file)
         else:
             file.writelines(f"{compact(record)}\n" for record in map(_record, self.disagreements))
 
-    def _page(self, language: Language) -> str:
-        """Return the page on which people decide, as HTML."""
+    def _page(self, path: Path, language: Language) -> str:
+        """Return the page on which people decide, as HTML. Links to pictures are relative to its path."""
         view = queue_view(self.annotators, self.disagreements, self.decisions.values(), self.plan)
+        if self.sources is not None:
+            add_sources(view, self.disagreements, self.sources, path)
         return render_queue(view, self.version, language)
 
     def _table(self, file: TextIO) -> None:
@@ -191,6 +200,90 @@ def _requires(schema: Json, key: Token) -> bool:
         or any(_requires(part, key) for part in schema.get("allOf", ()))
         or (bool(union) and all(_requires(part, key) for part in union))
     )
+
+
+MAX_GAP: Final = 200
+"""Maximum number of UTF-16 code units between two parts of a text that are shown as one."""
+
+_MARKS: Final = {"gold": "proposal", "predicted": "other", "entry": "entry"}
+
+
+def add_sources(view: dict[str, Any], disagreements: Sequence[Disagreement], texts: SourceTexts, page: Path) -> None:
+    """Add the sources of documents to the result of `queue_view`.
+
+    `sources` are parts of texts, with the file, the offset (`start`) and whether it reaches the end of the text; or
+    only the file, if the document has a picture and no text. `image` is the link to the picture. Each disagreement gets
+    its `source`, and `marks` where its values occur there: the first and the last offset, and "proposal" or "other" for
+    a reading, or "entry" for another value of the entry. Offsets are in UTF-16 code units.
+
+    Args:
+        view: The result of `queue_view` for these disagreements.
+        disagreements: The disagreements.
+        texts: The sources.
+        page: Path of the page.
+    """
+    view["sources"] = []
+    by_document: dict[str, list[tuple[dict[str, Any], Disagreement]]] = defaultdict(list)
+    for plain, each in zip(view["disagreements"], disagreements, strict=True):
+        by_document[each.document].append((plain, each))
+    for name, own in by_document.items():
+        text, file, image = texts.read(name, None), texts.text_file(name, None), texts.image(name, None)
+        link = {} if image is None else {"image": _link(image, page)}
+        if text is not None:
+            view["sources"] += _parts(text, own, len(view["sources"]), {"file": Path(file or "").name, **link})
+        elif image is not None:
+            for plain, _ in own:
+                plain |= {"source": len(view["sources"]), "marks": []}
+            view["sources"].append({"file": Path(image).name, **link})
+
+
+def _parts(
+    text: str, own: Sequence[tuple[dict[str, Any], Disagreement]], first: int, described: Mapping[str, Json]
+) -> list[dict[str, Any]]:
+    """Return the parts of a text around the disagreements of a document, and add their marks to these.
+
+    Args:
+        text: The text.
+        own: The disagreements of the document, in the page and in Python.
+        first: Number of the first part in the page.
+        described: The file and the link that every part has.
+    """
+    searched, whole = SearchableText(text), text.encode("utf-16-le")
+    found = [(plain, searched.excerpt(*_searched(each))) for plain, each in own]
+    spans: list[list[int]] = []
+    for start, end in sorted((one.start, one.start + len(one.text.encode("utf-16-le")) // 2) for _, one in found):
+        if spans and start <= spans[-1][1] + MAX_GAP:
+            spans[-1][1] = max(spans[-1][1], end)
+        else:
+            spans.append([start, end])
+    for plain, excerpt in found:
+        at = max(number for number, (start, _) in enumerate(spans) if start <= excerpt.start)
+        by = excerpt.start - spans[at][0]
+        marks = [[left + by, right + by, _MARKS[kind]] for left, right, kind in excerpt.marks]
+        plain |= {"source": first + at, "marks": marks}
+    return [
+        {
+            **described,
+            "text": whole[2 * start : 2 * end].decode("utf-16-le"),
+            "start": start,
+            "end": 2 * end >= len(whole),
+        }
+        for start, end in spans
+    ]
+
+
+def _searched(disagreement: Disagreement) -> tuple[Json, list[Json], list[Json]]:
+    """Return what is searched in a source: the proposal, the other readings, and the entries of the annotators."""
+    others = [each.value for each in disagreement.readings if not same(each.value, disagreement.proposal)]
+    return disagreement.proposal, others, [each.value for each in disagreement.versions]
+
+
+def _link(file: str, page: Path) -> str:
+    """Return the link from a page to a file: relative if that is possible."""
+    try:
+        return quote(Path(os.path.relpath(Path(file).resolve(), page.resolve().parent)).as_posix())
+    except ValueError:  # on another drive
+        return Path(file).resolve().as_uri()
 
 
 def _entry(disagreement: Disagreement) -> dict[str, Json]:

@@ -241,6 +241,12 @@ class Consensus(Annotations, Comparison, Reading, Output):
         "three.",
         "PATH",
     )
+    source: Path | None = option(
+        None,
+        "Folder of the sources of the documents, one <id>.txt or picture (such as <id>.png) for each. The page of "
+        "disagreements shows the parts around them. Requires --queue.",
+        "DIR",
+    )
     decisions: Path | None = option(
         None,
         "Decisions that people exported from the page, or queue.csv with its decision columns filled in. Requires "

@@ -40,7 +40,7 @@ const showCase = () => {
   scroll.top = revealed();
   listRows(choose);
   progress();
-  const middles = [["q-source", "mark"], ["q-annotators", "tr.here"], ["q-decision", "none"]].map(([id, mark]) => {
+  const middles = [["q-source", "mark:not(.entry), mark"], ["q-annotators", "tr.here"], ["q-decision", "none"]].map(([id, mark]) => {
     const [pane, found] = [at(id), at(id).querySelector(mark)];
     return [pane, found ? Math.max(0, found.offsetTop - pane.clientHeight / 2) : 0];
   });
