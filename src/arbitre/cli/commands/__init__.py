@@ -229,28 +229,24 @@ class Consensus(Annotations, Comparison, Reading, Output):
     schema: str = SCHEMA
     strategy: Strategy = option(
         "minimum-risk",
-        "How to combine the annotations: keep what has the best expected score (minimum-risk), what most annotators "
-        "have (majority) or what all of them have (unanimity), let people decide on the disagreements (collegial, with"
-        " --queue and --decisions), or estimate categories from the error rates of the annotators (dawid-skene).",
+        "What to keep: what has the best expected score (minimum-risk), what most (majority) or all annotators have "
+        "(unanimity), what people decide (collegial), or categories estimated from error rates (dawid-skene).",
     )
     weak_margin: float = WEAK_MARGIN
     min_annotators: int = option(2, "Leave out documents that fewer annotators have.", "N", least=1)
     queue: Path | None = option(
         None,
-        "File for the disagreements (.jsonl, .csv, or .html for the page on which people decide), or a folder for all "
-        "three.",
+        "File for the disagreements (.jsonl, .csv, or .html: the page to decide on them), or a folder for all three.",
         "PATH",
     )
     source: Path | None = option(
         None,
-        "Folder of the sources of the documents, one <id>.txt or picture (such as <id>.png) for each. The page of "
-        "disagreements shows the parts around them. Requires --queue.",
+        "Folder of the sources for the page, one <id>.txt or picture (<id>.png) per document. Requires --queue.",
         "DIR",
     )
     decisions: Path | None = option(
         None,
-        "Decisions that people exported from the page, or queue.csv with its decision columns filled in. Requires "
-        "--strategy collegial.",
+        "Decisions exported from the page, or queue.csv with its decision columns. Requires --strategy collegial.",
         "FILE",
     )
     lang: LanguageName = option("en", "Language of the page of disagreements.")
@@ -282,9 +278,7 @@ class LeaveOneOut(Annotations, Comparison, Reading, Output):
         "NAME=PATH",
         flags=("--system",),
     )
-    strategy: AutomaticStrategy = option(
-        "minimum-risk", "How to combine the annotations of the others, as in arbitre consensus."
-    )
+    strategy: AutomaticStrategy = option("minimum-risk", "How to combine their annotations, as in arbitre consensus.")
     weak_margin: float = WEAK_MARGIN
 
 
