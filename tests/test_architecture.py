@@ -22,6 +22,7 @@ LAYERS = (
     ("distances", "authority", "normalizers", "matching"),
     ("advice", "statistics"),
     ("schema",),
+    ("dialects",),
     ("comparison", "inputs"),
     ("engine",),
     ("published_scores", "metricity", "diagnosis", "text"),

@@ -25,6 +25,7 @@ from .corpus.documents import DocumentQuality
 from .corpus.evaluation import Evaluation
 from .corpus.quality_bounds import Gate, Missed, MissedBound, QualityBound, check_bounds, gate
 from .curve import Curve
+from .dialects.translation import import_schema
 from .distances import Facts
 from .errors import (
     ArbitreError,
@@ -117,6 +118,7 @@ __all__ = [
     "evaluate",
     "fix",
     "gate",
+    "import_schema",
     "infer_schema",
     "load",
     "metricity",

@@ -29,6 +29,8 @@ CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
 """Notation of CSV files; see `CsvDialect`."""
 Denominator: TypeAlias = Literal["all", "entities"]
 """Sentences that count in the rate of exact matches: all, or those with gold entities."""
+DialectName: TypeAlias = Literal["stickler", "extract-bench", "x-eval"]
+"""Tool whose keywords a schema has."""
 Engine: TypeAlias = Literal["local", "dask"]
 """Where documents are compared: on this machine or on a Dask cluster."""
 LanguageName: TypeAlias = Literal["en", "fr"]
@@ -236,6 +238,15 @@ FORCE: Final = switch(
 )
 
 
+ALLOW_REFS: Final = option(
+    (),
+    "Folder, besides that of the schema, whose files the schema may reference with $ref. May be repeated.",
+    "DIR",
+    keyword="str | Path | Iterable[str | Path]",
+    more="See [the schema](#the-x-arbitre-keyword).",
+)
+
+
 class Annotations:
     """Schema."""
 
@@ -252,13 +263,7 @@ class Annotations:
         keyword="Iterable[str]",
         more="The module is installed or in the current folder, see [custom distances and normalisers](custom.md).",
     )
-    allow_refs: list[str] = option(
-        (),
-        "Folder, besides that of the schema, whose files the schema may reference with $ref. May be repeated.",
-        "DIR",
-        keyword="str | Path | Iterable[str | Path]",
-        more="See [the schema](#the-x-arbitre-keyword).",
-    )
+    allow_refs: list[str] = ALLOW_REFS
 
 
 class Comparison:

@@ -133,6 +133,7 @@ FUNCTION = {
     "schema infer": r"infer_schema\(",
     "schema check": r"check_schema\(",
     "schema explain": r"explain\(",
+    "schema import": r"import_schema\(",
     "schema suggest-aliases": r"suggest_aliases\(",
     "schema suggest-gate": r"suggest_gate\(",
     "text rouge": r"text\.rouge\(",

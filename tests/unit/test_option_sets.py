@@ -189,6 +189,7 @@ IN_PYTHON = {
     "perturb": (arbitre.perturb_gold, {}),
     "gold apply": (arbitre.apply_decisions, {}),
     "schema infer": (arbitre.infer_schema, {}),
+    "schema import": (arbitre.import_schema, {}),
     "schema check": (arbitre.check_schema, {"certificate": "SchemaCheck.comparator.certificate"}),
     "schema explain": (arbitre.Comparator, {}),
     "schema suggest-aliases": (arbitre.suggest_aliases, {}),

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from inspect import Parameter
 from itertools import islice, pairwise
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints, is_typeddict
 
 import typer
@@ -142,9 +143,9 @@ def module_of(name: str) -> str:
 def function_of(words: str) -> Callable[..., None]:
     """Import the function of a command."""
     name, _, subcommand = words.partition(" ")
-    function: Callable[..., None] = getattr(
-        importlib.import_module(module_of(name)), (subcommand or name).replace("-", "_")
-    )
+    own = (subcommand or name).replace("-", "_")
+    module = importlib.import_module(module_of(name))
+    function: Callable[..., None] = getattr(module, f"{own}_" if iskeyword(own) else own)
     return function
 
 

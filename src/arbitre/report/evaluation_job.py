@@ -195,8 +195,8 @@ class EvaluationJob:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on how the documents were joined."""
-        return self.joined.notes if isinstance(self.joined, JoinedCorpus) else ()
+        """Notes on the schema, and on how the documents were joined."""
+        return (*self.plan.notes, *(self.joined.notes if isinstance(self.joined, JoinedCorpus) else ()))
 
     @property
     def provenance(self) -> GoldProvenance:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from arbitre import matching
 from arbitre.distances import catalogue
@@ -18,13 +18,13 @@ from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.annotation_checks import matching_problems
 from arbitre.schema.compiling.compiler import Compiler, with_aliases
 from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of
-from arbitre.schema.loading.annotations import Overlay
+from arbitre.schema.loading.annotations import Overlay, foreign_keywords
 from arbitre.schema.loading.load_schema import SchemaSource, Subschema, load
 from arbitre.schema.nodes import PlanFacts, Reach
 from arbitre.schema.plan import Plan, canonical_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances import Distance, DistanceCatalogue
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+FEW_KEYWORDS: Final = 3
+"""Maximum number of keywords in a note."""
 
 __all__ = ["CLOSE", "Plan", "SchemaSource", "Subschema", "compile_plan", "load"]
 
@@ -95,7 +98,23 @@ def compile_plan(
         *([str(overlay)] if isinstance(overlay, (str, Path)) else []),
         *(str(used.authority.declared["file"]) for used in authorities_of(plan.sites) if used.authority.file),
     )
-    return replace(plan, max_calls=max_calls, format_assertion=format_assertion, inputs=tuple(dict.fromkeys(inputs)))
+    return replace(
+        plan,
+        max_calls=max_calls,
+        format_assertion=format_assertion,
+        inputs=tuple(dict.fromkeys(inputs)),
+        notes=() if overlay is not None else tuple(_ignored_keywords(root)),
+    )
+
+
+def _ignored_keywords(root: Subschema) -> Iterator[str]:
+    """Yield a note for each other tool whose keywords the schema has."""
+    for tool, keywords in foreign_keywords(root.document.contents).items():
+        listed = ", ".join(keywords[:FEW_KEYWORDS]) + ", ..." * (len(keywords) > FEW_KEYWORDS)
+        yield (
+            f"The schema has keywords of another tool, which have no effect here: {listed}. "
+            f"`arbitre schema import {root.file or 'SCHEMA'} --from {tool} -o OVERLAY` translates them for --overlay."
+        )
 
 
 def _compiled_with(root: Subschema, overlay: Overlay | None, settings: Mapping[str, Json], **options: Any) -> Plan:  # noqa: ANN401  (see `compile_plan`)

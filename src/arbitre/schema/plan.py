@@ -66,6 +66,7 @@ class Plan:
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
         format_assertion: Whether validation checks `format`.
         inputs: Files that the plan was compiled from: schemas, overlay, authority files and modules of functions.
+        notes: What the schema contains that has no effect.
         compile_with: Compiles the schema again with the settings of another overlay in addition; see `with_overlay`.
             It is not pickled.
     """
@@ -82,6 +83,7 @@ class Plan:
     max_calls: int | None = None
     format_assertion: bool = False
     inputs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     compile_with: Callable[[Mapping[str, Json]], Plan] | None = None
 
     def __getstate__(self) -> list[Any]:

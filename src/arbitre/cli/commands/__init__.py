@@ -9,6 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
+from arbitre.cli.commands.schema_declarations import (
+    SCHEMA_ARGUMENT,
+    SchemaCheck,
+    SchemaExplain,
+    SchemaImport,
+    SchemaInfer,
+    SchemaSuggestAliases,
+    SchemaSuggestGate,
+)
 from arbitre.options import (
     CSV_DIALECT,
     DEPTH,
@@ -51,7 +60,6 @@ from arbitre.options import (
     switch,
 )
 
-SCHEMA_ARGUMENT: Final = argument("SCHEMA", "JSON Schema with x-arbitre annotations.")
 ANNOTATORS: Final = argument("NAME=PATH...", "Documents of each annotator. Repeat a name for several files.")
 WEAK_MARGIN: Final = option(
     0.25,
@@ -346,60 +354,6 @@ class Diff(Bounds, Terminal):
     )
 
 
-class SchemaInfer(Terminal):
-    """Infer a schema that all documents satisfy, and give advice on it.
-
-    Files of a folder that are not documents are skipped and listed. Advice goes to standard error.
-    """
-
-    gold: list[str] = argument("GOLD...", "Folders, .json or .jsonl files, or - for standard input.")
-    out: Path | None = option(None, "File for the schema. Default: standard output.", "FILE")
-    apply: bool = switch("Write the settings of the advice into the schema.")
-    id_key: str = ID_KEY
-    force: bool = FORCE
-
-
-class SchemaCheck(Annotations, Formats, Output):
-    """Check a schema, and optionally documents against it.
-
-    With --gold, also gives advice on the schema. Exit code 1 if a document violates the schema, 2 if the schema or a
-    gold document has a problem. Advice does not change it.
-    """
-
-    schema: str = SCHEMA_ARGUMENT
-    documents: list[str] = argument(
-        "[DOCUMENT]...", "Folders, .json or .jsonl files, or - for standard input.", default=()
-    )
-    gold: list[str] | None = option(
-        None,
-        "Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, a "
-        "glob, or -. May be repeated.",
-        "PATH",
-        more="Also gives [advice on the schema](#advice-on-a-schema).",
-    )
-    predicted: list[str] | None = option(
-        None,
-        "Predictions, for advice on keys and placeholders that only they have. May be repeated. Requires --gold.",
-        "PATH",
-    )
-    apply: bool = switch("Write the settings of the advice as an overlay, with those of --overlay. Requires --gold.")
-    out: Path | None = option(
-        None, "File for the overlay of --apply. Default: standard output; the text then goes to standard error.", "FILE"
-    )
-    force: bool = FORCE
-    certificate: bool = switch(
-        "Show whether the distance between documents is a metric, and if not, why.",
-        more="See [the certificate](metricity.md#the-certificate).",
-    )
-    id_key: str = ID_KEY
-
-
-class SchemaExplain(Annotations, Output):
-    """Show how each path is compared: kind, weight, distance, matching, normalisation."""
-
-    schema: str = SCHEMA_ARGUMENT
-
-
 class Fix(Annotations, Sources, Reading, Output):
     """List the changes that repair the causes of faults, each with its gain, and write them as an overlay.
 
@@ -416,30 +370,6 @@ class Fix(Annotations, Sources, Reading, Output):
         keyword="Collection[str]",
     )
     out: Path | None = option(None, "File for the overlay.", "FILE")
-    force: bool = FORCE
-
-
-class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
-    """Suggest aliases for fields that predictions store under keys that the schema does not declare.
-
-    Compares values, not names. Prints an overlay with the aliases, and their evidence on standard error.
-    """
-
-    schema: str = SCHEMA_ARGUMENT
-    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
-    force: bool = FORCE
-
-
-class SchemaSuggestGate(Annotations, Sources, Reading, Output):
-    """Suggest a gate for the matching of the entries.
-
-    Prints an overlay with the quality below which 95 % of the pairs of entries lie if predictions are matched with the
-    gold of other documents.
-    """
-
-    schema: str = SCHEMA_ARGUMENT
-    seed: int = option(0, "Random seed of the sample of chance pairs.", "N", least=0)
-    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
     force: bool = FORCE
 
 
@@ -671,6 +601,7 @@ DECLARATIONS: Final[dict[str, type]] = {
     "schema infer": SchemaInfer,
     "schema check": SchemaCheck,
     "schema explain": SchemaExplain,
+    "schema import": SchemaImport,
     "schema suggest-aliases": SchemaSuggestAliases,
     "schema suggest-gate": SchemaSuggestGate,
     "demo": Demo,
@@ -693,7 +624,7 @@ REPLACED: Final = frozenset({"schema suggest-aliases", "schema suggest-gate"})
 
 GROUPS: Final = {
     "gold": "Correct gold by decisions made in a report.",
-    "schema": "Infer, check or explain a schema.",
+    "schema": "Infer, check, explain or import a schema.",
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",
 }
 """Summaries of the groups of commands."""

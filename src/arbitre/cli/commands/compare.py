@@ -76,7 +76,8 @@ def compare(
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
             screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
-    for note in check_keys(chosen[0].comparator.plan.document_keys, *documents, strict=strict):
+    plan = chosen[0].comparator.plan
+    for note in (*plan.notes, *check_keys(plan.document_keys, *documents, strict=strict)):
         screen.note(note)
     others = bool(bounds.bounds) or validate or published or rematch
     if len(chosen) > 1:

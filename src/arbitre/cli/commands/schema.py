@@ -14,12 +14,14 @@ from arbitre.cli.output.console import OutputOptions, Terminal, counted
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
+from arbitre.dialects.translation import import_schema
 from arbitre.gold.aliases import suggest_corpus_aliases as aliases_for
 from arbitre.gold.checks import FEW
 from arbitre.gold.suggested_gate import suggest_gate as gate_for
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.options import ReadOptions
-from arbitre.parsing.fast_json import json_text
+from arbitre.options import DialectName
+from arbitre.parsing.fast_json import compact, json_text
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
 from arbitre.storage.output_folder import output_text_file, paths_among
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arbitre.comparator.schemas import SchemaCheck
+    from arbitre.dialects.translation import ImportedSchema
     from arbitre.gold.aliases import AliasSuggestion, AliasSuggestions
     from arbitre.gold.checks import GoldFinding
     from arbitre.gold.schema_advice import SchemaAdvice
@@ -88,6 +91,7 @@ def check(
     checked = check_schema(
         schema, documents, gold=gold, predicted=predicted, apply=apply, out=target, id_key=id_key, **options
     )
+    _note_ignored(screen, checked.comparator.plan)
     if screen.as_json:
         screen.json({"schema": schema} | checked.to_dict(certificate=certificate))
     else:
@@ -98,6 +102,12 @@ def check(
         if printing:
             screen.json(dict(checked.overlay))
     raise typer.Exit(2 if checked.gold is not None and not checked.gold.ok else int(bool(checked.violations)))
+
+
+def _note_ignored(screen: Terminal, plan: Plan) -> None:
+    """Print a note on keywords of other tools, which have no effect."""
+    for note in plan.notes:
+        screen.note(note)
 
 
 def _show(screen: Terminal, schema: str, checked: SchemaCheck, *, certificate: bool) -> None:
@@ -182,6 +192,7 @@ def explain(*, schema: str, options: ComparatorKeywords, output: OutputOptions) 
     screen = output.terminal()
     comparator = Comparator(schema, **options)
     signature, rows = comparator.signature, [row.to_dict() for row in comparator.explain()]
+    _note_ignored(screen, comparator.plan)
     screen.result(
         lambda: {"entries": comparator.entries, "signature": signature.to_dict(), "paths": rows},
         lambda width: [
@@ -189,6 +200,46 @@ def explain(*, schema: str, options: ComparatorKeywords, output: OutputOptions) 
             result_tables.signature(signature),
         ],
     )
+
+
+def import_(
+    *,
+    schema: str,
+    dialect: DialectName,
+    nearest: bool,
+    out: Path | None,
+    allow_refs: list[str],
+    force: bool,
+    output: OutputOptions,
+) -> None:
+    """Translate a schema that is annotated for another tool into an overlay."""
+    screen = output.terminal()
+    out = screen.destination(out, force=force)
+    imported = import_schema(schema, dialect, nearest=nearest, out=out, allow_refs=allow_refs)
+    if screen.as_json:
+        screen.json(imported.to_dict())
+        return
+    if out is None:
+        screen.json(dict(imported.overlay))
+    screen.note("\n".join(_untranslated(imported, nearest=nearest)))
+
+
+def _untranslated(imported: ImportedSchema, *, nearest: bool) -> Iterator[str]:
+    """Yield the number of paths with settings, then the keywords without an equivalent, by reason."""
+    paths, number = counted(len(imported.overlay), "path"), len(imported.untranslated)
+    missing = counted(number, "keyword or default", "keywords or defaults")
+    yield f"{paths} with settings; {missing} of {imported.dialect} without an equivalent"
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in imported.untranslated:
+        settings = "; ".join(compact(value) for value in one.nearest.values())
+        groups.setdefault((one.keyword, one.reason, settings), []).append(one.pointer or "the root")
+    for (keyword, reason, settings), pointers in groups.items():
+        yield escape_hidden(f"  {keyword}: {reason}")
+        if settings:
+            yield f"    {'written' if nearest else 'nearest'}: {settings}"
+        yield from (escape_hidden(f"    at {pointer}") for pointer in pointers)
+    if not nearest and any(one.nearest for one in imported.untranslated):
+        yield "--nearest also writes the nearest settings."
 
 
 def suggest_aliases(

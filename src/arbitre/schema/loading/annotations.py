@@ -43,6 +43,14 @@ _CHOICE: Final = "a name or {name: {option: value}}"
 _CONDITIONS: Final = ("not", "if", "contains", "propertyNames")
 
 
+FOREIGN: Final = {
+    "stickler": ("x-aws-stickler-", "x-stickler-"),
+    "extract-bench": ("evaluation_config",),
+    "x-eval": ("x-eval-",),
+}
+"""Starts of the keywords of other tools, which `arbitre schema import` translates."""
+
+
 class Annotation(NamedTuple):
     """The value of one setting, and where it was read."""
 
@@ -111,6 +119,28 @@ def check_annotation(value: Json, place: str, file: str | None, problems: list[P
             continue
         settings[key] = Annotation(choice, where, file)
     return settings
+
+
+def foreign_keywords(contents: Json) -> dict[str, list[str]]:
+    """Return the keywords of other tools in a schema, by tool and in alphabetical order.
+
+    >>> foreign_keywords({"properties": {"name": {"type": "string", "x-eval-skip": True}}})
+    {'x-eval': ['x-eval-skip']}
+    """
+    found: dict[str, set[str]] = {}
+    pending = [contents]
+    for value in pending:  # grows during iteration
+        if isinstance(value, dict):
+            for tool, starts in FOREIGN.items():
+                if keys := {key for key in value if key.startswith(starts) and _configures(value[key])}:
+                    found.setdefault(tool, set()).update(keys)
+        pending += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {tool: sorted(keys) for tool, keys in found.items()}
+
+
+def _configures(value: Json) -> bool:
+    """Return whether a value may be that of a foreign keyword, and is not the subschema of a field of this name."""
+    return not isinstance(value, dict) or not value.keys() & {"type", "$ref", "anyOf", "properties"}
 
 
 # Overlays: annotations by wildcard path, for schemas that you cannot edit.

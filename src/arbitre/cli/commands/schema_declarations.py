@@ -1,0 +1,123 @@
+"""The declarations of the commands of `arbitre schema`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from arbitre.options import (
+    ALLOW_REFS,
+    FORCE,
+    ID_KEY,
+    REQUIRED,
+    Annotations,
+    DialectName,
+    Formats,
+    Output,
+    Reading,
+    Sources,
+    Terminal,
+    argument,
+    option,
+    switch,
+)
+
+SCHEMA_ARGUMENT: Final = argument("SCHEMA", "JSON Schema with x-arbitre annotations.")
+
+
+class SchemaInfer(Terminal):
+    """Infer a schema that all documents satisfy, and give advice on it.
+
+    Files of a folder that are not documents are skipped and listed. Advice goes to standard error.
+    """
+
+    gold: list[str] = argument("GOLD...", "Folders, .json or .jsonl files, or - for standard input.")
+    out: Path | None = option(None, "File for the schema. Default: standard output.", "FILE")
+    apply: bool = switch("Write the settings of the advice into the schema.")
+    id_key: str = ID_KEY
+    force: bool = FORCE
+
+
+class SchemaCheck(Annotations, Formats, Output):
+    """Check a schema, and optionally documents against it.
+
+    With --gold, also gives advice on the schema. Exit code 1 if a document violates the schema, 2 if the schema or a
+    gold document has a problem. Advice does not change it.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    documents: list[str] = argument(
+        "[DOCUMENT]...", "Folders, .json or .jsonl files, or - for standard input.", default=()
+    )
+    gold: list[str] | None = option(
+        None,
+        "Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, a "
+        "glob, or -. May be repeated.",
+        "PATH",
+        more="Also gives [advice on the schema](#advice-on-a-schema).",
+    )
+    predicted: list[str] | None = option(
+        None,
+        "Predictions, for advice on keys and placeholders that only they have. May be repeated. Requires --gold.",
+        "PATH",
+    )
+    apply: bool = switch("Write the settings of the advice as an overlay, with those of --overlay. Requires --gold.")
+    out: Path | None = option(
+        None, "File for the overlay of --apply. Default: standard output; the text then goes to standard error.", "FILE"
+    )
+    force: bool = FORCE
+    certificate: bool = switch(
+        "Show whether the distance between documents is a metric, and if not, why.",
+        more="See [the certificate](metricity.md#the-certificate).",
+    )
+    id_key: str = ID_KEY
+
+
+class SchemaExplain(Annotations, Output):
+    """Show how each path is compared: kind, weight, distance, matching, normalisation."""
+
+    schema: str = SCHEMA_ARGUMENT
+
+
+class SchemaImport(Output):
+    """Translate a schema that is annotated for another tool into an overlay.
+
+    The overlay contains what means the same in both tools. Everything else is listed on standard error, with the
+    nearest settings.
+    """
+
+    schema: str = argument("SCHEMA", "JSON Schema with the keywords of another tool.")
+    dialect: DialectName = option(
+        REQUIRED,
+        "Tool whose keywords the schema has.",
+        flags=("--from",),
+        more="See [schemas of other tools](dialects.md).",
+    )
+    nearest: bool = switch("Also write the nearest settings for keywords without an equivalent.")
+    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE", flags=("--out", "-o"))
+    allow_refs: list[str] = ALLOW_REFS
+    force: bool = FORCE
+
+
+class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
+    """Suggest aliases for fields that predictions store under keys that the schema does not declare.
+
+    Compares values, not names. Prints an overlay with the aliases, and their evidence on standard error.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
+    force: bool = FORCE
+
+
+class SchemaSuggestGate(Annotations, Sources, Reading, Output):
+    """Suggest a gate for the matching of the entries.
+
+    Prints an overlay with the quality below which 95 % of the pairs of entries lie if predictions are matched with the
+    gold of other documents.
+    """
+
+    schema: str = SCHEMA_ARGUMENT
+    seed: int = option(0, "Random seed of the sample of chance pairs.", "N", least=0)
+    out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
+    force: bool = FORCE
