@@ -414,6 +414,15 @@ class Corpus:
         keyword="Provenance | str | Path | None",
         more="See [provenance](corpora.md#provenance-of-gold).",
     )
+    source: Path | None = option(
+        None,
+        "Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of "
+        "them (.png, .jpg, .pdf and others). The report shows them beside each example. With --diagnose, missing and "
+        "spurious values are searched in the texts.",
+        "DIR",
+        keyword="str | Path | None",
+        more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
+    )
 
 
 class Processes:
@@ -441,14 +450,6 @@ class Evaluation:
 
     validate: bool = VALIDATE
     flat: bool = FLAT
-    source: Path | None = option(
-        None,
-        "Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for "
-        "missing and spurious values. Requires --diagnose.",
-        "DIR",
-        keyword="str | Path | None",
-        more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
-    )
     out: Path | None = option(
         None,
         "Folder for evaluation.json, tables and report.html.",

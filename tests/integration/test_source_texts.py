@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,9 +12,10 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import DataError
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.source_texts import SourceTexts
+from arbitre.report.report_files import read_view
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}, "pages": {"type": "array"}}}
 PEOPLE = {"type": "array", "items": PERSON}
@@ -150,11 +152,6 @@ def test_a_text_that_is_not_unicode_is_an_error(corpus):
         arbitre.evaluate(PEOPLE, [("page_1", GOLD, PREDICTED)], diagnose=True, source=corpus / "source")
 
 
-def test_a_source_requires_the_diagnosis(corpus):
-    with pytest.raises(OptionError, match="`source` requires `diagnose`"):
-        arbitre.evaluate(PEOPLE, [("page_1", GOLD, PREDICTED)], source=corpus / "source")
-
-
 def test_spurious_values_are_looked_for_in_the_documents_before_and_after():
     pages = {f"page_{number}": [{"name": "Barthe", "pages": [number * 100 + 37]}] for number in (9, 10, 11, 12)}
     predicted = {name: [dict(one[0], pages=list(one[0]["pages"]))] for name, one in pages.items()}
@@ -221,3 +218,77 @@ def test_pictures_of_a_source_are_listed_if_they_are_wanted(tmp_path):
     (tmp_path / "b.png").write_text("x", encoding="utf-8")
     with pytest.raises(DataError, match=r"Expected one picture for 'b', got 'b\.jpg' and 'b\.png'"):
         SourceTexts.of(tmp_path, ReadOptions(), documents, pictures=True)
+
+
+# Sources beside the examples of the report.
+
+
+def examples(folder):
+    """The examples of the causes in the report of a folder of results."""
+    return [
+        example
+        for subject in read_view([folder]).subjects
+        for row in subject.causes["rows"]
+        for example in row["examples"]
+    ]
+
+
+def ranked(corpus, *more, systems=("one", "two")):
+    names = [f"{name}={corpus / 'predicted'}" for name in systems]
+    given = [f"--schema={corpus / 'schema.json'}", f"--gold={corpus / 'gold'}", f"--source={corpus / 'source'}"]
+    result = CliRunner().invoke(app, ["rank", *given, *names, *more], env={"COLUMNS": "100"})
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_report_has_an_excerpt_beside_each_example_without_a_diagnosis(corpus):
+    run(corpus, "--out", corpus / "out")
+    found = examples(corpus / "out")
+    assert len(found) >= 4
+    assert {(one["source"]["file"], one["source"]["text"]) for one in found} == {("page_1.txt", TEXT)}
+    by_value = {one.get("gold", one.get("predicted")): one["source"]["marks"] for one in found if one["path"] != "/*"}
+    ((start, end, kind),) = by_value[394]
+    assert (TEXT[start:end], kind) == ("394", "gold")
+    ((start, end, kind),) = by_value[720]
+    assert (TEXT[start:end], kind) == ("720", "predicted")
+    assert {(kind, TEXT[start:end]) for start, end, kind in by_value[999]} == {("entry", "720")}
+    written = json.loads((corpus / "out" / "evaluation.json").read_text())
+    assert "diagnosis" not in written
+    assert "source" not in written["causes"]["causes"][0]["examples"][0]
+
+
+def test_pictures_are_linked_from_every_page(corpus):
+    (corpus / "source" / "page_1.txt").unlink()
+    (corpus / "source" / "page_1.PNG").write_bytes(b"")
+    (corpus / "source" / "page_2 ü.png").write_bytes(b"")
+    ranked(corpus, "--out", str(corpus / "out"))
+    for folder, page in ((corpus / "out", corpus / "out"), (corpus / "out" / "one", corpus / "out" / "one")):
+        for one in examples(folder):
+            assert one["source"]["file"] == "page_1.PNG"
+            assert (page / one["source"]["image"]).resolve() == corpus / "source" / "page_1.PNG"
+    elsewhere = corpus / "pages" / "both.html"
+    elsewhere.parent.mkdir()
+    arbitre.write_report([corpus / "out" / name for name in ("one", "two")], out=elsewhere)
+    (shown,) = set(re.findall(r'"image": ?"([^"]*)"', elsewhere.read_text()))
+    assert (elsewhere.parent / shown).resolve() == corpus / "source" / "page_1.PNG"
+
+
+def test_a_text_and_a_picture_of_a_document_are_both_shown(corpus):
+    (corpus / "source" / "page_1.jpg").write_bytes(b"")
+    run(corpus, "--out", corpus / "out")
+    (source, *_) = (one["source"] for one in examples(corpus / "out"))
+    assert (source["file"], source["image"]) == ("page_1.txt", "../source/page_1.jpg")
+    assert source["marks"]
+
+
+def test_a_report_that_is_made_again_has_the_same_sources(corpus):
+    ranked(corpus, "--out", str(corpus / "out"))
+    page = (corpus / "out" / "report.html").read_bytes()
+    assert b"Gasnjer" in page
+    arbitre.write_report(corpus / "out")
+    assert (corpus / "out" / "report.html").read_bytes() == page
+
+
+def test_a_source_that_cannot_be_read_is_an_error_before_the_documents_are_compared(corpus):
+    (corpus / "source" / "page_1.txt").unlink()
+    assert "Expected a folder of .txt files" in run(corpus, code=2)

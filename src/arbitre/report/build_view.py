@@ -17,6 +17,7 @@ from arbitre.paths import nesting, order
 from arbitre.report.document_tree import shown
 from arbitre.report.entry_links import EntryLink
 from arbitre.report.entry_rows import sum_by_class
+from arbitre.report.example_sources import PLACE
 from arbitre.report.view import (
     CauseRow,
     CausesView,
@@ -118,28 +119,30 @@ def build_subject(
         noted=held.get("noted", {}),
         faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
         flat=FlatView.of(evaluation),
-        causes=_causes(evaluation["causes"], held.get("kept", ())) if "causes" in evaluation else None,
+        causes=_causes(evaluation["causes"], held) if "causes" in evaluation else None,
     )
 
 
-def _causes(analysis: Mapping[str, Any], kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the causes of a system; examples are left out whose document or entry is not kept."""
-    documents = {one["key"]: one for one in kept}
+    documents = {one["key"]: one for one in alignments.get("kept", ())}
+    sources = {tuple(one[name] for name in PLACE): one["source"] for one in alignments.get("sources", ())}
     rows = [
         {
             **cause,
             "systematic": CAUSES[cause["kind"]].systematic,
-            "examples": [_example(one) for one in cause["examples"] if EntryLink.of(one).is_kept(documents)],
+            "examples": [_example(one, sources) for one in cause["examples"] if EntryLink.of(one).is_kept(documents)],
         }
         for cause in analysis["causes"]
     ]
     return {name: value for name, value in analysis.items() if name != "causes"} | {"rows": rows}
 
 
-def _example(one: Mapping[str, Any]) -> dict[str, Any]:
+def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], Any]) -> dict[str, Any]:
     values = {side: shown(one[side]) for side in ("gold", "predicted") if side in one}
     rest = {name: value for name, value in one.items() if name not in {"id", "run", "gold", "predicted"}}
-    return {"document": EntryLink.of(one).document, **rest, **values, "source": None}
+    found = {"document": EntryLink.of(one).document, **rest, **values}
+    return found | {"source": sources.get(tuple(found[name] for name in PLACE))}
 
 
 def align_causes(subjects: Sequence[Subject], agreed: Mapping[str, Any] | None = None) -> CausesView | None:

@@ -10,6 +10,7 @@ from arbitre.inputs.records import key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from arbitre.comparison.cause import CauseExample
     from arbitre.corpus.evaluation import Evaluation
 
 
@@ -30,6 +31,11 @@ class EntryLink(NamedTuple):
     def of(cls, example: Mapping[str, Any]) -> Self:
         """Return the link to the entry of an example of a cause, in JSON form."""
         return cls(key(example["id"], example["run"]), example["gold_index"], example["predicted_index"])
+
+    @classmethod
+    def to(cls, example: CauseExample) -> Self:
+        """Return the link to the entry of an example of a cause."""
+        return cls(key(example.id, example.run), example.gold_index, example.predicted_index)
 
     @property
     def elsewhere(self) -> Self:

@@ -30,6 +30,7 @@ from arbitre.report.entry_links import example_links
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.report.example_sources import ExampleSources
 from arbitre.report.language import Language
 from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write_exports
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
@@ -133,6 +134,7 @@ class EvaluationJob:
     """Documents for the report; None if none is written."""
     _faults: DiagnosisTotals | None = field(init=False)
     _flat: FlatTotals | None = field(init=False)
+    _texts: SourceTexts | None = field(init=False, default=None)
 
     def __post_init__(self, executor: Executor | None) -> None:
         self._executor = executor or self.options.executor
@@ -142,7 +144,7 @@ class EvaluationJob:
         self._kept = WorstDocuments(self.plan, options.keep) if reported else None
         self._faults = DiagnosisTotals() if options.diagnose else None
         self._flat = FlatTotals() if options.flat or options.diagnose else None
-        again = options.out is not None or options.diagnose or options.flat
+        again = options.out is not None or options.diagnose or options.flat or options.source is not None
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
         self._keys = KeyCheck(self.plan.document_keys)
@@ -249,6 +251,7 @@ class EvaluationJob:
         """Evaluate the corpus and write its results, without the report; arguments and errors as for the call."""
         if isinstance(self.joined, JoinedCorpus):
             self.check(self.joined.failures)
+        self.source_texts()  # an error is raised before the documents are compared
         options, clusters, done = self.options, list[str](), 0
         self.on_progress("comparing", done, self.size)
 
@@ -319,7 +322,9 @@ class EvaluationJob:
     def source_texts(self) -> SourceTexts | None:
         """Return the texts that were given to the model, if any. Raises DataError if they cannot be listed."""
         source = self.options.source
-        return None if source is None else SourceTexts.of(source, self.reading, self.documents.labels)
+        if self._texts is None and source is not None:
+            self._texts = SourceTexts.of(source, self.reading, self.documents.labels, pictures=True)
+        return self._texts
 
     def _flat_comparison(self, totals: FlatTotals) -> FlatComparison:
         """Return the flat comparison, with the solidarity by chance from a sample of the documents."""
@@ -458,6 +463,11 @@ class EvaluationJob:
         processes = processes_of(executor, len(documents) / PART_SIZE)  # they have started to compare
         chosen = example_links([evaluation], evaluation) if links is None else links
         kept.fill(evaluation, documents, chosen, processes, self.reading)
+        texts = self.source_texts()
+        if texts is not None and evaluation.cause_factory is not None:
+            by_key = {one.plain["key"]: one for one in kept.documents.values()}
+            examples = (example for cause in evaluation.causes for example in cause.examples)
+            kept.sources = ExampleSources(texts, self.options.out).of(examples, by_key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,6 @@ class EvaluationOptions:
     """List the schema violations of the predictions."""
     flat: bool = False
     """Match the values of each path regardless of the entries that contain them, and show only this result."""
-    source: str | Path | None = None
-    """Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for
-    missing and spurious values. Requires `diagnose`."""
     out: Path | None = None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool = False
@@ -62,6 +59,10 @@ class EvaluationOptions:
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None = None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
+    source: str | Path | None = None
+    """Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of
+    them (.png, .jpg, .pdf and others). The report shows them beside each example. With `diagnose`, missing and
+    spurious values are searched in the texts."""
     workers: int | None = None
     """Number of worker processes. None: the number of processors."""
     engine: Engine = "local"
@@ -88,8 +89,6 @@ class EvaluationOptions:
         self.executor  # noqa: B018  (checks the options)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")
-        if self.source is not None and not self.diagnose:
-            raise OptionError.of("`source` requires `diagnose`, which lists the faults.")
         if self.table_score and not self.table:
             raise OptionError.of("`table_score` requires `table`: the scores are columns of the tables.")
         for score in self.table_score:

@@ -89,6 +89,10 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
+    source: str | Path | None
+    """Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of
+    them (.png, .jpg, .pdf and others). The report shows them beside each example. With `diagnose`, missing and
+    spurious values are searched in the texts."""
     workers: int | None
     """Number of worker processes. None: the number of processors."""
     engine: Engine
@@ -130,9 +134,6 @@ class CorpusKeywords(SharedKeywords, total=False):
     """List the schema violations of the predictions."""
     flat: bool
     """Match the values of each path regardless of the entries that contain them, and show only this result."""
-    source: str | Path | None
-    """Folder of the texts that were given to the model, one <id>.txt for each document. They are searched for
-    missing and spurious values. Requires `diagnose`."""
     out: str | Path | None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool

@@ -253,7 +253,7 @@ class RankingJob:
         comparisons = (factor(evaluation, name, design, self.scores[0], self.statistics) for name in design)
         results = FactorsResults(tuple(comparisons), evaluation.signature, evaluation.provenance)
         if (folder := self._folder) is not None:
-            view = read_view([folder / WHOLE_CORPUS / EVALUATION])
+            view = read_view([folder / WHOLE_CORPUS / EVALUATION], folder=folder)
             view = replace(view, factors=build_factors(results.to_dict()))
             write_page(folder / REPORT, view, Language.named(self.evaluation.lang))
         return results, write_comparison(self.evaluation, results, self.table)

@@ -27,6 +27,7 @@ from arbitre.report.build_view import (
     reduced,
     with_ranking,
 )
+from arbitre.report.example_sources import moved_link
 from arbitre.report.language import Language
 from arbitre.report.render import render_page
 from arbitre.report.result_files import EVALUATION, REPORT, REPORT_FILES, without_folders
@@ -117,7 +118,7 @@ def view_of(subjects: Sequence[Subject]) -> View:
     return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects))
 
 
-def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None) -> View:
+def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folder: Path | None = None) -> View:
     """Build the view of a ranking, or of one or several evaluations and at most one comparison of factors.
 
     Several evaluations are named after their folders; those in memory come last and are named after their position.
@@ -127,6 +128,7 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None) -> Vi
             of a ranking are in subfolders, as `arbitre rank --out` writes them; `alignments.json` is beside each.
             Evaluations in memory are given as subjects.
         keep: Maximum number of documents to include for each system; None for all in `alignments.json`.
+        folder: Folder of the page, for its links to pictures; by default, that of the results.
 
     Raises:
         DataError: If a file is none of these, if files do not belong together, or if a ranking is not the only path.
@@ -157,11 +159,11 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None) -> Vi
     if rankings:
         path, plain, _ = rankings[0]
         check_format(plain, path, "ranking")
-        view = _ranking_view(path.parent, plain)
+        view = _ranking_view(path.parent, plain, folder)
         _check_ranked(path, plain, view.subjects)
     else:
         names = _names([path for path, _, _ in evaluations], alone=not held)
-        subjects = [*(_subject(*one, name) for one, name in zip(evaluations, names, strict=True)), *held]
+        subjects = [*(_subject(*one, name, folder) for one, name in zip(evaluations, names, strict=True)), *held]
         view = view_of(subjects) if subjects else View("", ())
     if keep is not None:
         view = reduced(view, keep)
@@ -232,7 +234,7 @@ def write_ranking(folder: Path, ranking: Ranking, lang: Language = Language.EN) 
     write_page(folder / REPORT, _ranking_view(folder, ranking.to_dict()), lang)
 
 
-def _ranking_view(folder: Path, ranking: Mapping[str, Any]) -> View:
+def _ranking_view(folder: Path, ranking: Mapping[str, Any], page: Path | None = None) -> View:
     paths = {one["name"]: folder / one["name"] / EVALUATION for one in ranking["systems"]}
     for path in paths.values():
         if not path.is_file():
@@ -241,7 +243,7 @@ def _ranking_view(folder: Path, ranking: Mapping[str, Any]) -> View:
                 file=str(path),
                 hint="Rank again without --no-report.",
             )
-    subjects = [_subject(path, *_read(path), name) for name, path in paths.items()]
+    subjects = [_subject(path, *_read(path), name, page or folder) for name, path in paths.items()]
     systems = with_ranking(subjects, ranking)
     return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects))
 
@@ -293,10 +295,14 @@ def _read(path: Path) -> tuple[Any, str]:
     return strict_json.parse(data, file=str(path)), data.decode("utf-8-sig")
 
 
-def _subject(path: Path, evaluation: Any, text: str, name: str | None) -> Subject:  # noqa: ANN401
+def _subject(path: Path, evaluation: Any, text: str, name: str | None, page: Path | None) -> Subject:  # noqa: ANN401
+    """Return the view of an evaluation, with links to pictures from the folder of the page; None for its own folder."""
     check_format(evaluation, path, "evaluation")
     beside = path.with_name(ALIGNMENTS)
     alignments = worst_documents.read(beside, text)
+    for one in (alignments or {}).get("sources", ()):
+        if page is not None and "image" in one["source"]:
+            one["source"]["image"] = moved_link(one["source"]["image"], path.parent, page)
     try:
         return build_subject(evaluation, alignments, name=name)
     except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -109,7 +109,7 @@ def write_report(
     language, sources = Language.named(lang), _sources(results)
     out = report_file(sources) if out is None else Path(out)
     target = destination(out, inputs=_folders(sources), force=force) or out
-    view = read_view(_subjects(sources), keep=keep)
+    view = read_view(_subjects(sources), keep=keep, folder=target.parent)
     if not view.subjects:
         raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
     write_page(target, view, language, single=True)

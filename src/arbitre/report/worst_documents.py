@@ -150,6 +150,8 @@ class WorstDocuments:
     """Why the failed ones among these documents have no prediction, by document key."""
     answers: dict[Failure, RawAnswer] = field(default_factory=dict)
     """The texts of the first of these predictions, if they can be read."""
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    """The sources of the examples of causes (see `ExampleSources`)."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: GrowingArray = field(default_factory=lambda: GrowingArray(np.float64))
 
@@ -303,6 +305,7 @@ class WorstDocuments:
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
+            "sources": self.sources,
             "kept": [
                 one.plain | self._explained(one.plain["key"]) | {"matrix": self.matrices[number]}
                 for number, one in self.documents.items()

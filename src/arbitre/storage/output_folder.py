@@ -262,6 +262,15 @@ def _typed(path: Path) -> Iterator[None]:
         raise unwritable(Path(os.fsdecode(error.filename)) if error.filename else path, error) from error
 
 
+def final_folder(folder: Path) -> Path:
+    """Return where a folder will be when the results in it are complete.
+
+    >>> final_folder(Path("results/.arbitre-new/careful")).as_posix()
+    'results/careful'
+    """
+    return Path(*(part for part in folder.parts if part != STAGING))
+
+
 def check_output_folder(
     folder: Path, *, inputs: Iterable[str | Path] = (), parts: Collection[str] = (), force: bool = False
 ) -> None:
