@@ -34,7 +34,7 @@ def visit(chromium):
 
     def opened(file, anchor="", *, width=1280, scheme="light"):
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(5000)
+        context.set_default_timeout(10_000)
         context.set_default_navigation_timeout(30_000)
         contexts.append(context)
         page = context.new_page()

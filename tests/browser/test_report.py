@@ -52,6 +52,7 @@ def reports(tmp_path_factory):
     systems = [demo_subject(name) for name in ("careful", "hasty")]
     views = {"hasty": view_of(systems[1:]), "both": view_of(systems), "hostile": hostile(), "large": view_of([large()])}
     views["moved"] = view_of(moved())
+    views["one"] = view_of(moved()[:1])
     views["both"] = replace(views["both"], factors=[made_factor()])
     for name, view in views.items():
         write_page(folder / f"report-{name}.html", view)
@@ -99,8 +100,8 @@ def titles(page):
 def test_the_report_opens_from_disk_and_shows_every_section(visit, reports):
     page = visit(reports("both"))
     assert page.locator("h1").text_content() == "Index of speakers: 2 systems compared"
-    for section in ("systems", "answer", "factors", "paths", "curve", "explorer", "trust", "read"):
-        assert page.locator(f"section#{section} h2").is_visible()
+    for section in ("factors", "causes", "scores", "curve", "documents", "trust", "read"):
+        assert page.locator(f"#{section} h2").first.is_visible()
     assert page.locator("#x-document option").count() == 12
     assert rows(page).count() > 5
 
@@ -181,7 +182,7 @@ def test_links_open_an_entry_and_update_the_address(visit, reports):
 def test_an_entry_of_several_systems_has_a_link_of_its_own(visit, reports):
     page = visit(reports("both"), "#s=hasty&d=page_03&g=2")
     assert page.locator("#x-document option:checked").text_content().startswith("hasty / page_03")
-    page.locator("#systems tbody a").first.click()
+    page.locator("#d-table tbody td a").first.click()
     expect(page.locator("#x-document option:checked")).to_have_text(re.compile("^careful / page_"))
 
 
@@ -205,7 +206,7 @@ def test_the_explorer_can_be_used_with_the_keyboard_alone(visit, reports):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.getAttribute('href')") == "#answer"
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#causes"
 
 
 def test_gold_and_predicted_are_shown_side_by_side_with_differences_marked(visit, reports):
@@ -273,7 +274,8 @@ def test_the_theme_and_the_language_can_be_switched(visit, reports):
     assert paper(light) == paper(dark)
     french = visit(reports("fr"), "#d=page_02")
     assert french.locator("html").get_attribute("lang") == "fr"
-    assert french.locator("#answer h2").text_content() == "Résultats"
+    assert french.locator("#documents > summary h2").text_content() == "Documents"
+    assert french.locator("#read > summary h2").text_content() == "Mode d’emploi"
     assert status(french) == "Entrées affichées\u00a0: 10 sur 10"
     assert re.search(r"≈ proche 0,\d\d", french.locator("#x-list .field.close .mark").first.text_content())
 
@@ -348,14 +350,14 @@ def test_published_figures_are_shown_beside_the_scores_of_the_document(visit, re
 
 
 def test_documents_have_whiskers_unless_their_interval_is_undefined(visit, reports):
-    page = visit(reports("moved"))
-    table = page.locator("#curve table.sortable").first
+    page = visit(reports("one"))
+    table = page.locator("#d-table table")
     assert table.locator("tbody tr").count() == 2
     assert table.locator(".whisker circle").count() == 2
     assert table.locator(".whisker path").count() == 1
     split, right = table.locator("tbody tr").all()
     low, high = (float(text) for text in re.findall(r"\d\.\d+", split.locator("td").nth(3).text_content()))
-    score = float(split.locator("td data").first.get_attribute("value"))
+    score = float(split.locator("td").nth(1).text_content())
     assert low < score < high
     assert right.locator("td").nth(3).text_content() == "no spread"
     start, width = map(float, re.findall(r"M([\d.]+) 1.*h([\d.]+)", split.locator("path").get_attribute("d"))[0])
@@ -426,7 +428,9 @@ def test_without_scripts_everything_but_the_explorer_is_shown(chromium, reports)
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(reports("hasty").as_uri())
-    assert page.locator("noscript").text_content().strip().startswith("This section needs JavaScript.")
+    page.locator("#documents > summary").click()
+    assert page.locator("#d-table noscript").text_content().strip().startswith("This section needs JavaScript.")
+    page.locator("#curve > summary").click()
     assert page.locator("#figure-survival + svg").is_visible()
     assert not page.locator("#app").is_visible()
     context.close()

@@ -51,7 +51,7 @@ const listenToEntries = () => {
 const listenToKeys = () =>
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, select, textarea");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    if (event.key === "/" && namesDocument() && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       inputs.search.focus();
     } else if (event.key === "Escape" && narrowed()) {

@@ -1,9 +1,8 @@
 // Goes to what the address names: an example, an entry of a document, or a section.
 
 const route = () => {
-  if (new URLSearchParams(location.hash.slice(1)).has("d")) reveal(at("explorer"));
+  if (namesDocument()) reveal(at("explorer"));
   return (list && followCause()) || (documents.length > 0 && follow()) || (location.hash.length > 1 && followPlain());
 };
 window.addEventListener("hashchange", route);
-window.addEventListener("popstate", route);
 if (!route() && list) showCause(causeList[0], 0, { push: false });

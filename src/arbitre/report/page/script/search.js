@@ -72,14 +72,14 @@ const startSearch = () => {
     event.preventDefault();
   });
   hits.addEventListener("click", (event) => event.target.closest("a") && dialog.close());
-  const open = () => {
+  const openSearch = () => {
     dialog.showModal();
     draw();
     box.select();
   };
   at("find").hidden = false;
-  at("find").addEventListener("click", open);
-  onKey(["/"], open);
+  at("find").addEventListener("click", openSearch);
+  onKey(["/"], () => (namesDocument() ? false : openSearch())); // the view of a document has a search of its own
 };
 const KEYS = ["n p", "[ ]", "/", "1 2 3", "u", "j k", "?"];
 const startHelp = () => {

@@ -19,6 +19,8 @@ const reveal = (node) => {
     built(box);
   }
 };
+// Whether the address names a document, so that keys are about its entries.
+const namesDocument = () => new URLSearchParams(location.hash.slice(1)).has("d");
 // Goes to the element of a plain address, such as #scores; returns whether there is one.
 const followPlain = () => {
   const node = document.getElementById(decodeURIComponent(location.hash.slice(1)));
