@@ -275,7 +275,7 @@ def test_every_interval_has_its_basis_next_to_it(visit, corpus):
     assert said.text_content().startswith("Smallest true difference to the best system that would be detected")
     table = page.locator("#scores .scroll", has=page.locator("#t-macro"))
     assert table.locator("xpath=following-sibling::p[2]").text_content().endswith(units)
-    ranged = """all => all.filter(table => [...table.querySelectorAll('td')]
+    ranged = r"""all => all.filter(table => [...table.querySelectorAll('td')]
         .some(cell => /\[[-0-9.]+, [-0-9.]+\]/.test(cell.textContent))).length"""
     assert page.locator("main > :not(#curve) table").evaluate_all(ranged) == 3  # the board, the tests, the scores
 
