@@ -55,7 +55,8 @@ def headline(systems: Mapping[str, Any], say: Translator) -> Markup:
     ]
     if len(board) != PAIR:
         better = sum(test["significant"] for test in tests)
-        name = "verdict.line.first" if tests else "verdict.line.untested"
+        tested = "verdict.line.first" if better else "verdict.line.highest"
+        name = tested if tests else "verdict.line.untested"
         said = say(name, n=better, others=len(board) - 1)
         return Markup("{} <small>{}</small>").format(names[0], said) if names else Markup()
     sign = "?" if not tests else ">" if tests[0]["significant"] else "≈"

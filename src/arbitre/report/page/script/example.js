@@ -1,7 +1,7 @@
 // One example of a cause: the entry, field by field, in gold and in every system, beside its source text.
 
 const FEW_FIELDS = 6; // maximum number of correct fields shown around a fault
-const FEW_SYSTEMS = 3; // maximum number of systems with a column of their own
+const FEW_SYSTEMS = 3; // maximum number of systems with a column of their own; one less beside a source text
 
 const tokensOf = (pointer) =>
   pointer.split("/").slice(1).map((token) => token.replace(/~1/g, "/").replace(/~0/g, "~"));
@@ -157,7 +157,7 @@ const headRow = (nodes, deep, { systems }) => {
   return make("tr", { class: `in${Math.min(deep, 4)}` }, make("th", { scope: "row", colspan: systems.length + 3 }, name));
 };
 // The systems with a column of their own: all if they are few, else the one of the example.
-const columnsFor = (own) => (data.subjects.length <= FEW_SYSTEMS ? data.subjects.map((_, place) => place) : [own]);
+const columnsFor = (own, { source }) => (data.subjects.length <= FEW_SYSTEMS - (source ? 1 : 0) ? data.subjects.map((_, place) => place) : [own]);
 // The fault by its names below the entry; null if the whole entry is the fault.
 const faultOf = (one, subject) => {
   const pointer = one.gold_pointer ?? one.predicted_pointer;
@@ -167,7 +167,7 @@ const faultOf = (one, subject) => {
 };
 const comparisonTable = (one, own) => {
   const { nodes, whole } = nodesOf(one, own);
-  const systems = columnsFor(own);
+  const systems = columnsFor(own, one);
   const heads = [
     make("th", { scope: "col" }, say("js.field")),
     make("th", { scope: "col" }, say("gold.column")),
