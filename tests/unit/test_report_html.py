@@ -25,7 +25,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.errors import clipped, show_hidden
 from arbitre.inputs.join import close_ids, repeated_gold, swapped_names
-from arbitre.inputs.provenance import DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
+from arbitre.inputs.provenance import Correction, DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
 from arbitre.report.build_view import build_subject
 from arbitre.report.document_tree import LITERAL, shown, spelled
 from arbitre.report.language import Language, Translator, catalogue
@@ -200,6 +200,8 @@ def provenance_parts():
         value = 0.5 if number % 2 else None
         counts = DisagreementCounts(3, 1, 2)
         yield Provenance(several, strategy, MeasuredAgreement("alpha_d", value, 1 + number // 2), 1, counts).parts()
+    for values in (1, 2):
+        yield Provenance((), corrections=(Correction("d.csv", 64 * "0", None, {"ada": values}, values, 1),)).parts()
 
 
 def notes():

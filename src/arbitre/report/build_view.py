@@ -120,6 +120,7 @@ def build_subject(
         faults=FaultsView.of(evaluation["diagnosis"]) if "diagnosis" in evaluation else None,
         flat=FlatView.of(evaluation),
         causes=_causes(evaluation["causes"], held) if "causes" in evaluation else None,
+        schemas=held.get("schemas", {}),
     )
 
 

@@ -5,6 +5,7 @@ The template only lays out the view model; it computes no scores.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -202,15 +203,15 @@ MOST_PAIRED: Final = 6
 """Maximum number of systems whose tests are listed pair by pair; those of more systems are shown as a matrix."""
 
 STYLE: Final = (
-    *("palette", "page", "answer", "pane", "example", "sections", "tables", "charts", "controls", "map", "entry"),
-    *("difference", "matrix", "phone", "print"),
+    *("palette", "page", "answer", "pane", "example", "decide", "sections", "tables", "charts", "controls", "map"),
+    *("entry", "difference", "matrix", "phone", "print"),
 )
 """Style sheets in cascade order."""
 
 SCRIPT: Final = (
     *("page", "theme", "tables", "sections", "copying", "text", "difference", "schema_check", "keeping", "fields"),
     *("shares", "state", "filters", "address", "entry", "map", "list", "matrix", "document", "explorer", "table"),
-    *("example", "causes", "search", "route", "print"),
+    *("example", "decide", "decisions_file", "causes", "search", "route", "print"),
 )
 """Script files, concatenated into one module; each uses only the ones before it."""
 
@@ -353,8 +354,9 @@ def _named(value: Json) -> Json:
 def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dict[str, Any]:
     say = Translator(language)
     kept = (
-        *("js.", "check.", "published", "score.", "verdict.", "class.", "theme.", "colon", "separator", "gold.column"),
-        *("predicted.column", "cause.", "advice.", "causes.agreed", "help", "nav.", "no_spread", "too_few"),
+        *("js.", "check.", "decide", "published", "score.", "verdict.", "class.", "theme.", "colon", "separator"),
+        *("gold.column", "predicted.column", "cause.", "advice.", "causes.agreed", "help", "nav.", "no_spread"),
+        "too_few",
     )
     strings = {name: text for name, text in say.catalogue.items() if name.startswith(kept)}
     found = () if plain["causes"] is None else dict.fromkeys(row["kind"] for row in plain["causes"]["rows"])
@@ -377,7 +379,18 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
             }
             for one in plain["subjects"]
         ],
+        "key": _key(plain),
+        "schemas": {path: schema for one in plain["subjects"] for path, schema in one["schemas"].items()},
     }
+
+
+def _key(plain: Mapping[str, Any]) -> str:
+    """Return a text that identifies the results of a view, in any language."""
+    results = [
+        [one["name"], one["signature"]["long"], one["headline"], one["curve"], [row["key"] for row in one["explorer"]]]
+        for one in plain["subjects"]
+    ]
+    return hashlib.sha256(compact(results).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 _DOCUMENT_SCORES: Final = ("f1q", "imq", "irq", "amq", "gold", "predicted")

@@ -238,6 +238,8 @@ class Subject:
 
     The causes are `rows`. Their examples name a document of `explorer` and have the excerpt of its source text.
     """
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+    """Schemas of the values at the paths of faults, by path, as `value_schemas` returns them."""
 
 
 @dataclass(frozen=True, slots=True)

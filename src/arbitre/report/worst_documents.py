@@ -26,6 +26,7 @@ from arbitre.report.document_tree import DocumentsToShow, ShownDocument, show_do
 from arbitre.report.entry_links import EntryLink
 from arbitre.report.entry_rows import EntryLayout, values_of
 from arbitre.report.quality_matrix import QualityMatrices
+from arbitre.schema.value_schema import value_schemas
 from arbitre.statistics.intervals import LEVEL, document_intervals
 from arbitre.storage.columns import GrowingArray
 from arbitre.values import ABSENT
@@ -283,6 +284,7 @@ class WorstDocuments:
         rows = np.concatenate([ranked[:MAX_ROWS], ranked[MAX_ROWS:][np.isin(ranked[MAX_ROWS:], list(self.documents))]])
         ends = document_intervals(columns.tallies[rows]).tolist()
         title = schema.get("title") if isinstance(schema, dict) else None
+        causes = () if evaluation.cause_factory is None else evaluation.causes
         return {
             "format": FORMAT,
             "evaluation": digest(text),
@@ -304,6 +306,7 @@ class WorstDocuments:
             "documents": [
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
+            "schemas": value_schemas(self.plan.root, sorted({path for cause in causes for path in cause.paths})),
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "sources": self.sources,
             "kept": [

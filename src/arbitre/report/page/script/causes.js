@@ -141,7 +141,7 @@ const drawExample = () => {
   const where = make("p", { class: "where" }, make("b", {}, visible(one.document)), " ", make("code", {}, visible(one.gold_pointer ?? one.predicted_pointer ?? one.path)), ` ${named}${drawn}`);
   const table = make("div", { class: "scroll" }, comparisonTable(one, subject));
   const body = make("div", { class: one.source ? "beside" : "alone" }, one.source ? sourceBox(one.source) : null, table);
-  box.replaceChildren(...[head, turn, where, failureOf(one, subject), body].filter(Boolean));
+  box.replaceChildren(...[head, turn, where, failureOf(one, subject), body, decisionBox(one, data.subjects[subject].name)].filter(Boolean));
   showWithin(box, body.querySelector("tr.hit"));
   showWithin(body.querySelector(".source"), body.querySelector(".source mark"));
 };
@@ -190,6 +190,7 @@ const followCause = () => {
   return true;
 };
 const startCauses = () => {
+  at("causes").append(decisionsSummary());
   const paths = [...new Set(causeList.flatMap(({ examples }) => examples.map(({ one }) => one.path)))].sort();
   filter.path.append(...paths.map((path) => make("option", { value: `=${path}` }, plain(path || "/"))));
   at("c-filters").hidden = false;

@@ -81,7 +81,7 @@ const startSearch = () => {
   at("find").addEventListener("click", openSearch);
   onKey(["/"], () => (namesDocument() ? false : openSearch())); // the view of a document has a search of its own
 };
-const KEYS = ["n p", "[ ]", "/", "1 2 3", "u", "j k", "?"];
+const KEYS = ["n p", "[ ]", "/", "1 2 3", "e", "r", "u", "j k", "?"];
 const startHelp = () => {
   const rows = KEYS.map((keys) =>
     make("tr", {}, make("th", { scope: "row" }, keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("td", {}, say(`js.key.${keys}`))),

@@ -1,0 +1,253 @@
+// Decisions of a reviewer on examples: gold is wrong, with the correct value, the prediction is wrong, or unsure.
+
+const CHOICES = ["gold is wrong", "prediction is wrong", "unsure"]; // by key from 1 on, as in the files
+const [GOLD_WRONG] = CHOICES;
+// id -> { document, pointer, path, system, decision, gold, predicted, value, note, by }. Values are JSON texts, so that no
+// number is rounded, and null for none. The pointer is null if the place in gold is unknown.
+const judged = new Map();
+
+const rawOf = (one, side) => (side in one ? text(one[side], true) : null);
+// The decision on an example before it is made. Its place in gold is a pointer of RFC 6901.
+const blankOf = (one, system) => ({
+  document: one.document,
+  pointer: one.place === null ? null : one.place.replaceAll("~2", "*"),
+  path: one.path,
+  system: (one.systems ?? [system]).filter(Boolean).join(", "),
+  gold: rawOf(one, "gold"),
+  predicted: rawOf(one, "predicted"),
+  decision: "",
+  value: null,
+  note: "",
+  by: "",
+});
+// Decisions are on places in gold, whatever the system. Items that are added to one list differ by their values.
+const idOf = ({ document, pointer, path, gold, predicted }) => {
+  if (pointer === null) return [document, "?", path, gold, predicted].join("#");
+  return gold === null && pointer.endsWith("/-") ? [document, pointer, predicted].join("#") : `${document}#${pointer}`;
+};
+
+const objectOf = (parts) => `{${parts.map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(", ")}}`;
+const givenTexts = (own, names) => names.filter((name) => own[name]).map((name) => [name, JSON.stringify(own[name])]);
+const givenValues = (own, names) => names.filter((name) => own[name] !== null).map((name) => [name, own[name]]);
+const TEXTS = ["document", "path", "system", "decision", "note", "by"];
+const VALUES = ["gold", "predicted", "value"];
+const lineOf = (id, own) =>
+  objectOf([["id", JSON.stringify(id)], ["pointer", JSON.stringify(own.pointer)], ...givenTexts(own, TEXTS), ...givenValues(own, VALUES)]);
+// The decision in a JSON object, with its values as they are written there.
+const decisionIn = (whole) => {
+  const [raws, { pointer, ...plainly }] = [members(whole), JSON.parse(whole)];
+  const made = { pointer: isText(pointer) ? pointer : null };
+  for (const name of TEXTS) made[name] = isText(plainly[name]) ? plainly[name] : "";
+  for (const name of VALUES) made[name] = raws[name] ?? null;
+  return made;
+};
+const judgedLines = () => new Map([...judged].map(([id, own]) => [id, lineOf(id, own)]));
+const setLine = (id, line) => (line ? judged.set(id, decisionIn(line)) : judged.delete(id));
+const keeper = keeping(`arbitre-report-${data.key}`, judgedLines, setLine);
+const noteOn = (id) => `-note-${id}`; // a note without a decision
+
+const desk = { box: null, undo: [], stored: true, group: 0 };
+const nameInput = make("input", { type: "text", autocomplete: "name", spellcheck: "false", size: 14 });
+const reviewer = () => nameInput.value.trim();
+const counter = make("span", { role: "status" });
+const message = make("p", { class: "note", role: "status" });
+const announce = (...parts) => message.replaceChildren(...parts);
+
+const numberOf = (choice) => [...judged.values()].filter(({ decision }) => decision === choice).length;
+const showCounts = () => {
+  const [gold, prediction, unsure] = CHOICES.map((choice) => amount(numberOf(choice)));
+  const form = { 0: "none", 1: "one" }[judged.size] ?? "many";
+  counter.textContent = say(`decide.count.${form}`, { n: amount(judged.size), gold, prediction, unsure });
+  keptNote.textContent = judged.size ? say(desk.stored ? "decide.stored" : "decide.unstored") : "";
+};
+const keptNote = make("small", {});
+// Stores the decisions, and shows those of other tabs.
+const storeJudged = () => {
+  const changed = keeper.store();
+  desk.stored = changed !== null;
+  if (changed?.length) announce(say("decide.elsewhere", { n: amount(changed.length) }));
+  if (changed?.includes(desk.box?.dataset.id) && !desk.box.contains(document.activeElement)) desk.box.redraw();
+  showCounts();
+};
+// Makes or withdraws a decision. `u` undoes it; all changes while a value or a note is typed are undone together.
+const judge = (id, own, typing = false) => {
+  const last = desk.undo.at(-1);
+  if (!typing || last?.id !== id || !last.typing) desk.undo.push({ id, typing, before: judged.get(id) });
+  if (own) judged.set(id, own);
+  else judged.delete(id);
+  storeJudged();
+};
+const undoDecision = () => {
+  const last = desk.undo.pop();
+  if (!last) return announce(say("decide.undo.none"));
+  const { document } = last.before ?? judged.get(last.id) ?? { document: "" };
+  if (last.before) judged.set(last.id, last.before);
+  else judged.delete(last.id);
+  storeJudged();
+  if (desk.box?.dataset.id === last.id) desk.box.redraw();
+  return announce(say("decide.undone", { document: plain(document) }));
+};
+
+const isSame = (left, right) => left !== null && right !== null && canonical(JSON.parse(left)) === canonical(JSON.parse(right));
+// What the schema says against a value. A problem that the gold value has as well does not count.
+const problemWith = (own, raw) => {
+  const schema = data.schemas?.[own.path];
+  const problem = problemOf(schema, raw);
+  return problem !== null && own.gold !== null && problem === problemOf(schema, own.gold) ? null : problem;
+};
+// The values to choose the correct one from, as JSON texts, null for no value, with the names of the systems that have
+// them: the prediction first, then those of other systems.
+const candidates = (one, own, subject) => {
+  const found = new Map([[own.predicted, own.system ? own.system.split(", ") : []]]);
+  const { nodes, whole } = nodesOf(one, subject);
+  nodes.forEach((entry, at) => {
+    const node = entry && nodeAt(entry, (whole && faultOf(one, subject)) || []);
+    if (!node || node.verdict === "correct" || !(node.verdict === "missing" || "predicted" in node)) return;
+    const [raw, name] = [node.verdict === "missing" ? null : rawOf(node, "predicted"), data.subjects[at].name];
+    if (name && !found.get(raw)?.includes(name)) found.set(raw, [...(found.get(raw) ?? []), name]);
+  });
+  if (own.gold !== null && !found.has(null)) found.set(null, []);
+  found.delete(own.gold);
+  return [...found].map(([raw, names]) => ({ raw, names }));
+};
+
+const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
+const valueText = (raw) => {
+  const value = JSON.parse(raw);
+  return shown(isText(value) ? text(value) : raw);
+};
+// The choice of the correct value. `settle(raw, typing)` takes it; a value that the schema does not allow is not taken.
+const valueChoice = (one, own, subject, settle) => {
+  const choices = candidates(one, own, subject);
+  const decided = own.decision === GOLD_WRONG;
+  const chosen = decided ? choices.findIndex(({ raw }) => raw === own.value) : -1;
+  const group = `decide-${(desk.group += 1)}`;
+  const said = make("small", { class: "said", id: `${group}-said`, role: "alert" });
+  const take = (raw, typing) => {
+    const problem = raw === null ? null : problemWith(own, raw);
+    said.textContent = problem ?? "";
+    settle(problem === null ? { raw } : null, typing);
+    return problem;
+  };
+  const radio = (checked) => make("input", { type: "radio", name: group, checked });
+  const items = choices.map(({ raw, names }, at) => {
+    const input = radio(at === chosen);
+    input.addEventListener("change", () => take(raw, false));
+    const value = raw === null ? make("em", {}, say("decide.leave_out")) : valueText(raw);
+    return make("label", { class: "candidate" }, input, " ", value, names.length ? make("small", {}, " ", plain(names.join(", "))) : null);
+  });
+  const other = radio(decided && chosen < 0);
+  const start = decided && chosen < 0 ? own.value : (own.predicted ?? own.gold);
+  const long = !scalar(JSON.parse(start)) || start.length > 60;
+  const input = make(long ? "textarea" : "input", { class: "typed", "aria-label": say("decide.other"), "aria-describedby": said.id, spellcheck: "false", autocomplete: "off", ...(long ? { rows: 4 } : { type: "text" }) });
+  input.value = untyped(start);
+  input.hidden = !other.checked;
+  const check = (typing) => {
+    const raw = typed(input.value);
+    const problem = raw === null ? say("check.malformed") : isSame(raw, own.gold) ? say("decide.same") : null;
+    const wrong = problem ?? take(raw, typing);
+    if (problem) settle(null, typing);
+    said.textContent = wrong ?? "";
+    input.setAttribute("aria-invalid", String(wrong !== null));
+  };
+  input.addEventListener("input", () => {
+    other.checked = true;
+    check(true);
+  });
+  other.addEventListener("change", () => {
+    input.hidden = false;
+    check(false);
+    input.focus();
+  });
+  const line = make("div", { class: "candidate" }, make("label", {}, other, " ", keyed("e"), " ", say("decide.other")), " ", input);
+  const box = make("fieldset", { class: "candidates" }, make("legend", {}, say("decide.value")), items, line, said);
+  // Takes the prediction; returns whether the schema allows it.
+  const takeFirst = () => {
+    if (!choices.length || take(choices[0].raw, false) !== null) return false;
+    box.querySelector("input").checked = true;
+    return true;
+  };
+  const edit = () => {
+    if (!other.checked) other.click();
+    input.focus();
+    input.select();
+  };
+  return { box, takeFirst, edit };
+};
+
+// The controls for the decision on an example of a system, or of several that agree.
+const decisionBox = (one, system) => {
+  const blank = blankOf(one, system);
+  const id = idOf(blank);
+  const subject = Math.max(0, data.subjects.findIndex(({ name }) => name === (one.systems?.[0] ?? system)));
+  const box = make("section", { class: "decide", "aria-label": say("decide"), "data-id": id });
+  desk.box = box;
+  let values = null;
+  const own = () => judged.get(id) ?? { ...blank, note: keeper.kept(noteOn(id)) };
+  const settled = (decision, value) => ({ ...own(), decision, value, note: note.value.trim(), by: reviewer() || own().by });
+  const note = make("input", { type: "text", class: "grow", "aria-label": say("decide.note"), placeholder: say("decide.note"), autocomplete: "off" });
+  note.addEventListener("input", () => {
+    keeper.keep(noteOn(id), judged.has(id) ? "" : note.value.trim());
+    if (judged.has(id)) judge(id, { ...own(), note: note.value.trim() }, true);
+  });
+  const buttons = CHOICES.map((choice, at) => {
+    const button = make("button", { type: "button", "aria-keyshortcuts": at + 1 }, keyed(at + 1), " ", say(`decide.${choice}`));
+    button.addEventListener("click", () => box.press(at + 1));
+    return button;
+  });
+  const outcome = make("p", { class: "outcome" });
+  const slot = make("div", {});
+  const refresh = (opened) => {
+    const { decision, by } = own();
+    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String((opened ?? decision) === CHOICES[at])));
+    const who = by ? say("decide.by", { name: plain(by) }) : say("decide.by.nobody");
+    const lost = blank.pointer === null && decision === GOLD_WRONG ? ` ${say("decide.unplaced")}` : "";
+    outcome.textContent = decision ? who + lost : opened ? say("decide.incomplete") : "";
+    box.classList.toggle("done", Boolean(decision));
+  };
+  const settle = (found, typing) => {
+    judge(id, found ? settled(GOLD_WRONG, found.raw) : null, typing);
+    refresh(GOLD_WRONG);
+  };
+  // Opens the choice of the correct value. The decision is made with the prediction, if the schema allows it.
+  const open = () => {
+    values = valueChoice(one, own(), subject, settle);
+    slot.replaceChildren(values.box);
+  };
+  box.redraw = () => {
+    note.value = own().note;
+    values = null;
+    slot.replaceChildren();
+    if (own().decision === GOLD_WRONG) open();
+    refresh();
+  };
+  box.press = (key) => {
+    const choice = CHOICES[key - 1];
+    if (choice !== GOLD_WRONG) {
+      judge(id, settled(choice, null));
+      return box.redraw();
+    }
+    if (own().decision === GOLD_WRONG) return undefined;
+    open();
+    return values.takeFirst() ? undefined : values.edit();
+  };
+  box.edit = () => {
+    if (!values) open();
+    values.edit();
+  };
+  box.note = () => note.focus();
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" || (event.key === "Enter" && event.target.matches("input[type=text]"))) {
+      event.preventDefault();
+      buttons[0].focus();
+    }
+  });
+  box.append(make("div", { class: "verdicts" }, buttons, make("label", { class: "grow" }, keyed("r"), " ", note), outcome), slot);
+  box.redraw();
+  return box;
+};
+const onBox = (act) => (key) => (desk.box?.isConnected ? act(desk.box, key) : false);
+onKey(["1", "2", "3"], onBox((box, key) => box.press(Number(key))));
+onKey(["e"], onBox((box) => box.edit()));
+onKey(["r"], onBox((box) => box.note()));
+onKey(["u"], undoDecision);

@@ -1,0 +1,345 @@
+"""Decisions on examples in the report: made by keyboard, exported, applied to the gold, and read back."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from tests.browser import corpora
+from tests.browser.axe import violations
+from tests.browser.test_report_corpus import run, sources
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre.cli import app
+from arbitre.comparison.patch import PatchOperation, applied
+from arbitre.gold.decisions import COLUMNS
+from arbitre.inputs.provenance import Provenance
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+SCHEMA = copy.deepcopy(corpora.SCHEMA)
+PERSON = SCHEMA["properties"]["people"]["items"]["properties"]
+PERSON["elected"] = {"type": "string", "format": "date"}
+PERSON["role"]["enum"] = ["deputy", "senator"]
+TRUTH = "truth.jsonl"
+"""The documents without the errors that are planted in gold."""
+
+
+def person(chosen):
+    return corpora.person(chosen) | {"elected": f"19{chosen.randint(10, 40)}-0{chosen.randint(1, 9)}-11"}
+
+
+def planted(documents):
+    """A copy of documents with errors: wrong towns, an entry that is missing, one too many, and a missing field."""
+    gold = copy.deepcopy(documents)
+    for at in range(6):
+        gold[at]["people"][0]["town"] = f"Xq{'abcdef'[at]}zw"
+    gold[6]["people"].pop(1)
+    gold[7]["people"].insert(1, {"name": "Zz Nobody", "code": 17, "town": "Qqq", "role": "deputy", "born": 1717})
+    del gold[8]["people"][0]["town"]
+    return gold
+
+
+def write(folder, systems, lang="en"):
+    """Write the corpus and the report of some systems: their predictions by name."""
+    (folder / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    options = ["--out", folder / "report", "--workers", "1", "--lang", lang]
+    for name, documents in systems.items():
+        corpora.lines(folder / f"{name}.jsonl", documents)
+    if len(systems) == 1:
+        run("evaluate", *sources(folder), "--predicted", *(folder / f"{name}.jsonl" for name in systems), *options)
+    else:
+        run("rank", *(f"{name}={folder / name}.jsonl" for name in systems), *sources(folder), *options)
+    return folder
+
+
+def truth():
+    chosen = random.Random(7)  # noqa: S311
+    return [{"id": f"d{at:02}", "page": at, "people": [person(chosen) for _ in range(3)]} for at in range(12)]
+
+
+@pytest.fixture(scope="session")
+def single(tmp_path_factory):
+    """One system that predicts the truth: all its faults are errors of the gold."""
+    folder = tmp_path_factory.mktemp("report-single")
+    corpora.lines(folder / "gold.jsonl", planted(truth()))
+    return write(folder, {"careful": truth()})
+
+
+@pytest.fixture(scope="session")
+def several(tmp_path_factory):
+    """Two systems with faults of their own, and errors of the gold that both do not have."""
+    folder, chosen = tmp_path_factory.mktemp("report-several"), random.Random(3)  # noqa: S311
+    corpora.lines(folder / "gold.jsonl", planted(truth()))
+    wrong = copy.deepcopy(truth())
+    for one in wrong[:5]:
+        one["people"][1]["town"] = "Nowhere"
+        one["people"][2]["name"] = chosen.choice(corpora.FIRST)
+    return write(folder, {"careful": truth(), "hasty": wrong})
+
+
+def report(folder):
+    return folder / "report" / "report.html"
+
+
+def decision(page):
+    return page.locator(".decide")
+
+
+def count(page):
+    return page.locator(".decisions > span").first.text_content()
+
+
+def examples(page):
+    """Go through all examples of all causes with the keyboard, and yield the text of their place."""
+    for number in range(page.locator("#c-list tbody tr").count()):
+        if number:
+            page.keyboard.press("]")
+        total = int(page.locator(".turn > b").text_content().split(" of ")[1])
+        for place in range(total):
+            if place:
+                page.keyboard.press("n")
+            yield page.locator("#c-example .where").text_content()
+
+
+def save(page, name, folder):
+    """Export the decisions with the keyboard and return the file."""
+    page.get_by_role("button", name=f"Export the decisions as {name}").focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def f1q(folder, gold):
+    evaluation = arbitre.evaluate(SCHEMA, gold=gold, predicted=folder / "careful.jsonl")
+    return evaluation.micro.f1q
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def people(documents):
+    """The documents with the people in any order."""
+    return [{**one, "people": sorted(json.dumps(each, sort_keys=True) for each in one["people"])} for one in documents]
+
+
+@pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
+def test_a_review_by_keyboard_is_exported_applied_and_read_back(visit, single, tmp_path, form):
+    page = visit(report(single))
+    evaluation = json.loads((single / "report" / "evaluation.json").read_text(encoding="utf-8"))
+    for _ in examples(page):
+        page.keyboard.press("1")
+    expect(decision(page)).to_contain_text("Decided. Enter your name before you export.")
+    faults = sum(cause["count"] for cause in evaluation["causes"]["causes"])
+    assert count(page).startswith(f"{faults} decisions: gold is wrong {faults},")
+    page.get_by_label("Your name").focus()
+    page.keyboard.type("Zoé")
+    path = save(page, form, tmp_path)
+    command = ["gold", "apply", path, "--gold", single / "gold.jsonl", "--out", tmp_path / "new.jsonl"]
+    done = CliRunner().invoke(app, list(map(str, [*command, "--schema", single / "schema.json"])))
+    assert done.exit_code == 0, done.output
+    assert people(read(tmp_path / "new.jsonl")) == people(truth())
+    provenance = Provenance.read(tmp_path / "new.jsonl")
+    (correction,) = provenance.corrections
+    assert (correction.values, dict(correction.by), correction.documents) == (faults, {"Zoé": faults}, 9)
+    assert correction.report.startswith("Index of people")
+    assert f1q(single, single / "gold.jsonl") < f1q(single, tmp_path / "new.jsonl") == 1.0
+    run(
+        *("evaluate", "--schema", single / "schema.json", "--gold", tmp_path / "new.jsonl", "--workers", "1"),
+        *("--predicted", single / "careful.jsonl", "--out", tmp_path / "report"),
+    )
+    again = visit(tmp_path / "report" / "report.html")
+    assert "1 value corrected" not in again.content()
+    expect(again.locator("body")).to_contain_text(f"{faults} values corrected (Zoé)")
+    assert again.locator("#c-list").count() == 0
+
+
+def test_only_the_decided_gold_is_corrected_and_the_other_decisions_are_counted(visit, several, tmp_path):
+    page = visit(report(several))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    wrong = {f"d{at:02} /people/0/town" for at in range(6)}
+    decided = {}
+    for text in examples(page):
+        place = " ".join(text.split()[:2])
+        page.keyboard.press("1" if place in wrong else "2")
+        decided[place] = place in wrong
+        pressed = decision(page).locator("button[aria-pressed=true]")
+        expect(pressed).to_contain_text("Gold is wrong" if place in wrong else "Prediction is wrong")
+    path = save(page, "CSV", tmp_path)
+    table = rows(path)
+    assert list(table[0]) == list(COLUMNS)
+    assert len(table) == len({(row["document"], row["pointer"], row["predicted"]) for row in table})
+    golden = [row for row in table if row["decision"] == "gold is wrong"]
+    assert {f"{row['document']} {row['pointer']}" for row in golden} == wrong
+    assert {row["by"] for row in table} == {"Zoé"}
+    done = arbitre.apply_decisions(path, several / "gold.jsonl", out=tmp_path / "new.jsonl", schema=SCHEMA)
+    assert (done.values, done.predictions_wrong, done.refused) == (6, len(table) - 6, ())
+    after = read(tmp_path / "new.jsonl")
+    assert [one["people"][0].get("town") for one in after[:6]] == [one["people"][0]["town"] for one in truth()[:6]]
+    results = json.loads((several / "report" / "careful" / "evaluation.json").read_text(encoding="utf-8"))
+    (cause,) = [one for one in results["causes"]["causes"] if one["paths"] == ["/people/*/town"] and one["count"] == 6]
+    rise = f1q(several, tmp_path / "new.jsonl") - f1q(several, several / "gold.jsonl")
+    assert rise == pytest.approx(cause["gain"], abs=1e-9)
+    assert rise > 0
+
+
+def test_the_patches_are_those_of_the_gold_for_any_implementation(visit, single, tmp_path):
+    page = visit(report(single))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for _ in examples(page):
+        page.keyboard.press("1")
+    patches = json.loads(save(page, "JSON Patch", tmp_path).read_text(encoding="utf-8"))["patches"]
+    after = []
+    for one in read(single / "gold.jsonl"):
+        document = {key: value for key, value in one.items() if key != "id"}
+        for operation in patches.get(one["id"], ()):
+            step = PatchOperation(operation["op"], operation["path"], operation.get("value"))
+            if operation["op"] == "test":
+                assert applied(document, [replace(step, op="replace")]) == document
+            else:
+                document = applied(document, [step])
+        after.append({"id": one["id"], **document})
+    assert people(after) == people(truth())
+
+
+def to_example(page, place):
+    for text in examples(page):
+        if place in text:
+            return
+    pytest.fail(f"no example at {place}")
+
+
+def test_a_value_that_the_schema_does_not_allow_is_not_taken(visit, several, tmp_path):
+    page = visit(report(several))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    to_example(page, "d03 /people/0/town")
+    page.keyboard.press("e")
+    page.keyboard.type("12")
+    expect(decision(page).locator(".said")).to_have_text("Expected a text, got a whole number.")
+    expect(decision(page).locator(".outcome")).to_have_text("Not decided: choose or enter the correct value.")
+    assert count(page) == "No decisions yet."
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Bern")
+    expect(decision(page).locator(".said")).to_have_text("")
+    page.keyboard.press("Enter")
+    page.keyboard.press("r")
+    page.keyboard.type("see p. 3, =1+1")
+    page.keyboard.press("Enter")
+    assert count(page).startswith("1 decision: gold is wrong 1,")
+    (row,) = rows(save(page, "CSV", tmp_path))
+    assert (row["value"], row["note"], row["by"], row["system"]) == ("Bern", "see p. 3, =1+1", "Zoé", "hasty")
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    assert count(page) == "No decisions yet."
+    expect(page.locator(".decisions .note")).to_have_text("Undone: d03.")
+    page.keyboard.press("u")
+    expect(page.locator(".decisions .note")).to_have_text("Nothing to undo.")
+
+
+def test_the_values_of_the_other_systems_can_be_chosen(visit, several):
+    page = visit(report(several))
+    to_example(page, "d01 /people/1/town")
+    page.keyboard.press("1")
+    texts = decision(page).locator("label.candidate").all_text_contents()
+    assert [text.strip() for text in texts] == ["Nowhere hasty", "no value: leave out"]
+    decision(page).get_by_label("no value: leave out").check()
+    page.reload()
+    expect(decision(page).get_by_label("no value: leave out")).to_be_checked()
+
+
+def test_decisions_survive_a_reload_and_are_shared_by_tabs(visit, several):
+    page = visit(report(several))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    page.keyboard.press("3")
+    other = page.context.new_page()
+    other.goto(page.url)
+    assert other.get_by_label("Your name").input_value() == "Zoé"
+    expect(decision(other).locator("button[aria-pressed=true]")).to_contain_text("Unsure")
+    other.keyboard.press("n")
+    other.keyboard.press("2")
+    expect(page.locator(".decisions > span").first).to_contain_text("2 decisions")
+    expect(page.locator(".decisions .note")).to_have_text("Decisions taken over from another tab: 1.")
+    page.keyboard.press("n")
+    expect(decision(page).locator("button[aria-pressed=true]")).to_contain_text("Prediction")
+    page.keyboard.press("u")
+    assert count(page) == "1 decision: gold is wrong 0, prediction is wrong 1, unsure 0"
+    other.reload()
+    assert count(other) == "1 decision: gold is wrong 0, prediction is wrong 1, unsure 0"
+
+
+@pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
+def test_an_exported_file_is_loaded_in_another_browser(visit, several, tmp_path, form):
+    page = visit(report(several))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for number, _ in enumerate(examples(page)):
+        page.keyboard.press(str(1 + number % 3))
+    path = save(page, form, tmp_path)
+    text = path.read_text(encoding="utf-8")
+    later = visit(report(several))
+    later.locator(".decisions input[type=file]").set_input_files(path)
+    expect(later.locator(".decisions > span").first).to_have_text(count(page))
+    expect(later.locator(".decisions .note")).to_contain_text("Earlier decisions replaced: 0.")
+    assert save(later, form, tmp_path).read_text(encoding="utf-8") == text
+    path.write_text(text.replace("Xqazw", "Xqaaa"), encoding="utf-8")
+    third = visit(report(several))
+    third.locator(".decisions input[type=file]").set_input_files(path)
+    if "Xqazw" in text:
+        expect(third.locator(".decisions .note")).to_contain_text("because the gold value has changed since")
+    path.write_text("id,value\n1,2\n", encoding="utf-8")
+    third.locator(".decisions input[type=file]").set_input_files(path)
+    expect(third.locator(".decisions .note")).to_have_text("This is not a file of decisions that a report exported.")
+
+
+def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several, tmp_path):
+    page = visit(report(several))
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")
+    page.reload()
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    page.keyboard.press("2")
+    expect(page.locator(".decisions")).to_contain_text("This browser does not keep them")
+    assert len(rows(save(page, "CSV", tmp_path))) == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_controls_are_accessible(visit, several, scheme):
+    page = visit(report(several), scheme=scheme)
+    page.keyboard.press("1")
+    page.keyboard.press("e")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("[")
+    assert violations(page) == []
+
+
+def test_the_controls_fit_a_phone(visit, several):
+    page = visit(report(several), width=360)
+    decision(page).get_by_role("button", name="Gold is wrong").click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_page_speaks_french(visit, tmp_path):
+    corpora.lines(tmp_path / "gold.jsonl", planted(truth()))
+    (folder := tmp_path / "report").mkdir()
+    corpora.lines(folder / "gold.jsonl", planted(truth()))
+    page = visit(report(write(folder, {"careful": truth()}, "fr")))
+    page.keyboard.press("1")
+    expect(decision(page)).to_contain_text("Référence fausse")
+    expect(decision(page)).to_contain_text("Tranché. Indiquez votre nom avant d’exporter.")
