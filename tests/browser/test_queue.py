@@ -281,6 +281,57 @@ def test_an_object_is_edited_as_a_form(visit, tmp_path):
     }
 
 
+def test_a_form_that_is_not_complete_is_kept_until_it_is_discarded(visit, tmp_path):
+    ada = {"name": "Ada", "pages": [1]}
+    page = visit(small(tmp_path, PEOPLE, {"people": [ada]}, {"people": [ada]}, {"people": []}))
+    page.keyboard.press("e")
+    page.locator(".editor").get_by_role("button", name="Add an item to pages").click()
+    page.keyboard.type("x y")
+    page.reload()
+    assert page.get_by_label("pages, item 2", exact=True).input_value() == "x y"
+    page.locator(".editor").get_by_role("button", name="Discard").click()
+    assert page.locator(".editor").count() == 0
+    page.reload()
+    assert page.locator(".outcome").text_content() == "Undecided"
+
+
+def test_the_parts_of_a_schema_make_one_form_and_any_key_is_kept(visit, tmp_path):
+    base = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    more = {"properties": {"kind": {"enum": ["a", "b"]}}, "required": ["kind"]}
+    schema = {"type": "object", "properties": {"items": {"type": "array", "items": {"allOf": [base, more]}}}}
+    item = json.loads('{"name": "x", "kind": "a", "__proto__": 1}')
+    page = visit(small(tmp_path, schema, {"items": [item]}, {"items": [item]}, {"items": []}))
+    page.keyboard.press("e")
+    form = page.locator(".editor")
+    assert form.get_by_label("kind", exact=True).locator("option").all_text_contents() == ["—", "a", "b"]
+    assert form.get_by_role("button", name="Remove name").count() == 0
+    form.get_by_label("kind", exact=True).select_option(label="b")
+    page.locator("#q-name").fill("Zoé")
+    form.get_by_role("button", name="Accept").click()
+    assert records(exported(page, tmp_path))["d#/items/0"]["value"] == item | {"kind": "b"}
+
+
+def test_decisions_that_the_schema_does_not_allow_are_loaded_as_typed_values(visit, tmp_path):
+    page = visit(small(tmp_path, PEOPLE, {"people": []}, {"people": []}, {"people": [{"name": "Ada"}]}))
+    line = json.dumps({"id": "d#/people/0", "value": {"name": 3}, "by": "Zoé"})
+    (tmp_path / "refused.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    page.locator("#q-open-files").click()
+    page.locator("#q-file").set_input_files(tmp_path / "refused.jsonl")
+    assert page.locator("#q-stale li").all_text_contents() == [line]
+    page.keyboard.press("Escape")
+    assert status(page) == "Decided: 0 of 1."
+    page.get_by_label("name", exact=True).fill("Eda")
+    page.keyboard.press("Enter")
+    assert status(page) == "Decided: 1 of 1."
+
+
+def test_digits_need_no_shift_key_on_french_keyboards(visit, queues):
+    page = visit(queues(3)[0] / "queue" / "queue.html")
+    press = "new KeyboardEvent('keydown', { key: '&', code: 'Digit1', bubbles: true })"
+    page.evaluate(f"document.body.dispatchEvent({press})")
+    assert status(page).startswith("Decided: 1 of")
+
+
 def test_the_decision_on_an_item_covers_what_is_in_it(visit, queues):
     folder, proposed = queues(30)
     kept = next(

@@ -7,12 +7,19 @@ const acceptable = (one, scope) =>
   );
 const votesFor = (one) => (one.absent.proposed ? one.absent.annotators : one.choices[0].annotators);
 const against = (one) => {
-  const others = one.choices.filter((choice) => !choice.proposed).map((choice) => [spaced(choice.value), choice.annotators]);
-  if (!one.absent.proposed && one.absent.annotators.length) others.push([say("queue.leave_out"), one.absent.annotators]);
+  const others = one.choices
+    .filter((choice) => !choice.proposed)
+    .map((choice) => [spaced(choice.value), choice.annotators]);
+  if (!one.absent.proposed && one.absent.annotators.length)
+    others.push([say("queue.leave_out"), one.absent.annotators]);
   return others.map(([value, names]) => `${plain(brief(value, 60))} (${named(names)})`).join("; ");
 };
 const acceptRow = (one) => {
-  const box = make("input", { type: "checkbox", checked: true, "aria-label": say("queue.accept.one", { id: plain(brief(one.id)) }) });
+  const box = make("input", {
+    type: "checkbox",
+    checked: true,
+    "aria-label": say("queue.accept.one", { id: plain(brief(one.id)) }),
+  });
   box.checked = true;
   const value = one.absent.proposed ? say("queue.leave_out") : shown(brief(spaced(one.choices[0].value), 160));
   return {
@@ -39,11 +46,22 @@ const fillAccept = (take) => {
     confirm.textContent = say("queue.accept.confirm", { n });
     confirm.disabled = n === 0;
   };
-  const heads = ["queue.accept.ticked", "queue.accept.place", "queue.proposal", "queue.accept.against"].map((name) => make("th", { scope: "col" }, say(name)));
+  const heads = ["queue.accept.ticked", "queue.accept.place", "queue.proposal", "queue.accept.against"].map((name) =>
+    make("th", { scope: "col" }, say(name)),
+  );
   at("q-accept-what").textContent = scope === "path" ? plain(view.current.path || "/") : "";
   at("q-accept-list").replaceChildren(
     rows.length
-      ? make("table", {}, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows.map(({ row }) => row)))
+      ? make(
+          "table",
+          {},
+          make("thead", {}, make("tr", {}, heads)),
+          make(
+            "tbody",
+            {},
+            rows.map(({ row }) => row),
+          ),
+        )
       : make("p", { class: "note" }, say("queue.accept.none")),
   );
   at("q-accept-list").onchange = count;

@@ -2,14 +2,20 @@
 
 // The annotators who have the document, in order.
 const annotatorsOf = ({ choices, absent }) => {
-  const names = new Set([...choices.flatMap((choice) => choice.annotators), ...absent.annotators, ...absent.without_vote]);
+  const names = new Set([
+    ...choices.flatMap((choice) => choice.annotators),
+    ...absent.annotators,
+    ...absent.without_vote,
+  ]);
   return data.annotators.filter((name) => names.has(name));
 };
 // A field that is not disputed here: long lists of objects are only counted.
 const summary = (value) =>
-  isList(value) && value.some((item) => !scalar(item)) && JSON.stringify(value).length > ROOM ? say("queue.items", { n: value.length }) : value;
+  isList(value) && value.some((item) => !scalar(item)) && JSON.stringify(value).length > ROOM
+    ? say("queue.items", { n: value.length })
+    : value;
 const heading = (name) => make("th", { scope: "col" }, visible(brief(name)));
-const fieldRow = (place, columns, current, whole) => {
+const annotatorRow = (place, columns, names, { current, whole }) => {
   const values = columns.map((fields) => (fields.has(place) ? [fields.get(place)] : []));
   const key = JSON.stringify(values[0]);
   const equal = values.every((value) => JSON.stringify(value) === key);
@@ -19,8 +25,15 @@ const fieldRow = (place, columns, current, whole) => {
   return make(
     "tr",
     { class: current ? "here" : equal ? "equal" : null, "aria-current": current ? "true" : null },
-    make("th", { scope: "row" }, current ? make("i", { "aria-hidden": "true" }, "▸ ") : null, breakable(brief(place.slice(1) || "/"))),
-    equal ? make("td", { colspan: columns.length }, cell(values[0])) : values.map((value) => make("td", {}, cell(value))),
+    make(
+      "th",
+      { scope: "row" },
+      current ? make("i", { "aria-hidden": "true" }, "▸ ") : null,
+      breakable(brief(place.slice(1) || "/")),
+    ),
+    equal
+      ? make("td", { colspan: columns.length }, cell(values[0]))
+      : values.map((value, at) => make("td", { "data-side": plain(brief(names[at])) }, cell(value))),
   );
 };
 const annotatorsTable = (one) => {
@@ -35,7 +48,11 @@ const annotatorsTable = (one) => {
     "table",
     { class: "compared" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say("js.field")), names.map(heading))),
-    make("tbody", {}, places.map((place) => fieldRow(place, columns, isHere(place), here === ""))),
+    make(
+      "tbody",
+      {},
+      places.map((place) => annotatorRow(place, columns, names, { current: isHere(place), whole: here === "" })),
+    ),
   );
   table.style.setProperty("--columns", names.length);
   return table;
@@ -43,5 +60,5 @@ const annotatorsTable = (one) => {
 const annotatorsPane = (one) => [
   make("h3", {}, say("queue.annotators")),
   make("p", { class: "note" }, make("code", {}, breakable(brief(data.entries[one.entry].pointer || "/")))),
-  make("div", { class: "scroll" }, annotatorsTable(one)),
+  annotatorsTable(one),
 ];

@@ -1,7 +1,6 @@
 // The pane of the decision: the values to choose from, another value, and a note.
 
-const typesOfText = { integer: "number", number: "number" };
-const kindOf = (raw) => say(`queue.kind.${typesOfText[typeOf(JSON.parse(raw))] ?? typeOf(JSON.parse(raw))}`);
+const kindOf = (raw) => say(`queue.kind.${typeOf(JSON.parse(raw))}`);
 const proposed = () => make("em", { class: "tag" }, say("queue.proposed"));
 const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
 // The decision of a disagreement, as text.
@@ -10,7 +9,7 @@ const outcome = (one) => {
   const above = settledBy(one);
   if (!decision) {
     if (above) return say("queue.settled", { pointer: plain(brief(above.pointer)) });
-    return say(kept(draftOn(one)) ? "queue.draft" : "queue.open");
+    return say(kept(typedOn(one)) ? "queue.typed" : "queue.open");
   }
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
@@ -21,28 +20,38 @@ const obstacle = (one, raw) => {
   return soft ? null : problem;
 };
 
-// The editor of another value: a form, or the JSON of a list or an object. `accept` takes the value.
-const editor = (one, accept) => {
+// The editor of another value: a form, or the JSON of a list or an object. `accept` takes the value, `discard` drops it.
+const editor = (one, accept, discard) => {
   const schema = schemaOf(one);
   const decision = decided.get(one.id);
-  const draft = kept(draftOn(one));
+  const before = kept(typedOn(one));
   const choice = one.choices[0]?.raw ?? null;
-  const start = (draft && typed(draft)) || (decision ? decision.raw : null) || choice || blank(schema);
+  const start = (before && typed(before)) || (decision ? decision.raw : null) || choice || blank(schema);
   const said = make("p", { class: "said", id: "q-problem", role: "alert" });
   const box = make("div", { class: "editor-box" });
-  let [inner, json, insisted] = [null, false, null];
+  let [inner, isJson, insisted] = [null, false, null];
   const changed = () => {
     insisted = null;
     said.textContent = "";
     const raw = inner.read();
-    keep(draftOn(one), raw ?? inner.written?.() ?? "");
+    keep(typedOn(one), raw ?? inner.written?.() ?? inner.read(true));
   };
   const asForm = (raw) => {
-    inner = control(schema, raw, plain(brief(one.path.split("/").findLast((token) => token && token !== "*") ?? say("queue.value"))), changed);
+    inner = control(
+      schema,
+      raw,
+      plain(brief(one.path.split("/").findLast((token) => token && token !== "*") ?? say("queue.value"))),
+      changed,
+    );
     box.replaceChildren(...[inner.node].flat());
   };
   const asJson = (raw) => {
-    const area = make("textarea", { rows: 10, spellcheck: "false", "aria-label": "JSON", "aria-describedby": "q-problem" });
+    const area = make("textarea", {
+      rows: 10,
+      spellcheck: "false",
+      "aria-label": "JSON",
+      "aria-describedby": "q-problem",
+    });
     area.value = raw === null ? "" : untyped(raw);
     inner = { node: area, read: () => typed(area.value), written: () => area.value, check: () => {} };
     area.addEventListener("input", changed);
@@ -51,10 +60,10 @@ const editor = (one, accept) => {
   const compound = (raw) => raw !== null && !scalar(JSON.parse(raw));
   const turned = button("", () => {
     const raw = inner.read();
-    if (json && raw === null) return (said.textContent = say("check.malformed"));
-    json = !json;
-    (json ? asJson : asForm)(raw);
-    turned.textContent = say(json ? "queue.as.form" : "queue.as.json");
+    if (isJson && raw === null) return (said.textContent = say("check.malformed"));
+    isJson = !isJson;
+    (isJson ? asJson : asForm)(raw);
+    turned.textContent = say(isJson ? "queue.as.form" : "queue.as.json");
     return box.querySelector("input, select, textarea, button")?.focus();
   });
   turned.textContent = say("queue.as.json");
@@ -69,39 +78,68 @@ const editor = (one, accept) => {
       box.querySelector("[aria-invalid=true]")?.focus();
       return;
     }
-    keep(draftOn(one), "");
+    keep(typedOn(one), "");
     accept(raw);
   };
   asForm(start);
-  if (draft && typed(draft) === null && inner.written) box.querySelector("input, textarea").value = draft;
-  const plainValue = waysOf(schema).every((way) => isPlain(way) || valuesOfWay(way)) && !compound(start) && !(schema === true && compound(choice));
+  if (before && typed(before) === null && inner.written) box.querySelector("input, textarea").value = before;
+  const plainValue =
+    waysOf(schema).every((way) => isPlain(way) || valuesOfWay(way)) &&
+    !compound(start) &&
+    !(schema === true && compound(choice));
   const form = make(
     "form",
     { class: "editor", novalidate: true },
     box,
     said,
-    make("div", { class: "buttons" }, make("button", { type: "submit" }, say("queue.accept"), " ", keyed("↵")), plainValue ? null : turned),
+    make(
+      "div",
+      { class: "buttons" },
+      make("button", { type: "submit" }, say("queue.accept"), " ", keyed("↵")),
+      plainValue ? null : turned,
+      button(say("queue.discard"), discard),
+    ),
   );
   form.addEventListener("submit", submit);
   form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.matches("textarea") && (event.ctrlKey || event.metaKey || plainValue)) submit(event);
+    const accepts = event.ctrlKey || event.metaKey || !(event.shiftKey || isJson);
+    if (event.key === "Enter" && event.target.matches("textarea") && accepts) submit(event);
   });
   return form;
 };
 
-// The pane of a decision. `settle(raw)` decides, `withdraw` withdraws, `changed` follows every change of a note.
-const decisionPane = (one, { settle, withdraw, changed }) => {
+// The pane of a decision. `settle(raw)` decides, `withdraw` withdraws, `discard` drops what was typed, `changed` follows
+// every change of a note.
+const decisionPane = (one, { settle, withdraw, discard, changed }) => {
   const decision = decided.get(one.id);
   const values = rendered(one.choices.map((choice) => choice.value));
   const said = make("p", { class: "outcome" }, outcome(one));
   const pick = (key, raw, label, describedBy) => {
     const wrong = obstacle(one, raw);
     const chosen = decision !== undefined && decision.raw === raw;
-    const made = button(key, () => settle(raw), { class: "pick", "data-key": key, "aria-label": label, "aria-describedby": describedBy, "aria-pressed": chosen, "aria-disabled": wrong ? "true" : null });
+    const made = button(key, () => settle(raw), {
+      class: "pick",
+      "data-key": key,
+      "aria-label": label,
+      "aria-describedby": describedBy,
+      "aria-pressed": chosen,
+      "aria-disabled": wrong ? "true" : null,
+    });
     return { made, wrong: wrong ? make("small", { class: raw === null ? "who" : "said" }, wrong) : null, chosen };
   };
   const item = ({ made, wrong, chosen }, id, value, who) => {
-    const row = make("li", { class: chosen ? "choice chosen" : "choice" }, made, make("div", { id, class: "what" }, make("div", { class: "value" }, value), make("div", { class: "who" }, who), wrong));
+    const row = make(
+      "li",
+      { class: chosen ? "choice chosen" : "choice" },
+      made,
+      make(
+        "div",
+        { id, class: "what" },
+        make("div", { class: "value" }, value),
+        make("div", { class: "who" }, who),
+        wrong,
+      ),
+    );
     row.addEventListener("click", (event) => {
       if (!event.target.closest("button") && !String(getSelection())) made.click();
     });
@@ -110,27 +148,50 @@ const decisionPane = (one, { settle, withdraw, changed }) => {
   const choices = one.choices.map((choice, at) => {
     const key = at < 9 ? String(at + 1) : "";
     const label = say("queue.choose", { n: at + 1 });
-    return item(pick(key, choice.raw, label, `q-choice-${at}`), `q-choice-${at}`, values[at], [named(choice.annotators), " ", choice.proposed ? proposed() : null]);
+    return item(pick(key, choice.raw, label, `q-choice-${at}`), `q-choice-${at}`, values[at], [
+      named(choice.annotators),
+      " ",
+      choice.proposed ? proposed() : null,
+    ]);
   });
   const lacking = [
     one.absent.annotators.length ? say("queue.lacking", { names: named(one.absent.annotators) }) : "",
     one.absent.without_vote.length ? say("queue.no_vote", { names: named(one.absent.without_vote) }) : "",
   ].filter(Boolean);
   const left = pick("0", null, say("queue.leave_out"), "q-choice-none");
-  choices.push(item(left, "q-choice-none", say("queue.leave_out"), [lacking.join("; "), " ", one.absent.proposed ? proposed() : null]));
-  const other = decision !== undefined && decision.raw !== null && !one.choices.some((choice) => choice.raw === decision.raw);
+  choices.push(
+    item(left, "q-choice-none", say("queue.leave_out"), [
+      lacking.join("; "),
+      " ",
+      one.absent.proposed ? proposed() : null,
+    ]),
+  );
+  const other =
+    decision !== undefined && decision.raw !== null && !one.choices.some((choice) => choice.raw === decision.raw);
   const slot = make("div", { id: "q-editor" });
   const open = () => {
-    if (!slot.childElementCount) slot.append(editor(one, settle));
+    if (!slot.childElementCount) slot.append(editor(one, settle, discard));
     opener.setAttribute("aria-expanded", "true");
     const first = slot.querySelector("input, select, textarea, button");
     first?.focus();
     if (first?.matches("input, textarea")) first.select();
   };
-  const opener = button([keyed("e"), " ", say("queue.other")], open, { id: "q-other", "aria-expanded": "false", "aria-controls": "q-editor" });
-  const mine = other ? make("p", { class: "choice chosen own" }, rendered([JSON.parse(decision.raw)])[0], " ", make("small", {}, kindOf(decision.raw))) : null;
-  if (kept(draftOn(one))) {
-    slot.append(editor(one, settle));
+  const opener = button([keyed("e"), " ", say("queue.other")], open, {
+    id: "q-other",
+    "aria-expanded": "false",
+    "aria-controls": "q-editor",
+  });
+  const mine = other
+    ? make(
+        "p",
+        { class: "choice chosen own" },
+        rendered([JSON.parse(decision.raw)])[0],
+        " ",
+        make("small", {}, kindOf(decision.raw)),
+      )
+    : null;
+  if (kept(typedOn(one))) {
+    slot.append(editor(one, settle, discard));
     opener.setAttribute("aria-expanded", "true");
   }
   const note = make("textarea", { id: "q-note", rows: 2 });
@@ -141,7 +202,10 @@ const decisionPane = (one, { settle, withdraw, changed }) => {
     else keep(noteOn(one), note.value.trim());
     changed();
   });
-  const undone = button([keyed("w"), " ", say("queue.withdraw")], withdraw, { id: "q-withdraw", hidden: decision === undefined });
+  const undone = button([keyed("w"), " ", say("queue.withdraw")], withdraw, {
+    id: "q-withdraw",
+    hidden: decision === undefined,
+  });
   return [
     make("h3", {}, say("queue.decision")),
     said,

@@ -7,7 +7,7 @@ const ranks = new Map(data.disagreements.map((one, rank) => [one.id, rank]));
 const proposalOf = ({ choices }) => (choices[0]?.proposed ? choices[0].raw : null);
 // The disagreement of a value that contains this one and was replaced or left out by a decision, so that this one needs none.
 const settledBy = ({ document, pointer }) => {
-  for (let place = pointer; place !== ""; ) {
+  for (let place = pointer; place !== "";) {
     place = place.slice(0, place.lastIndexOf("/"));
     const above = cases.get(`${document}#${place}`);
     const decision = above && decided.get(above.id);
@@ -55,7 +55,7 @@ const { kept, keep, store, restore, listen } = keeping(`arbitre-queue-${data.key
 const nameOn = "-name"; // the name of the reviewer
 const madeOn = "-made"; // the digest of the decisions in the page that were taken over
 const noteOn = ({ id }) => `-note-${id}`; // the note on a disagreement that is not decided
-const draftOn = ({ id }) => `-draft-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
+const typedOn = ({ id }) => `-typed-${id}`; // a value that was typed and not accepted, as JSON text or as it was typed
 
 // Steps that can be undone, each as the decisions before it by id, with null for none.
 const steps = [];
@@ -78,10 +78,13 @@ const takeBack = () => {
 };
 
 // Takes over the decisions in JSON lines that match the queue. Returns the number of those and of replaced decisions,
-// and the other lines: stale ones, and those that are no decisions.
-const take = (whole) => {
-  const result = { loaded: 0, replaced: 0, stale: [], unreadable: [] };
-  for (const line of whole.split("\n").map((text) => text.trim()).filter(Boolean)) {
+// and the other lines: stale ones, those that are no decisions, and those with an obstacle, which are kept as typed values.
+const take = (whole, obstacleTo) => {
+  const result = { loaded: 0, replaced: 0, stale: [], unreadable: [], refused: [] };
+  for (const line of whole
+    .split("\n")
+    .map((text) => text.trim())
+    .filter(Boolean)) {
     let found = null;
     try {
       found = parsed(line);
@@ -93,6 +96,11 @@ const take = (whole) => {
     const one = cases.get(id);
     if (!one || (fingerprint ?? one.fingerprint) !== one.fingerprint) {
       result.stale.push(line);
+      continue;
+    }
+    if (obstacleTo(one, decision.raw)) {
+      result.refused.push(line);
+      if (decision.raw !== null && !decided.has(id)) keep(typedOn(one), decision.raw);
       continue;
     }
     const before = decided.get(id);

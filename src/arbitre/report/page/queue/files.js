@@ -17,17 +17,27 @@ const exported = (unnamed, changed) => {
   make("a", { href: url, download: "decisions.jsonl" }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers start the download later
   changed();
-  const drafts = data.disagreements.filter((one) => !decided.has(one.id) && kept(draftOn(one))).length;
-  return tell(say("queue.exported", { n: decided.size }), drafts ? ` ${say("queue.exported.drafts", { n: drafts })}` : "");
+  const open = data.disagreements.filter((one) => !decided.has(one.id) && kept(typedOn(one))).length;
+  return tell(say("queue.exported", { n: decided.size }), open ? ` ${say("queue.exported.typed", { n: open })}` : "");
 };
 const rejected = (name, lines) =>
   lines.length
-    ? [make("h3", {}, say(name, { n: lines.length })), make("p", {}, say(`${name}.why`)), make("ul", {}, lines.map((line) => make("li", {}, make("code", {}, visible(line)))))]
+    ? [
+        make("h3", {}, say(name, { n: lines.length })),
+        make("p", {}, say(`${name}.why`)),
+        make(
+          "ul",
+          {},
+          lines.map((line) => make("li", {}, make("code", {}, visible(line)))),
+        ),
+      ]
     : [];
 // Takes over the decisions of a text, and lists those that cannot be.
 const load = (whole) => {
-  const { loaded, replaced, stale, unreadable } = take(whole);
-  at("q-stale").replaceChildren(...rejected("queue.stale", stale), ...rejected("queue.unreadable", unreadable));
+  const { loaded, replaced, ...others } = take(whole, obstacle);
+  at("q-stale").replaceChildren(
+    ...["refused", "stale", "unreadable"].flatMap((name) => rejected(`queue.${name}`, others[name])),
+  );
   return say("queue.loaded", { n: loaded, replaced });
 };
 const imported = async (changed) => {

@@ -8,9 +8,9 @@ const filterAt = (name) => at(`q-${name}`);
 const stateOf = (one) => {
   if (decided.has(one.id)) return "decided";
   if (settledBy(one)) return "settled";
-  return kept(draftOn(one)) ? "draft" : kept(noteOn(one)) ? "noted" : "undecided";
+  return kept(typedOn(one)) ? "typed" : kept(noteOn(one)) ? "noted" : "undecided";
 };
-const SIGNS = { decided: "●", settled: "◍", draft: "◐", noted: "◔", undecided: "○" };
+const SIGNS = { decided: "●", settled: "◍", typed: "◐", noted: "◔", undecided: "○" };
 // A short name for a place: the entry, by its first text, and the place in it.
 const firstText = (value) => {
   const [, found] = leaves(value).find(([, inner]) => isText(inner) && inner !== "") ?? [];
@@ -18,8 +18,14 @@ const firstText = (value) => {
 };
 const placeOf = ({ within, pointer, entry, choices }) => {
   const inner = pointer.slice(data.entries[entry].pointer.length + 1);
-  const name = within.length ? within[within.length - 1] : inner === "" && choices.length ? firstText(choices[0].value) : null;
-  return [name === null ? null : brief(name, 40), inner || (name === null ? pointer || "/" : null)].filter(Boolean).join(" · ");
+  const name = within.length
+    ? within[within.length - 1]
+    : inner === "" && choices.length
+      ? firstText(choices[0].value)
+      : null;
+  return [name === null ? null : brief(name, 40), inner || (name === null ? pointer || "/" : null)]
+    .filter(Boolean)
+    .join(" · ");
 };
 const rowOf = (one, place, go) => {
   const state = stateOf(one);
@@ -34,7 +40,12 @@ const rowOf = (one, place, go) => {
     },
     make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state]),
     make("span", { class: "place" }, plain(placeOf(one))),
-    make("span", { class: "of" }, plain(brief(one.document, 40)), isFlagged(one) ? ` · ${say(`queue.flag.${one.flag}`)}` : ""),
+    make(
+      "span",
+      { class: "of" },
+      plain(brief(one.document, 40)),
+      isFlagged(one) ? ` · ${say(`queue.flag.${one.flag}`)}` : "",
+    ),
     make("span", { class: "unseen" }, `, ${say(`queue.state.${state}`)}`),
   );
   row.addEventListener("click", (event) => {
@@ -114,4 +125,41 @@ const fillFilter = (name, all, values) => {
   for (const value of values) count.set(value, (count.get(value) ?? 0) + 1);
   const option = ([value, n]) => make("option", { value: `=${value}` }, `${plain(brief(value || "/", 80))} (${n})`);
   filterAt(name).append(make("option", { value: "" }, all), ...[...count].map(option));
+};
+// The disagreements that match the filters as a table, for print: readings, decisions and notes.
+const printed = () => {
+  const line = (value, ...who) => make("div", {}, brief(plain(value)), " ", make("small", {}, ...who));
+  const cells = (one) => {
+    const decision = decided.get(one.id);
+    const lacking = one.absent.annotators.length
+      ? line("", say("queue.lacking", { names: named(one.absent.annotators) }))
+      : null;
+    const value = decision ? (decision.raw === null ? say("queue.leave_out") : spaced(JSON.parse(decision.raw))) : "";
+    return [
+      [...one.choices.map((choice) => line(spaced(choice.value), named(choice.annotators))), lacking],
+      line(value, outcome(one)),
+      visible(decision?.note ?? kept(noteOn(one))),
+    ].map((content) => make("td", {}, content));
+  };
+  const heads = ["queue.accept.place", "queue.accept.readings", "queue.decision", "queue.note"];
+  const place = (one) =>
+    make("th", { scope: "row" }, breakable(brief(one.document)), make("br"), breakable(placeOf(one)));
+  return make(
+    "table",
+    {},
+    make(
+      "thead",
+      {},
+      make(
+        "tr",
+        {},
+        heads.map((name) => make("th", { scope: "col" }, say(name))),
+      ),
+    ),
+    make(
+      "tbody",
+      {},
+      view.found.map((one) => make("tr", {}, place(one), cells(one))),
+    ),
+  );
 };

@@ -20,11 +20,23 @@ const remember = (replace = false) => {
 };
 const neighbour = (by) => view.found[view.found.indexOf(view.current) + by];
 const caseHead = (one) => {
-  at("q-title").replaceChildren(...[visible(brief(one.document)), " ", make("code", {}, breakable(brief(one.pointer || "/")))].flat(2));
-  const facts = [one.within.map((name) => plain(brief(name, 80))).join(" › "), say(`queue.kind.${one.kind}`), say("queue.weight", { n: number(one.weight, 3) })];
-  at("q-facts").replaceChildren(make("em", { class: isFlagged(one) ? "tag flagged" : "tag" }, say(`queue.flag.${one.flag}`)), ` ${facts.filter(Boolean).join(" · ")}`);
+  at("q-title").replaceChildren(
+    ...[visible(brief(one.document)), " ", make("code", {}, breakable(brief(one.pointer || "/")))].flat(2),
+  );
+  const facts = [
+    one.within.map((name) => plain(brief(name, 80))).join(" › "),
+    say(`queue.kind.${one.kind}`),
+    say("queue.weight", { n: number(one.weight, 3) }),
+  ];
+  at("q-facts").replaceChildren(
+    make("em", { class: isFlagged(one) ? "tag flagged" : "tag" }, say(`queue.flag.${one.flag}`)),
+    ` ${facts.filter(Boolean).join(" · ")}`,
+  );
 };
-const showDecision = () => at("q-decision").replaceChildren(...decisionPane(view.current, { settle: decide, withdraw, changed: update }));
+const showDecision = () =>
+  at("q-decision").replaceChildren(
+    ...decisionPane(view.current, { settle: decide, withdraw, discard, changed: update }),
+  );
 // Shows the current disagreement in all panes, each scrolled to what is disputed. All is measured after it is built.
 const showCase = () => {
   const one = view.current;
@@ -40,11 +52,16 @@ const showCase = () => {
   scroll.top = revealed();
   listRows(choose);
   progress();
-  const middles = [["q-source", "mark:not(.entry), mark"], ["q-annotators", "tr.here"], ["q-decision", "none"]].map(([id, mark]) => {
+  const middles = [
+    ["q-source", "mark:not(.entry), mark"],
+    ["q-annotators", "tr.here"],
+    ["q-decision", "none"],
+  ].map(([id, mark]) => {
     const [pane, found] = [at(id), at(id).querySelector(mark)];
     return [pane, found ? Math.max(0, found.offsetTop - pane.clientHeight / 2) : 0];
   });
-  for (const [pane, top] of [...middles, [at("q-list").parentNode, scroll.top]]) if (pane.scrollTop !== top) pane.scrollTop = top;
+  for (const [pane, top] of [...middles, [at("q-list").parentNode, scroll.top]])
+    if (pane.scrollTop !== top) pane.scrollTop = top;
 };
 // Stores the decisions, and takes over those of other tabs.
 const storeAll = () => {
@@ -80,9 +97,14 @@ const decide = (raw) => {
   const wrong = obstacle(one, raw);
   if (wrong) return tell(wrong);
   change([[one.id, { raw, by: at("q-name").value.trim() }]]);
-  keep(draftOn(one), "");
+  keep(typedOn(one), "");
   storeAll();
-  tell(say("queue.just.decided", { pointer: plain(brief(one.pointer || "/")), value: raw === null ? say("queue.leave_out") : plain(brief(spaced(JSON.parse(raw)), 60)) }));
+  tell(
+    say("queue.just.decided", {
+      pointer: plain(brief(one.pointer || "/")),
+      value: raw === null ? say("queue.leave_out") : plain(brief(spaced(JSON.parse(raw)), 60)),
+    }),
+  );
   return advance();
 };
 const withdraw = () => {
@@ -91,6 +113,11 @@ const withdraw = () => {
   storeAll();
   showCase();
   tell(say("queue.just.withdrawn"));
+  at("q-title").focus();
+};
+const discard = () => {
+  keep(typedOn(view.current), "");
+  showCase();
   at("q-title").focus();
 };
 const undo = () => {
@@ -138,14 +165,17 @@ const KEYS = {
   x: () => runExport(),
   "?": () => show("help"),
 };
+// The digit of a key, also where digits need the shift key, as on French keyboards.
+const digitOf = ({ key, code, shiftKey }) =>
+  /^[0-9]$/.test(key) ? key : shiftKey ? null : (/^Digit([0-9])$/.exec(code)?.[1] ?? null);
 const pressed = (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || view.opened) return;
   const typing = event.target.matches("textarea, select, input");
   if (event.key === "Escape" && typing) at("q-title").focus();
   if (typing && !event.target.matches("[type=checkbox]")) return;
-  const action = /^[0-9]$/.test(event.key)
-    ? () => at("q-decision").querySelector(`[data-key="${event.key}"]`)?.click()
-    : Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : null;
+  const digit = digitOf(event);
+  const choosing = digit && (() => at("q-decision").querySelector(`[data-key="${digit}"]`)?.click());
+  const action = Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : choosing;
   if (!action) return;
   event.preventDefault();
   action();
@@ -161,7 +191,11 @@ const along = (event) => {
 const scrolled = () => {
   const before = scroll.top;
   measure();
-  if (scroll.top !== before || at("q-list").childElementCount < Math.min(view.found.length, scroll.room / scroll.row + AROUND)) listRows(choose);
+  if (
+    scroll.top !== before ||
+    at("q-list").childElementCount < Math.min(view.found.length, scroll.room / scroll.row + AROUND)
+  )
+    listRows(choose);
 };
 const runExport = () => {
   const named = () => at("q-name").focus();
@@ -181,25 +215,23 @@ const follow = () => {
 };
 const filtered = () => {
   applyFilters();
-  const one = view.found.includes(view.current) ? view.current : (view.found.find((other) => !isDone(other)) ?? view.found[0] ?? null);
+  const one = view.found.includes(view.current)
+    ? view.current
+    : (view.found.find((other) => !isDone(other)) ?? view.found[0] ?? null);
   choose(one, { focus: false });
 };
-// The disagreements of the filters as a table, for print.
-const printed = () => {
-  const heads = ["queue.accept.place", "queue.accept.readings", "queue.decision", "queue.note"].map((name) => make("th", { scope: "col" }, say(name)));
-  const row = (one) => {
-    const decision = decided.get(one.id);
-    const value = decision && (decision.raw === null ? say("queue.leave_out") : brief(text(JSON.parse(decision.raw))));
-    const readings = [...one.choices.map((choice) => `${plain(brief(text(choice.value), 160))} (${named(choice.annotators)})`), one.absent.annotators.length ? say("queue.lacking", { names: named(one.absent.annotators) }) : ""];
-    return make("tr", {}, make("th", { scope: "row" }, breakable(brief(one.document)), " ", make("code", {}, breakable(placeOf(one)))), make("td", {}, readings.filter(Boolean).join("; ")), make("td", {}, value ? visible(value) : "", make("small", {}, ` ${outcome(one)}`)), make("td", {}, visible(decision?.note ?? kept(noteOn(one)))));
-  };
-  at("q-print").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, view.found.map(row))));
-};
-
 const start = () => {
   at("q-source").hidden = !data.sources;
-  fillFilter("path", say("js.all"), data.disagreements.map((one) => one.path));
-  fillFilter("document", say("queue.documents"), data.disagreements.map((one) => one.document));
+  fillFilter(
+    "path",
+    say("js.all"),
+    data.disagreements.map((one) => one.path),
+  );
+  fillFilter(
+    "document",
+    say("queue.documents"),
+    data.disagreements.map((one) => one.document),
+  );
   for (const name of FILTERS) filterAt(name).addEventListener("change", filtered);
   if (kept(madeOn) !== data.made) load(data.decisions); // not again, since some may have been withdrawn here
   restore();
@@ -215,7 +247,12 @@ const start = () => {
   at("q-next").addEventListener("click", () => move(1));
   at("q-undo").addEventListener("click", undo);
   at("q-export").addEventListener("click", runExport);
-  at("q-file").addEventListener("change", () => imported(() => { update(); showCase(); }));
+  at("q-file").addEventListener("change", () =>
+    imported(() => {
+      update();
+      showCase();
+    }),
+  );
   at("q-scope").addEventListener("change", () => fillAccept(acceptAll));
   for (const name of DIALOGS) {
     const dialog = at(`q-dialog-${name}`);
@@ -224,10 +261,12 @@ const start = () => {
     dialog.querySelector(".close").addEventListener("click", () => dialog.close());
   }
   addEventListener("popstate", follow);
-  addEventListener("beforeprint", printed);
+  addEventListener("beforeprint", () => at("q-print").replaceChildren(printed()));
   addEventListener("afterprint", () => at("q-print").replaceChildren());
   at("q-side").open = WIDE.matches;
-  WIDE.addEventListener("change", () => { at("q-side").open = WIDE.matches; });
+  WIDE.addEventListener("change", () => {
+    at("q-side").open = WIDE.matches;
+  });
   measure();
   follow();
   remember(true);

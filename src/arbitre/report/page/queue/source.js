@@ -14,10 +14,15 @@ const sourcePane = (one) => {
   const parts = [start > 0 ? "… " : ""];
   let place = 0;
   for (const [from, to, side] of one.marks) {
-    parts.push(lined(whole.slice(place, from)), make("mark", { class: side, title: say(`queue.source.${side}`) }, lined(whole.slice(from, to))));
+    parts.push(
+      lined(whole.slice(place, from)),
+      make("mark", { class: side, title: say(`queue.source.${side}`) }, lined(whole.slice(from, to))),
+    );
     place = to;
   }
   parts.push(lined(whole.slice(place)), end ? "" : " …");
-  const lost = one.marks.some(([, , side]) => side !== "entry") ? null : make("p", { class: "note" }, say("queue.source.unfound"));
+  const lost = one.marks.some(([, , side]) => side !== "entry")
+    ? null
+    : make("p", { class: "note" }, say("queue.source.unfound"));
   return [title, head, lost, make("p", { class: "page", dir: "auto" }, parts)].filter(Boolean);
 };

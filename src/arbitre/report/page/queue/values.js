@@ -11,8 +11,17 @@ const leaves = (value, at = "") =>
 // The text of a value: objects in lists as their fields, other JSON with spaces after commas and colons, where lines can break.
 const spaced = (value) => {
   if (isList(value) && value.length && value.every((item) => isObject(item) && Object.keys(item).length))
-    return value.map((item) => `• ${leaves(item).map(([place, inner]) => `${place.slice(1)}: ${spaced(inner)}`).join("; ")}`).join(" ");
-  return scalar(value) ? text(value) : text(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (/^[,:]$/.test(part) ? `${part} ` : part));
+    return value
+      .map(
+        (item) =>
+          `• ${leaves(item)
+            .map(([place, inner]) => `${place.slice(1)}: ${spaced(inner)}`)
+            .join("; ")}`,
+      )
+      .join(" ");
+  return scalar(value)
+    ? text(value)
+    : text(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (/^[,:]$/.test(part) ? `${part} ` : part));
 };
 // The parts of a value that are compared: the items of a list of single values, else the characters of its text.
 const partsOf = (value) =>
@@ -21,7 +30,9 @@ const partsOf = (value) =>
     : signs(spaced(value));
 const alike = (left, right) => {
   const size = (found) => found.reduce((sum, run) => sum + (run.same ? run.parts.join("").length : 0), 0);
-  return size(left) + size(right) >= HALF * [...left, ...right].reduce((sum, run) => sum + run.parts.join("").length, 0);
+  return (
+    size(left) + size(right) >= HALF * [...left, ...right].reduce((sum, run) => sum + run.parts.join("").length, 0)
+  );
 };
 // Renders values: marks in each what differs from the first one, and in the first what differs from any other. Values that
 // have less than half in common are marked as a whole.
@@ -31,7 +42,9 @@ const contrasted = (values) => {
   const [first, ...others] = distinct;
   if (!others.length) return texts.map((whole) => shown(whole));
   if (distinct.some((whole) => whole.length > ROOM))
-    return texts.map((whole) => (whole === "" ? shown(whole) : whole === first ? prose(first, others[0])[0] : prose(first, whole)[1]));
+    return texts.map((whole) =>
+      whole === "" ? shown(whole) : whole === first ? prose(first, others[0])[0] : prose(first, whole)[1],
+    );
   const parts = distinct.map((whole) => partsOf(values[texts.indexOf(whole)]));
   const same = parts.map((part) => new Array(part.length).fill(true));
   const flags = (found) => found.flatMap((run) => run.parts.map(() => run.same));
@@ -74,7 +87,11 @@ const withoutFormats = (schema) => {
   if (!isObject(schema)) return schema;
   const { format, ...others } = schema;
   const inner = (key, part) =>
-    ["enum", "const"].includes(key) ? part : key === "properties" ? Object.fromEntries(Object.entries(part).map(([name, one]) => [name, withoutFormats(one)])) : withoutFormats(part);
+    ["enum", "const"].includes(key)
+      ? part
+      : key === "properties"
+        ? Object.fromEntries(Object.entries(part).map(([name, one]) => [name, withoutFormats(one)]))
+        : withoutFormats(part);
   return Object.fromEntries(Object.entries(others).map(([key, part]) => [key, inner(key, part)]));
 };
 // What the schema says against a value. `soft` problems do not prevent a decision: formats that the command does not check.

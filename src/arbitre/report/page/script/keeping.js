@@ -4,7 +4,7 @@ const ofTab = () => sessionStorage; // what differs between tabs, such as filter
 // The members of a JSON object, as JSON texts by key; those of a list by position.
 const members = (whole) => {
   const listed = isList(JSON.parse(whole));
-  const texts = {};
+  const texts = Object.create(null); // a key may be __proto__
   let [depth, key, start] = [0, listed ? 0 : null, 0];
   for (const { 0: token, index } of whole.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g)) {
     const [opens, closes] = [/^[{[]/.test(token), /^[}\]]/.test(token)];
