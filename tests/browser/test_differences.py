@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.unit.test_report_view import observed
 
@@ -20,6 +22,8 @@ WORDS = " ".join(f"word{number}" for number in range(800))
 HEBREW = "שלום עולם הכנסת " * 60
 ACCENTS = "cafe\u0301 " * 100
 FAMILY = "👩\u200d👩\u200d👧 " * 60
+CHINESE = "".join(chr(0x4E00 + number * 7 % 3000) for number in range(1000))
+BOOK = " ".join(f"{number}th word" for number in range(9000))
 TEXTS = {
     "one": (WORDS, WORDS.replace("word400 ", "word400 inserted ")),
     "two": (WORDS, WORDS.replace("word9 ", "ninth ").replace("word500 word501", "other")),
@@ -30,9 +34,21 @@ TEXTS = {
     "family": (FAMILY, FAMILY[:270] + "👩\u200d👧 " + FAMILY[270:]),
     "signs": ("x" * 4000, "x" * 2000 + "y" + "x" * 1999),
     "many": (" ".join(f"a{n} b" for n in range(4000)), " ".join(f"c{n} b" for n in range(4000))),
+    "inserted": (WORDS, WORDS.replace("word300 ", "word300 one ").replace("word500 ", "word500 two ")),
+    "chinese": (CHINESE, f"{CHINESE[:500]}一{CHINESE[501:]}"),
+    "cut": (WORDS, WORDS[: WORDS.index("word200 ")]),
+    "spelt": (WORDS, WORDS.replace("ord", "ard")),
+    "dense": (WORDS, re.sub(r"(\d)0 ", r"\1o ", WORDS)),
+    "book": (BOOK, BOOK.replace("5th", "fifth")),
+    "spaces": ("Ada  Crewe", "Ada Crewe"),
     "short": ("colour", "color"),
     "other": ("Vaudreine", "Quill"),
     "level": ("senator", "senators"),
+}
+LISTS = {"towns": "string", "numbers": "integer"}
+LISTED = {
+    "towns": (["Paris", "Nantes"], ["Paris", "Nant"]),
+    "numbers": (list(range(100)), [number for number in range(100) if number != 50]),
 }
 MARKS = """field => [...field.querySelectorAll("del, ins")].map(one => `${one.tagName[0]} ${one.textContent.trim()}`)"""
 
@@ -41,7 +57,8 @@ MARKS = """field => [...field.querySelectorAll("del, ins")].map(one => `${one.ta
 def report(tmp_path_factory):
     level = {"enum": ["senator", "senators"], "x-arbitre": {"distance": "levenshtein"}}
     fields = {name: {"type": "string"} for name in TEXTS} | {"level": level}
-    sides = ({name: pair[side] for name, pair in TEXTS.items()} for side in (0, 1))
+    fields |= {name: {"type": "array", "items": {"type": kind}} for name, kind in LISTS.items()}
+    sides = ({name: pair[side] for name, pair in (TEXTS | LISTED).items()} for side in (0, 1))
     subject = build_subject(*observed({"type": "object", "properties": fields}, [("d", *sides)]))
     file = tmp_path_factory.mktemp("texts") / "report.html"
     write_page(file, view_of([subject]))
@@ -52,7 +69,7 @@ def report(tmp_path_factory):
 def field(visit, report):
     page = visit(report)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    names = list(TEXTS)
+    names = [*TEXTS, *LISTED]
     return lambda name: page.locator("#x-list .row").nth(names.index(name)).locator(".field")
 
 
@@ -62,6 +79,8 @@ def test_one_edit_in_a_long_text_marks_that_edit_only(field):
     assert field("added").evaluate(MARKS) == ["I first", "I second"]
     assert field("hebrew").evaluate(MARKS) == ["I שונה"]
     assert field("signs").evaluate(MARKS) == ["D x", "I y"]
+    assert field("inserted").evaluate(MARKS) == ["I one", "I two"]
+    assert field("chinese").evaluate(MARKS) == [f"D {CHINESE[500]}", "I 一"]
 
 
 def test_characters_are_never_cut_in_the_middle(field):
@@ -73,7 +92,7 @@ def test_equal_stretches_are_folded_and_opened_on_both_sides(field):
     one = field("one")
     gold, predicted = one.locator(".side").all()
     folds = gold.locator("button.fold")
-    assert folds.all_text_contents() == ["… 393 words …", "… 392 words …"]
+    assert folds.all_text_contents() == ["… 393 words …", "… 391 words …"]
     assert len(gold.inner_text()) < 300
     folds.first.focus()
     folds.first.press("Enter")
@@ -89,3 +108,40 @@ def test_unlike_texts_and_listed_values_are_marked_whole(field):
         assert field(name).locator("del.entire, ins.entire").count() == 2
         assert field(name).locator("del, ins").count() == 2
     assert field("short").evaluate(MARKS) == ["D u"]
+    assert field("spaces").evaluate(MARKS) == ["D ␣"]
+
+
+def test_texts_are_compared_by_letters_if_only_these_are_alike(field):
+    assert set(field("spelt").evaluate(MARKS)) == {"D o", "I a"}
+
+
+def test_a_text_that_is_cut_off_is_marked_from_there(field):
+    (lost,) = field("cut").evaluate(MARKS)
+    assert re.fullmatch(r"D word200 word201 .* word239", lost)
+
+
+def test_many_differences_are_folded_after_the_first_ones(field):
+    for name in ("dense", "book"):
+        one = field(name)
+        gold, predicted = one.locator(".side").all()
+        assert len(gold.text_content()) < 1500
+        fold = gold.locator("button.fold").last
+        assert re.fullmatch(r"… \d+ more differences …", fold.text_content())
+        before = gold.locator("del").count()
+        fold.click()
+        assert gold.locator("del").count() > before
+        gold.locator("button.cut").last.click()
+        assert one.locator("button").count() == 1  # that of the other side
+        for side, tag, whole in ((gold, "del", TEXTS[name][0]), (predicted, "ins", TEXTS[name][1])):
+            assert side.locator("bdi").first.text_content() == whole
+            assert side.locator(tag).count() == one.locator("del").count()
+
+
+def test_items_of_lists_are_marked_and_kept_in_sight(field):
+    assert field("towns").evaluate(MARKS) == ["D es"]
+    gold, predicted = field("numbers").locator(".side").all()
+    assert gold.locator(".chip").all_text_contents() == ["49", "−50", "51"]
+    assert gold.locator("button").all_text_contents() == ["… 49 more …", "… 48 more …"]
+    gold.locator("button").first.click()
+    assert gold.locator(".chip").first.text_content() == "0"
+    assert predicted.locator(".chip", has_text="100").count() == 0

@@ -1,43 +1,84 @@
 // Difference of two values, by character, by word or by item: missing parts are struck through, spurious ones underlined.
 
-const ALIKE = 2500; // maximum length of lists that are compared value by value
-const CHANGES = 1000; // maximum number of changes; beyond it, all between the equal ends is marked
+const CHANGES = 500; // maximum number of changes for which the shortest difference is searched at once
 const HALF = 0.5; // minimum similarity of texts whose parts are marked
-const CONTEXT = 60; // number of characters shown around a difference in a long text, at least
+const LETTERS = 0.8; // the same for long texts that are alike in their letters, but not in their words
+const SPELT = 20000; // maximum length of texts whose letters are compared if their words are not alike
+const CONTEXT = 60; // minimum number of characters shown around a difference in a long text
 const FOLD = 80; // minimum number of characters that are folded
+const EARLY = 1000; // maximum number of characters shown of a text with many differences, before the others are folded
 const LONG = 64; // maximum length of words; longer ones are compared character by character
 
-const signs = (whole) =>
-  typeof Intl.Segmenter === "function"
-    ? [...new Intl.Segmenter(data.language).segment(whole)].map((one) => one.segment)
-    : [...whole];
-// Marks a longest common subsequence (Myers, 1986). Marks nothing if there are too many changes.
-const common = (x, y, same) => {
-  const most = Math.min(x.length + y.length, CHANGES);
-  const reached = new Int32Array(2 * most + 3); // furthest place in x on each diagonal
-  const zero = most + 1;
+// Splits a text into characters as readers see them.
+const signs = (whole) => {
+  if (/^[ -~]*$/.test(whole)) return whole.split("");
+  if (typeof Intl.Segmenter !== "function") return [...whole];
+  return [...new Intl.Segmenter(data.language).segment(whole)].map((one) => one.segment);
+};
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u; // no spaces between words
+const TOKENS = /\s+|[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c\u200d]*|[^\s\p{L}\p{N}]+/gu;
+// Splits a text into words, spaces, and single characters of all other kinds.
+const words = (whole) =>
+  (whole.match(TOKENS) ?? []).flatMap((part) => {
+    const word = /^[\p{L}\p{N}]/u.test(part) && part.length <= LONG && !UNSPACED.test(part);
+    return word || /^\s/.test(part) ? [part] : signs(part);
+  });
+
+// Marks the common elements of two lists from two places on, and returns the places where it stops: the ends, or those
+// that `CHANGES` changes lead to. The elements are a longest common subsequence of what lies between (Myers, 1986).
+const stretch = (x, y, same, top, left) => {
+  const [tall, wide] = [x.length - top, y.length - left];
+  const reached = new Int32Array(2 * CHANGES + 3); // furthest place in x on each diagonal
+  const zero = CHANGES + 1;
   const history = [];
   const down = (places, middle, k, d) => k === -d || (k !== d && places[middle + k - 1] < places[middle + k + 1]);
-  const back = (last) => {
-    let [i, j] = [x.length, y.length];
+  const trace = (i, j, last) => {
+    const ends = [top + i, left + j];
+    const pairUp = () => {
+      same[0][top + (i -= 1)] = true;
+      same[1][left + (j -= 1)] = true;
+    };
     for (let d = last; d > 0; d -= 1) {
       const places = history[d];
       const from = down(places, d + 1, i - j, d) ? i - j + 1 : i - j - 1;
       const start = places[d + 1 + from];
-      while (i > start && j > start - from) same[0][(i -= 1)] = same[1][(j -= 1)] = true;
+      while (i > start && j > start - from) pairUp();
       [i, j] = [start, start - from];
     }
-    while (i > 0) same[0][(i -= 1)] = same[1][(j -= 1)] = true;
+    while (i > 0) pairUp();
+    return ends;
   };
-  for (let d = 0; d <= most; d += 1) {
+  for (let d = 0; d <= CHANGES; d += 1) {
     history.push(reached.slice(zero - d - 1, zero + d + 2));
     for (let k = -d; k <= d; k += 2) {
       let i = down(reached, zero, k, d) ? reached[zero + k + 1] : reached[zero + k - 1] + 1;
-      while (i < x.length && i - k < y.length && x[i] === y[i - k]) i += 1;
+      while (i < tall && i - k < wide && x[top + i] === y[left + i - k]) i += 1;
       reached[zero + k] = i;
-      if (i >= x.length && i - k >= y.length) return back(d);
+      if (i >= tall && i - k >= wide) return trace(tall, wide, d);
     }
   }
+  let best = null;
+  for (let k = -CHANGES; k <= CHANGES; k += 2) {
+    const i = reached[zero + k];
+    if (i <= tall && i - k <= wide && (best === null || 2 * i - k > 2 * best.i - best.k)) best = { i, k };
+  }
+  return best ? trace(best.i, best.i - best.k, CHANGES) : [x.length, y.length];
+};
+// For each element of two lists, whether it is common to both.
+const common = (...lists) => {
+  const numbers = new Map(); // comparing numbers is faster than comparing strings
+  const numbered = (one) => numbers.get(one) ?? numbers.set(one, numbers.size).size - 1;
+  const [a, b] = lists.map((all) => Int32Array.from(all, numbered));
+  const same = [a, b].map((all) => new Array(all.length).fill(false));
+  let head = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
+  let tail = 0;
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+  for (const flags of same) flags.fill(true, 0, head).fill(true, flags.length - tail);
+  const [x, y] = [a, b].map((all) => all.subarray(0, all.length - tail));
+  let [top, left] = [head, head];
+  while (top < x.length || left < y.length) [top, left] = stretch(x, y, same, top, left);
+  return same;
 };
 const runs = (all, same) => {
   const found = [];
@@ -50,158 +91,129 @@ const runs = (all, same) => {
 };
 // Splits each side into runs of common and of differing elements.
 const difference = (a, b) => {
-  let head = 0;
-  while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
-  let tail = 0;
-  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail])
-    tail += 1;
-  const [x, y] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
-  const same = [new Array(x.length).fill(false), new Array(y.length).fill(false)];
-  common(x, y, same);
-  const pad = (flags) => [...new Array(head).fill(true), ...flags, ...new Array(tail).fill(true)];
-  return [runs(a, pad(same[0])), runs(b, pad(same[1]))];
+  const [lost, put] = common(a, b);
+  return [runs(a, lost), runs(b, put)];
 };
-
 const marked = (tag, found) =>
   found.map(({ same, parts }) => {
     const whole = visible(parts.join(""));
     return same ? whole : make(tag, {}, whole);
   });
-// Marks the values of two lists of plain values that only one side has.
-const listed = (gold, predicted) => {
-  const [lost, put] = difference(...[gold, predicted].map((list) => list.map((value) => text(value, true))));
-  const each = (tag, found, verdict) =>
-    found.flatMap(({ same, parts }) =>
-      parts.map((part) =>
-        same
-          ? make("span", { class: "chip" }, shown(part))
-          : make("span", { class: `chip ${verdict}` }, glyph(verdict), make(tag, {}, shown(part))),
-      ),
-    );
-  return [folded(each("del", lost, "missing")), folded(each("ins", put, "spurious"))];
-};
-// Moves a position to the start of the word there, or of the character if the word is long.
-const cutter = (whole) => {
-  if (typeof Intl.Segmenter !== "function") return (place) => apart(whole, place);
-  const [word, sign] = ["word", "grapheme"].map((granularity) => new Intl.Segmenter(data.language, { granularity }).segment(whole));
-  return (place) => {
-    const found = word.containing(place);
-    if (!found) return whole.length;
-    return found.segment.length <= LONG ? found.index : sign.containing(place).index;
-  };
-};
-const words = (whole) => {
-  if (typeof Intl.Segmenter !== "function") return whole.split(/(?<=\s)(?=\S)/u);
-  const parts = new Intl.Segmenter(data.language, { granularity: "word" }).segment(whole);
-  return [...parts].flatMap(({ segment }) =>
-    segment.length <= LONG ? segment : segment.length <= ALIKE ? signs(segment) : [segment],
-  );
-};
-// The number of words of a text, or null if it is too long to count them.
-const counted = (whole) => {
-  if (whole.length > 100000) return null;
-  if (typeof Intl.Segmenter !== "function") return whole.split(/\s+/u).filter(Boolean).length;
-  return [...new Intl.Segmenter(data.language, { granularity: "word" }).segment(whole)].filter((one) => one.isWordLike).length;
-};
-// Splits two texts into parts that are equal and parts that differ, both in order: `{ same, left, right }`.
-const parted = (left, right) => {
-  const least = Math.min(left.length, right.length);
-  const [a, b] = [cutter(left), cutter(right)];
-  let head = 0;
-  while (head < least && left[head] === right[head]) head += 1;
-  for (let place = -1; place !== head; ) {
-    place = head;
-    head = Math.min(a(head), b(head));
-  }
-  let tail = 0;
-  while (tail < least - head && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail += 1;
-  const bounded = () => a(left.length - tail) === left.length - tail && b(right.length - tail) === right.length - tail;
-  while (tail > 0 && !bounded()) tail -= 1;
-  const middles = [left, right].map((whole) => words(whole.slice(head, whole.length - tail)));
-  const [lost, put] = difference(...middles);
-  const parts = [{ same: true, left: left.slice(0, head), right: left.slice(0, head) }];
+
+// Splits two texts into parts that are equal and parts that differ, both in order: `{ same, sides }`, as lists of words or
+// characters. Spaces and punctuation between two differing words count as different.
+const parted = (left, right, split) => {
+  const [a, b] = [left, right].map(split);
+  const [lost, put] = common(a, b);
+  const parts = [];
   const add = (same, one, other) => {
-    const last = parts[parts.length - 1];
-    if (last.same !== same) parts.push({ same, left: one, right: other });
-    else [last.left, last.right] = [last.left + one, last.right + other];
+    if (parts[parts.length - 1]?.same !== same) parts.push({ same, sides: [[], []] });
+    [one, other].forEach((each, side) => parts[parts.length - 1].sides[side].push(...each));
   };
-  while (lost.length || put.length) {
-    const [one, other] = [lost, put].map((side) => (side.length && !side[0].same ? side.shift().parts.join("") : ""));
-    if (one || other) add(false, one, other);
-    else {
-      const n = Math.min(lost[0].parts.length, put[0].parts.length); // the other side may be interrupted by a difference
-      const [equal] = [lost, put].map((side) => {
-        const part = side[0].parts.splice(0, n).join("");
-        if (!side[0].parts.length) side.shift();
-        return part;
-      });
-      const lone = lost.length || put.length || tail ? !/[\p{L}\p{N}]/u.test(equal) : false; // only spaces and signs
-      add(!(lone && parts.length > 1), equal, equal);
-    }
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length; ) {
+    if (i < a.length && !lost[i]) add(false, [a[i++]], []);
+    else if (j < b.length && !put[j]) add(false, [], [b[j++]]);
+    else add(true, [a[i++]], [b[j++]]);
   }
-  if (tail) add(true, left.slice(left.length - tail), right.slice(right.length - tail));
-  return parts.filter((part) => part.left || part.right);
+  if (split !== words) return parts;
+  const pieces = parts.splice(0);
+  pieces.forEach(({ same, sides }, place) => {
+    const between = place > 0 && place < pieces.length - 1 && !/[\p{L}\p{N}]/u.test(sides[0].join(""));
+    add(same && !between, ...sides);
+  });
+  return parts;
 };
-// A button in place of a part of a text. Its direction is its own, so that it does not change that of the text.
-const opener = (name, values, opened) => {
-  const button = make("button", { type: "button", class: "cut fold", dir: "auto" }, say(name, values));
+const lengthOf = (all) => all.reduce((sum, one) => sum + one.length, 0);
+// The similarity of two texts: their equal share, or that of the shorter text that the longer one begins and ends with.
+const similarity = (parts) => {
+  const sizes = parts.map(({ same, sides }) => ({ same, sizes: sides.map(lengthOf) }));
+  const [left, right] = [0, 1].map((side) => sizes.reduce((sum, one) => sum + one.sizes[side], 0));
+  const equal = sizes.reduce((sum, one) => sum + (one.same ? one.sizes[0] : 0), 0);
+  const ends = sizes.length > 3 ? 0 : equal;
+  return Math.max((2 * equal) / (left + right), ends / Math.min(left, right));
+};
+
+// Buttons in place of elements, which take their place on a click and are filled then.
+const fold = (name, n, nodes, folds, fill) => {
+  const open = () => {
+    if (!buttons[0].parentNode) return;
+    fill();
+    buttons.forEach((button, place) => {
+      const focused = button === document.activeElement;
+      button.replaceWith(nodes[place]);
+      if (focused) nodes[place].focus({ preventScroll: true });
+    });
+  };
+  const buttons = nodes.map(() => opener(name, n, open));
+  folds.push(open);
+  return buttons;
+};
+// A button whose direction is its own, so that it does not change that of the text around it.
+const opener = (name, n, open) => {
+  const button = make("button", { type: "button", class: "cut fold", dir: "auto" }, say(name, { n }));
   button.addEventListener("click", (event) => {
     event.stopPropagation();
-    opened();
+    open();
   });
   return button;
 };
-// Renders long texts word by word: equal stretches are folded, to be opened on both sides at once.
-const prose = (left, right) => {
-  const parts = parted(left, right);
-  const equal = parts.reduce((sum, part) => sum + (part.same ? part.left.length : 0), 0);
-  if ((2 * equal) / (left.length + right.length) < HALF) return [entire("del", left), entire("ins", right)];
-  const boxes = [left, right].map(() => make("bdi", {}));
-  const folds = [];
-  const fold = (whole, tags) => {
-    const long = counted(whole);
-    const [name, n] = long === null || long * 30 < whole.length ? ["js.folded.characters", whole.length] : ["js.folded", long];
-    const shut = tags.map((tag) => opener(name, { n }, () => open()));
-    const open = () => {
-      shut.forEach((button, side) => {
-        const focused = button === document.activeElement;
-        const put = make(tags[side] || "span", { tabindex: -1 }, visible(whole));
-        if (button.parentNode) button.replaceWith(put);
-        if (focused) put.focus({ preventScroll: true });
-      });
-    };
-    folds.push(open);
-    return shut;
-  };
-  parts.forEach((part, at) => {
-    const sidesOf = [part.left, part.right];
-    if (!part.same) {
-      sidesOf.forEach((whole, side) => {
-        if (!whole) return;
-        const tag = side ? "ins" : "del";
-        const end = whole.length > 2 * ROOM ? cutter(whole)(ROOM) || whole.length : whole.length;
-        boxes[side].append(make(tag, {}, visible(whole.slice(0, end))));
-        if (end < whole.length) boxes[side].append(...fold(whole.slice(end), [tag]));
-      });
-      return;
-    }
-    const whole = part.left;
-    const clean = cutter(whole);
-    const begin = at === 0 ? 0 : clean(Math.min(CONTEXT, whole.length));
-    const end = at === parts.length - 1 ? whole.length : clean(Math.max(0, whole.length - CONTEXT));
-    const folded = end - begin >= FOLD;
-    const buttons = folded ? fold(whole.slice(begin, end), ["", ""]) : null;
-    boxes.forEach((box, side) => {
-      if (!folded) box.append(...visible(whole));
-      else box.append(...visible(whole.slice(0, begin)), buttons[side], ...visible(whole.slice(end)));
+const foldText = (whole, tags, folds) => {
+  const spaced = whole.trim().split(/\s+/u).length;
+  const [name, n] = spaced * 30 < whole.length ? ["js.folded.characters", whole.length] : ["js.folded", spaced];
+  const nodes = tags.map((tag) => make(tag, { tabindex: -1 }));
+  return fold(name, n, nodes, folds, () => nodes.forEach((node) => node.append(...visible(whole))));
+};
+// The number of elements of a list that have at least so many characters.
+const reaching = (all, least) => {
+  let place = 0;
+  for (let length = 0; place < all.length && length < least; place += 1) length += all[place].length;
+  return place;
+};
+// A differing part of a text; spaces alone are made visible.
+const differing = (whole) =>
+  /^[^\S\n]+$/.test(whole) ? [...whole].map((sign) => make("span", { class: "ctl" }, sign === " " ? "␣" : code(sign))) : visible(whole);
+// Renders the part of two texts at a place. Long equal stretches, and long differing ones, are folded if there are `folds`.
+const drawPart = (parts, at, boxes, folds) => {
+  const { same, sides } = parts[at];
+  if (!same)
+    return ["del", "ins"].forEach((tag, side) => {
+      const own = sides[side];
+      const most = lengthOf(own) > 2 * ROOM ? reaching(own, ROOM) : own.length;
+      if (own.length) boxes[side].append(make(tag, {}, differing(own.slice(0, most).join(""))));
+      if (most < own.length) boxes[side].append(...foldText(own.slice(most).join(""), [tag], folds));
     });
-  });
+  const [own] = sides;
+  const begin = at === 0 ? 0 : reaching(own, CONTEXT);
+  const end = own.length - (at === parts.length - 1 ? 0 : reaching([...own].reverse(), CONTEXT));
+  const [before, hidden, after] = [own.slice(0, begin), own.slice(begin, end), own.slice(end)].map((some) => some.join(""));
+  if (!folds || hidden.length < FOLD) return boxes.forEach((box) => box.append(...visible(own.join(""))));
+  const buttons = foldText(hidden, ["span", "span"], folds);
+  return boxes.forEach((box, side) => box.append(...visible(before), buttons[side], ...visible(after)));
+};
+// Renders the parts of two texts from a place on. Those after many characters are folded.
+const drawParts = (parts, from, boxes, folds) => {
+  const begun = boxes.map((box) => box.textContent.length);
+  for (let at = from; at < parts.length; at += 1) {
+    if (at < parts.length - 1 && boxes.some((box, side) => box.textContent.length - begun[side] > EARLY)) {
+      const nodes = boxes.map(() => make("span", { tabindex: -1 }));
+      const n = parts.slice(at).filter(({ same }) => !same).length;
+      const buttons = fold("js.folded.differences", n, nodes, folds, () => drawParts(parts, at, nodes, folds));
+      return boxes.forEach((box, side) => box.append(buttons[side]));
+    }
+    drawPart(parts, at, boxes, folds);
+  }
+  return undefined;
+};
+// Renders two texts by their parts. If something of long texts is folded, a button shows all.
+const drawn = (parts, long) => {
+  const boxes = [0, 1].map(() => make("bdi"));
+  const folds = long ? [] : null;
+  drawParts(parts, 0, boxes, folds);
+  if (!folds?.length) return boxes;
   return boxes.map((box, side) => {
-    const n = [left, right][side].length;
-    if (!folds.length) return box;
-    const all = opener("js.cut", { n }, () => {
+    const all = opener("js.cut", parts.reduce((sum, { sides }) => sum + lengthOf(sides[side]), 0), () => {
       box.classList.add("whole");
-      for (const open of folds) open();
+      for (const open of folds) open(); // folds within folds are added on the way
       all.remove();
     });
     all.classList.remove("fold");
@@ -210,15 +222,34 @@ const prose = (left, right) => {
 };
 // A value that is marked as a whole, not in part.
 const entire = (tag, whole) => make(tag, { class: "entire" }, shown(whole));
-// Renders two values. Short texts are marked only if they are similar, and never if they are one of a few values.
-const sides = (gold, predicted, literal, { quality = 1, chosen = false } = {}) => {
-  if ([gold, predicted].every((side) => Array.isArray(side) && side.length <= ALIKE && side.every(scalar)))
-    return listed(gold, predicted);
+// Renders two texts: the parts that differ are marked if the texts are similar, else the texts as a whole.
+const prose = (left, right) => {
+  const size = Math.max(left.length, right.length);
+  const ways = size <= ROOM ? [[signs, HALF]] : size <= SPELT ? [[words, HALF], [signs, LETTERS]] : [[words, HALF]];
+  for (const [split, least] of ways) {
+    const parts = parted(left, right, split);
+    if (similarity(parts) >= least) return drawn(parts, size > ROOM);
+  }
+  return [entire("del", left), entire("ins", right)];
+};
+// Marks the values of two lists of plain values that only one side has.
+const listed = (gold, predicted) => {
+  const [lost, put] = difference(...[gold, predicted].map((list) => list.map((value) => text(value, true))));
+  const each = (tag, found, verdict) => {
+    const items = found.flatMap(({ same, parts }) => parts.map((part) => ({ same, part })));
+    const chips = items.map(({ same, part }) =>
+      same
+        ? make("span", { class: "chip" }, shown(part))
+        : make("span", { class: `chip ${verdict}` }, glyph(verdict), make(tag, {}, shown(part))),
+    );
+    return folded(chips, items.map(({ same }) => !same));
+  };
+  return [each("del", lost, "missing"), each("ins", put, "spurious")];
+};
+// Renders two values. One of a few values that the schema lists (`chosen`) is marked as a whole.
+const sides = (gold, predicted, literal, { chosen = false } = {}) => {
+  if ([gold, predicted].every((side) => Array.isArray(side) && side.every(scalar))) return listed(gold, predicted);
   const [left, right] = [text(gold, literal), text(predicted, literal)];
   if (left === right || left === "" || right === "") return [shown(left), shown(right)];
-  if (chosen) return [entire("del", left), entire("ins", right)];
-  if (Math.max(left.length, right.length) > ROOM) return prose(left, right);
-  if (quality < HALF) return [entire("del", left), entire("ins", right)];
-  const [lost, put] = difference(signs(left), signs(right));
-  return [make("bdi", {}, marked("del", lost)), make("bdi", {}, marked("ins", put))];
+  return chosen ? [entire("del", left), entire("ins", right)] : prose(left, right);
 };

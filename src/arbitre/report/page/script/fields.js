@@ -15,15 +15,13 @@ const below = (node) => {
     [side]: inner,
   }));
 };
-// Whether a value is a list of plain values.
+// Whether a value is a list of plain values that fit on a line.
 const flat = (node) => {
+  const short = (value) => scalar(value) && text(value).length <= ROOM;
   const parts = below(node);
   return (
     parts.length > 0 &&
-    parts.every(
-      (part) =>
-        part.item && !part.below && ["gold", "predicted"].every((side) => !(side in part) || scalar(part[side])),
-    )
+    parts.every((part) => part.item && !part.below && ["gold", "predicted"].every((side) => !(side in part) || short(part[side])))
   );
 };
 const named = (node) =>
@@ -78,6 +76,12 @@ const fieldTable = (node, label) => {
     make("tbody", { role: "rowgroup" }, lines(node, -1)),
   );
 };
+// The value of an item on a side, with what differs marked.
+const chipText = (part, side) => {
+  const literal = part.verdict === "wrong type";
+  if (part.verdict === "correct" || !("gold" in part && "predicted" in part)) return shown(text(side in part ? part[side] : part.gold, literal));
+  return sides(part.gold, part.predicted, literal, part)[side === "gold" ? 0 : 1];
+};
 const chips = (node, side) => {
   const parts = below(node).filter((part) => side in part || part.verdict === "correct");
   if (side === "predicted") parts.sort((a, b) => (a.to ?? a.name) - (b.to ?? b.name));
@@ -86,11 +90,11 @@ const chips = (node, side) => {
       "span",
       { class: `chip ${part.verdict.split(" ")[0]}`, title: say(`verdict.${part.verdict}`) },
       part.verdict === "correct" ? null : glyph(part.verdict),
-      shown(text(side in part ? part[side] : part.gold, part.verdict === "wrong type")),
+      chipText(part, side),
       times(part),
     ),
   );
-  return folded(made);
+  return folded(made, parts.map((part) => part.verdict !== "correct"));
 };
 const leafLine = (node, deep) => {
   const place = Math.max(deep, 0);

@@ -65,10 +65,24 @@ const shown = (whole, place = 0, render = visible) => {
 
 const glyph = (verdict) => make("i", { "aria-hidden": "true" }, data.glyphs[verdict] ?? "?");
 const absent = () => make("span", { class: "absent" }, say("js.nothing"));
-const folded = (chips) => {
-  if (chips.length <= MANY) return chips.length ? chips : absent();
-  const button = make("button", { type: "button", class: "cut" }, say("js.more", { n: chips.length }));
-  const rest = chips.slice(MANY);
-  button.addEventListener("click", () => button.replaceWith(...rest));
-  return [...chips.slice(0, MANY), button];
+// The items of a list: of a long one those that differ, with their neighbours, else the first ones. Buttons show the rest.
+const folded = (chips, differing = []) => {
+  if (!chips.length) return absent();
+  const near = (place) => !differing.some(Boolean) || [-1, 0, 1].some((by) => differing[place + by]);
+  let room = chips.length > MANY ? MANY : Infinity;
+  const made = [];
+  let hidden = [];
+  const closed = (rest) => {
+    const button = make("button", { type: "button", class: "cut" }, say("js.more", { n: rest.length }));
+    button.addEventListener("click", () => button.replaceWith(...rest));
+    return button;
+  };
+  chips.forEach((chip, place) => {
+    const kept = room === Infinity || (near(place) && (room -= 1) >= 0);
+    if (!kept) return hidden.push(chip);
+    if (hidden.length) made.push(closed(hidden));
+    hidden = [];
+    return made.push(chip);
+  });
+  return hidden.length ? [...made, closed(hidden)] : made;
 };
