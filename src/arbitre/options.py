@@ -33,6 +33,8 @@ DialectName: TypeAlias = Literal["stickler", "extract-bench", "x-eval"]
 """Tool whose keywords a schema has."""
 Engine: TypeAlias = Literal["local", "dask"]
 """Where documents are compared: on this machine or on a Dask cluster."""
+FigureWidth: TypeAlias = Literal["column", "page", "both"]
+"""Width of a printed figure: that of a column (85 mm), of a page (178 mm), or a file for each."""
 LanguageName: TypeAlias = Literal["en", "fr"]
 """Language of the report."""
 Notation: TypeAlias = Literal["auto", "bio", "iob1", "bioes"]

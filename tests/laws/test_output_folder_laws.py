@@ -114,18 +114,15 @@ def faulty_writes():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builtins, "open", faulty_open)
         patched.setattr(io, "open", faulty_open)
-        patched.setattr(figures, "_drawing", Drawing)
+        patched.setattr(figures, "_converter", Converter)
+        patched.setattr(figures, "ordered_pdf", lambda pdf: pdf)
         yield
 
 
-class Drawing:
-    """Draws nothing."""
+class Converter:
+    """Returns every drawing as it is."""
 
-    @staticmethod
-    def vegalite_to_svg(spec, **_):
-        return json.dumps(spec)
-
-    vegalite_to_pdf = vegalite_to_png = staticmethod(lambda spec, **_: json.dumps(spec).encode())
+    svg_to_pdf = svg_to_png = staticmethod(lambda svg, **_: svg.encode())
 
 
 @pytest.fixture(scope="module")

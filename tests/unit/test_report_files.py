@@ -104,13 +104,19 @@ def test_demo_ends_with_the_report_of_both_systems(tmp_path, monkeypatch):
     assert list((tmp_path / "arbitre-demo").rglob("report.html")) == []
 
 
+def figure_files(*names):
+    """The files of figures: of each width, and their data."""
+    widths = [f"-{width}.{end}" for width in ("column", "page") for end in ("pdf", "png", "svg")]
+    return sorted(f"{name}{end}" for name in names for end in (*widths, ".json"))
+
+
 @pytest.mark.slow
 def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     run("figures", results[0] / "evaluation.json", "--out", tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
         ".arbitre-output",
-        *(f"{name}.{end}" for name in ("heat", "paths", "survival") for end in ("pdf", "png", "svg", "vl.json")),
+        *figure_files("causes", "heat", "paths", "survival"),
     ]
 
 
@@ -132,12 +138,15 @@ def test_figures_of_factors_need_no_evaluation(factors, results, tmp_path):
     run("figures", factors, "--out", tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
         ".arbitre-output",
-        *(f"{name}.{end}" for name in ("levels", "paths-ocr") for end in ("pdf", "png", "svg", "vl.json")),
+        *figure_files("levels", "paths-ocr"),
     ]
     run("figures", factors, results[0] / "evaluation.json", "--out", tmp_path / "both")
-    assert {path.name.partition(".")[0] for path in (tmp_path / "both").iterdir()} == {
-        *("", "heat", "levels", "paths", "paths-ocr", "survival")  # the list of files has no stem
+    assert {path.name for path in (tmp_path / "both").glob("*.json")} == {
+        f"{name}.json" for name in ("causes", "heat", "levels", "paths", "paths-ocr", "survival")
     }
+    run("figures", factors, "--out", tmp_path / "column", "--width", "column")
+    names = {path.name for path in (tmp_path / "column").glob("*.pdf")}
+    assert names == {"levels-column.pdf", "paths-ocr-column.pdf"}
 
 
 def test_factors_alone_make_no_report(factors):
@@ -282,16 +291,16 @@ def test_figures_of_a_ranking_have_its_intervals_and_tests(ranking, tmp_path):
     pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
     run("figures", ranking, "--out", tmp_path / "figures")
     plain = json.loads((ranking / "ranking.json").read_text(encoding="utf-8"))
-    names = {name: f"{name}.vl.json" for name in ("leaderboard", "differences")}
-    made = {name: json.loads((tmp_path / "figures" / file).read_text("utf-8")) for name, file in names.items()}
-    ends = ("estimate", "low", "high")
-    assert [tuple(row[end] for end in ("score", "low", "high")) for row in made["leaderboard"]["data"]["values"]] == [
-        tuple(one["score"][end] for end in ends) for one in plain["systems"]
+    made = {
+        name: json.loads((tmp_path / "figures" / f"{name}.json").read_text("utf-8"))["chart"]["groups"][0][1]
+        for name in ("leaderboard", "differences")
+    }
+    assert [(row["value"], row["low"], row["high"]) for row in made["leaderboard"]] == [
+        tuple(one["score"][end] for end in ("estimate", "low", "high")) for one in plain["systems"]
     ]
-    (row,), (pair,) = made["differences"]["data"]["values"], plain["pairs"]
-    assert row["pair"] == "careful − hasty"
-    assert all(row[name] == pair[name] for name in ("difference", "low", "high", "significant"))
-    assert row["p"] == pair["p_holm"]
+    (row,), (pair,) = made["differences"], plain["pairs"]
+    assert (row["label"], row["minus"], row["filled"]) == ("careful", "hasty", pair["significant"])
+    assert (row["value"], row["low"], row["high"]) == tuple(pair[name] for name in ("difference", "low", "high"))
 
 
 @pytest.mark.parametrize(

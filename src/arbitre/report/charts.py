@@ -6,11 +6,11 @@ returns the height.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol
 
-from arbitre.report.drawing import Axis, Canvas, spread
+from arbitre.report.drawing import Axis, Canvas, isolated, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,8 @@ DASHES: Final = 5
 """Number of line patterns, and of the classes `d0` (solid), `d1`, ..."""
 LEADER: Final = 2.4
 """Length of the line from the end of a curve to its label, relative to the size of the text."""
+HEIGHT: Final = 26.0
+"""Maximum height of a plot of curves, relative to the size of the text."""
 LABELS: Final = 0.34
 """Maximum width of labels at the side of a chart, relative to its width."""
 
@@ -60,7 +62,7 @@ class Curves:
         left = max(map(canvas.width_of, ticks)) + 0.6 * size
         right = width - max(map(canvas.width_of, names)) - (LEADER + 0.4) * size
         top, line = 2.1 * size, 1.25 * size
-        bottom = top + max(0.62 * (right - left), line * len(self.curves))
+        bottom = top + max(min(0.62 * (right - left), HEIGHT * size), line * len(self.curves))
         canvas.text(0.0, 0.7 * size, self.y.title, "soft")
         for tick, text in zip(self.y.ticks, ticks, strict=True):
             canvas.text(left - 0.5 * size, self.y.at(tick, bottom, top), text, "soft", anchor="end")
@@ -87,12 +89,12 @@ class Estimate:
     """A row of a chart of estimates.
 
     Attributes:
-        label: Name of what is estimated.
+        label: Name of what is estimated; for a difference, of the first of two.
+        minus: Name of the second.
         value: The estimate; None if it is unknown.
         low: Lower end of its interval, if known.
         high: Upper end.
         filled: Whether its mark is filled.
-        note: Further text beside the numbers.
     """
 
     label: str
@@ -100,7 +102,12 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     filled: bool = True
-    note: str = ""
+    minus: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name, or the names of the two as a difference."""
+        return f"{isolated(self.label)} \u2212 {isolated(self.minus)}" if self.minus else self.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +124,7 @@ class Estimates:
         size, width = canvas.size, canvas.medium.width
         rows = [row for _, rows in self.groups for row in rows]
         numbers = [self._numbers(row, say) for row in rows]
-        names = canvas.shortened([row.label for row in rows], LABELS * width)
+        names = self._names(canvas, rows)
         left = max(map(canvas.width_of, names)) + 1.2 * size
         right = width - max(map(canvas.width_of, numbers)) - 1.2 * size
         step, y = 1.7 * size, 0.2 * size
@@ -130,7 +137,7 @@ class Estimates:
                 y += step
             for _ in members:
                 row, name, number = next(at)
-                canvas.text(left - 1.2 * size, y + 0.5 * step, name, anchor="end", full=row.label)
+                canvas.text(left - 1.2 * size, y + 0.5 * step, name, anchor="end", full=row.name)
                 canvas.text(width, y + 0.5 * step, number, anchor="end")
                 marks.append((row, y + 0.5 * step))
                 y += step
@@ -145,11 +152,20 @@ class Estimates:
             self._mark(canvas, row, y, left, right)
         return horizontal_axis(canvas, self.x, (left, right), bottom, say)
 
+    def _names(self, canvas: Canvas, rows: Sequence[Estimate]) -> list[str]:
+        """Return the names of the rows. Those of a difference are shortened one by one."""
+        room = LABELS * canvas.medium.width
+        if not self.zero:
+            return canvas.shortened([row.label for row in rows], room)
+        every = list(dict.fromkeys(name for row in rows for name in (row.label, row.minus)))
+        short = dict(zip(every, canvas.shortened(every, (1.2 * room - canvas.width_of(" \u2212 ")) / 2.0), strict=True))
+        return [replace(row, label=short[row.label], minus=short[row.minus]).name for row in rows]
+
     def _numbers(self, row: Estimate, say: Translator) -> str:
         text = self._number(row.value, say)
         if row.low is not None and row.high is not None:
             text += f" [{self._number(row.low, say)}{say('separator')}{self._number(row.high, say)}]"
-        return f"{text} {row.note}" if row.note else text
+        return text
 
     def _number(self, value: float | None, say: Translator) -> str:
         text = say.language.number(value, 2).replace("-", "\u2212")
@@ -184,13 +200,141 @@ def horizontal_axis(canvas: Canvas, axis: Axis, ends: tuple[float, float], botto
     ):
         every += 1
     for place, text in list(zip(places, texts, strict=True))[::every]:
-        canvas.text(place, bottom + 1.0 * size, text, "soft", anchor="middle")
+        canvas.text(place, bottom + 1.15 * size, text, "soft", anchor="middle")
     room = canvas.medium.width
     middle = min(max((left + right) / 2.0, canvas.width_of(axis.title) / 2.0), room - canvas.width_of(axis.title) / 2.0)
-    canvas.text(middle, bottom + 2.3 * size, axis.title, "soft", anchor="middle")
-    return bottom + 3.0 * size
+    canvas.text(middle, bottom + 2.4 * size, axis.title, "soft", anchor="middle")
+    return bottom + (3.1 if axis.title else 1.9) * size
 
 
 def values_of(rows: Sequence[Estimate]) -> list[float]:
     """Return all values and ends of intervals."""
     return [value for row in rows for value in (row.value, row.low, row.high) if value is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Values of several series by row, in one panel for each quantity; marks of series differ in colour and shape.
+
+    `values` has a list of rows for each panel, with the value of each series.
+    """
+
+    x: Axis
+    rows: tuple[str, ...]
+    series: tuple[str, ...]
+    panels: tuple[str, ...]
+    values: tuple[tuple[tuple[float | None, ...], ...], ...]
+
+    def draw(self, canvas: Canvas, say: Translator) -> float:
+        """Draw the chart and return its height."""
+        size, width = canvas.size, canvas.medium.width
+        several = len(self.series) > 1
+        head = legend(canvas, self.series) if several else 0.0
+        names = canvas.shortened(self.rows, LABELS * width)
+        first = max(map(canvas.width_of, names), default=0.0) + 1.2 * size
+        step, gap, margin = 1.5 * size, 2.2 * size, 1.2 * size
+        room = (width - first - margin - gap * (len(self.panels) - 1)) / len(self.panels)
+        top = head + (1.6 * size if any(self.panels) else 0.3 * size)
+        bottom = top + step * len(self.rows)
+        for row, (short, full) in enumerate(zip(names, self.rows, strict=True)):
+            canvas.text(first - 1.2 * size, top + (row + 0.5) * step, short, anchor="end", full=full)
+        for panel, (title, values) in enumerate(zip(self.panels, self.values, strict=True)):
+            left = first + panel * (room + gap)
+            right = left + room
+            canvas.text((left + right) / 2.0, head + 0.7 * size, title, "strong", anchor="middle")
+            places = [(self.x.at(tick, left, right), top) for tick in self.x.ticks]
+            canvas.path("grid", "".join(f"M{x:.1f} {y:.1f}V{bottom:.1f}" for x, y in places))
+            marks = [
+                (number, self.x.at(value, left, right), top + (row + 0.5) * step)
+                for row, found in enumerate(values)
+                for number, value in enumerate(found)
+                if value is not None
+            ]
+            for number in range(len(self.series)):
+                shapes = (shape(number, x, y, 0.36 * size) for of, x, y in marks if of == number)
+                canvas.path(f"{mark_kind(number)} s{number % COLOURS}", "".join(shapes), full=self.series[number])
+            end = horizontal_axis(canvas, self.x, (left, right), bottom, say)
+        return end
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars of one or several series for each of several groups, with their numbers; longer bars are greater values.
+
+    `values` has the value of each series for each group; None if it has none.
+    """
+
+    title: str
+    groups: tuple[str, ...]
+    series: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    digits: int
+
+    def draw(self, canvas: Canvas, say: Translator) -> float:
+        """Draw the chart and return its height."""
+        size, width = canvas.size, canvas.medium.width
+        several = len(self.series) > 1
+        labels = canvas.shortened(self.groups, width if several else 1.3 * LABELS * width)
+        names = canvas.shortened(self.series, LABELS * width) if several else labels
+        texts = [[say.language.number(value, self.digits) for value in row] for row in self.values]
+        left = max(map(canvas.width_of, names), default=0.0) + 0.8 * size
+        right = width - max((canvas.width_of(text) for row in texts for text in row), default=0.0) - 0.5 * size
+        most = max((value for row in self.values for value in row if value is not None), default=0.0) or 1.0
+        canvas.text(0.0, 0.7 * size, self.title, "soft")
+        y, step = 1.9 * size, 1.45 * size
+        bars = [""] * len(self.series)
+        baseline = ""
+        for label, group, row, written in zip(labels, self.groups, self.values, texts, strict=True):
+            if several:
+                canvas.text(0.0, y + 0.5 * step, label, "strong", full=group)
+                y += step
+            baseline += f"M{left:.1f} {y:.1f}v{step * len(row):.1f}"
+            for number, (value, text) in enumerate(zip(row, written, strict=True)):
+                name, full = (names[number], self.series[number]) if several else (label, group)
+                canvas.text(
+                    left - 0.8 * size, y + 0.5 * step, name, "soft" if several else "label", anchor="end", full=full
+                )
+                length = (right - left) * max(value or 0.0, 0.0) / most
+                bars[number] += f"M{left:.2f} {y + 0.18 * step:.2f}h{length:.2f}v{0.64 * step:.2f}h{-length:.2f}Z"
+                canvas.text(left + length + 0.4 * size, y + 0.5 * step, text)
+                y += step
+            y += 0.5 * step if several else 0.0
+        for number, d in enumerate(bars):
+            canvas.path(f"bar s{number % COLOURS}", d)
+        canvas.path("grid", baseline)
+        return y
+
+
+def legend(canvas: Canvas, series: Sequence[str]) -> float:
+    """Draw the marks and names of series above a chart, in as many lines as they need; return the height."""
+    size, width = canvas.size, canvas.medium.width
+    x, y = 0.0, 0.8 * size
+    for number, (short, full) in enumerate(zip(canvas.shortened(series, 0.9 * width), series, strict=True)):
+        wide = 1.2 * size + canvas.width_of(short)
+        if x and x + wide > width:
+            x, y = 0.0, y + 1.5 * size
+        canvas.path(f"{mark_kind(number)} s{number % COLOURS}", shape(number, x + 0.5 * size, y, 0.36 * size))
+        canvas.text(x + 1.2 * size, y, short, full=full)
+        x += wide + 1.4 * size
+    return y + 1.2 * size
+
+
+SHAPES: Final = 4
+"""Number of shapes of marks. Further series have the same shapes, hollow."""
+
+
+def mark_kind(number: int) -> str:
+    """Return the class of the marks of a series."""
+    return "hollow" if number % (2 * SHAPES) >= SHAPES else "full"
+
+
+def shape(number: int, x: float, y: float, radius: float) -> str:
+    """Return the path of a mark of a series: a circle, a square, a triangle or a diamond."""
+    if number % SHAPES == 0:
+        return dot(x, y, radius)
+    side = 0.9 * radius
+    square = f"M{x - side:.2f} {y - side:.2f}h{2 * side:.2f}v{2 * side:.2f}h{-2 * side:.2f}Z"
+    wide = 1.2 * radius
+    triangle = f"M{x:.2f} {y - wide:.2f}l{wide:.2f} {2 * side:.2f}h{-2 * wide:.2f}Z"
+    diamond = f"M{x:.2f} {y - wide:.2f}l{wide:.2f} {wide:.2f}l{-wide:.2f} {wide:.2f}l{-wide:.2f} {-wide:.2f}Z"
+    return (square, triangle, diamond)[number % SHAPES - 1]

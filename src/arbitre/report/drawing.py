@@ -48,9 +48,9 @@ COLUMN: Final = Medium(85.0 * _MILLIMETRE, 9.0, inlined=True)
 """One column of a printed page, 85 mm, with text of 6.75 pt."""
 PAGE: Final = Medium(178.0 * _MILLIMETRE, 10.0, inlined=True)
 """The width of a printed page, 178 mm, with text of 7.5 pt."""
-SCREEN: Final = Medium(420.0, 11.5, slack=1.1)
+SCREEN: Final = Medium(420.0, 11.5, slack=1.14)
 """Part of the report."""
-WIDE_SCREEN: Final = Medium(960.0, 12.0, slack=1.1)
+WIDE_SCREEN: Final = Medium(960.0, 12.0, slack=1.14)
 """The width of the report, for charts with many columns."""
 
 
@@ -96,6 +96,8 @@ _UNKNOWN: Final = 0.7
 """Width of a character of another alphabet, relative to the size: more than most have."""
 
 ELLIPSIS: Final = "…"
+_WORD: Final = re.compile(r"[^\W_]+(?:\.\d+)*[\W_]?|[\W_]")
+"""A word or a number, with the sign after it."""
 
 
 @cache
@@ -118,27 +120,33 @@ def text_width(text: str, size: float) -> float:
 def shortened(names: Sequence[str], room: float, size: float) -> list[str]:
     """Replace a part of each name that is wider than the room by an ellipsis; different names stay different.
 
-    The ellipsis is in the middle or, if that is where the names differ, somewhere else. Names that differ nowhere else
-    are numbered.
+    The ellipsis is in the middle. Names that would be equal then show where they differ or, if there is no room for
+    that, a number.
 
-    >>> shortened(["extraction-large-seed-17", "extraction-large-seed-18", "small"], 90, 12)
-    ['extractio…-17', 'extractio…-18', 'small']
+    >>> shortened([*(f"extraction-with-seed-{seed}-and-a-long-prompt" for seed in (17, 18)), "small"], 130, 12)
+    ['ext…seed-17-…', 'ext…seed-18-…', 'small']
     """
-    different = len(set(names))
-    for head in (0.6, 0.4, 0.8, 0.2, 0.9, 0.05, 1.0):
-        made = [_without_middle(name, room, size, head) for name in names]
-        if len(set(made)) == different:
-            return made
-    made = _around_differences(names, room, size)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
-    for name, number in numbers.items() if len(set(made)) < different else ():
-        end = f" #{number}"
-        text = _without_middle(name, room - text_width(end, size), size, 1.0) + end
-        made = [text if each == name else own for each, own in zip(names, made, strict=True)]
-    return made
+    made = {name: _without_middle(name, room, size) for name in names}
+    for attempt in (_differing_parts, _from_difference, _numbered):
+        equal: dict[str, list[str]] = {}
+        for name, text in made.items():
+            equal.setdefault(text, []).append(name)
+        for group in equal.values():
+            if len(group) > 1:
+                made |= dict(zip(group, attempt(group, room, size), strict=True))
+    return [made[name] for name in names]
 
 
-def _without_middle(name: str, room: float, size: float, head: float) -> str:
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
+
+
+def isolated(name: str) -> str:
+    """Return a name for a text with other names: if it is written from right to left, their order must not change."""
+    written = {unicodedata.bidirectional(character) for character in name}
+    return f"\u2068{name}\u2069" if written & _RIGHT_TO_LEFT else name
+
+
+def _without_middle(name: str, room: float, size: float, head: float = 0.6) -> str:
     """Shorten a name to the room; `head` is the share of the room for its beginning."""
     if text_width(name, size) <= room:
         return name
@@ -153,21 +161,41 @@ def _fitting(name: str, room: float, size: float) -> int:
     return sum(width <= room for width in accumulate(size * _character_width(character) for character in name))
 
 
-def _around_differences(names: Sequence[str], room: float, size: float) -> list[str]:
-    """Shorten names that are too wide to their beginning, and what begins where the first of them differ."""
-    wide = [name for name in dict.fromkeys(names) if text_width(name, size) > room]
+def _differing_parts(names: Sequence[str], room: float, size: float) -> list[str]:
+    """Shorten names to the words in which they differ, with the word before each if there is room."""
+    words = [_WORD.findall(name) for name in names]
+    if len({len(parts) for parts in words}) > 1:
+        return [_without_middle(name, room, size) for name in names]
+    differing = [at for at, parts in enumerate(zip(*words, strict=True)) if len(set(parts)) > 1]
+    for before in (1, 0):
+        kept = {at for each in differing for at in range(max(each - before, 0), each + 1)}
+        made = []
+        for parts in words:
+            text = "" if 0 in kept else parts[0][:3]
+            for at, part in enumerate(parts):
+                text += part if at in kept else "" if text.endswith(ELLIPSIS) else ELLIPSIS
+            made.append(text)
+        if all(text_width(text, size) <= room for text in made):
+            break
+    return [_without_middle(text, room, size) for text in made]
+
+
+def _from_difference(names: Sequence[str], room: float, size: float) -> list[str]:
+    """Shorten names to what begins where the first of them differ."""
     same = 0
-    while all(len(name) > same for name in wide) and len({name[same] for name in wide}) == 1:
+    while all(len(name) > same for name in names) and len({name[same] for name in names}) == 1:
         same += 1
-    keep = max(same - 2, 0)
-    made = []
-    for name in names:
-        text = name
-        if name in wide:
-            begin = name[: min(4, keep)] + ELLIPSIS if keep else ""
-            text = begin + _without_middle(name[keep:], room - text_width(begin, size), size, 1.0)
-        made.append(text)
-    return made
+    start = ELLIPSIS if same > 1 else ""
+    left = room - text_width(start, size)
+    return [start + _without_middle(name[max(same - 1, 0) :], left, size, 1.0) for name in names]
+
+
+def _numbered(names: Sequence[str], room: float, size: float) -> list[str]:
+    ends = [f" #{number}" for number in range(1, len(names) + 1)]
+    return [
+        isolated(_without_middle(name, room - text_width(end, size), size, 1.0)) + end
+        for name, end in zip(names, ends, strict=True)
+    ]
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

@@ -1,18 +1,42 @@
-"""Figures for publications: Vega-Lite specifications with inline data, rendered as SVG, PDF and PNG."""
+"""Figures of results, each specified once, for the page and for files.
+
+A `Figure` contains its data, its texts and its kind of chart (`charts.py`, `matrix_chart.py`), which draws SVG of a
+given width (`drawing.py`). The page shows this SVG with classes, so that it follows the theme; the files contain the
+same SVG with its style, in the width of a column and of a page, and are converted to PDF and PNG. A drawing takes about
+a millisecond and needs no library. A general plotting library would have to run for every page (Vega-Lite: 0.5 s), and
+knows neither how to keep shortened names different nor how to place names beside lines.
+"""
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
+
+from markupsafe import Markup
 
 from arbitre.errors import ArbitreError, clipped, show_hidden
-from arbitre.report.charts import Chart, Curve, Curves, Estimate, Estimates, values_of
-from arbitre.report.drawing import SCREEN, WIDE_SCREEN, Axis, Canvas, Medium, Unit
-from arbitre.report.language import Language, Translator, basis, probability
+from arbitre.parsing.fast_json import json_text, to_plain
+from arbitre.paths import order
+from arbitre.report.charts import Bars, Chart, Curve, Curves, Dots, Estimate, Estimates, values_of
+from arbitre.report.drawing import (
+    COLUMN,
+    MILLIMETRES,
+    PAGE,
+    POINTS,
+    SCREEN,
+    WIDE_SCREEN,
+    Axis,
+    Canvas,
+    Medium,
+    Unit,
+    isolated,
+)
+from arbitre.report.language import Language, Translator, basis, contrast_basis, probability
+from arbitre.report.matrix_chart import Cell, Matrix
 from arbitre.report.quality_matrix import axes_of, shares_of
 from arbitre.storage.output_folder import output_folder
 
@@ -21,43 +45,32 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from markupsafe import Markup
+    from arbitre.options import FigureWidth
 
-    from arbitre.report.view import FactorView, IntervalView, Subject, SystemsView, View
-
-
-Spec = dict[str, Any]
+    Plain = Mapping[str, Any]
+    """A part of the view as JSON."""
 
 PARTS: Final = ("imq", "irq", "amq")
 """Scores shown for every path."""
-
-COLOURS: Final = ("#0f5d73", "#d98a3d", "#7a4f9a", "#5f7f3c", "#9e3d22", "#4b94a5", "#6b6b6b", "#b59f3b")
-"""Palette for all kinds of colour vision; in greyscale, dashes and order distinguish the series."""
-
-UNIT: Final[Spec] = {"domain": [0, 1]}
-
-
-VEGA_LITE: Final = "6.4"
-SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
-SPECIFICATION: Final = ".vl.json"
-SCALE: Final = 4.0
-"""Pixels per point in PNG files (4 is 288 dpi)."""
-
-_CONFIG: Final[Spec] = {
-    "background": "white",
-    "font": "Helvetica, Arial, sans-serif",
-    "axis": {"labelFontSize": 10, "titleFontSize": 11, "titleFontWeight": "normal", "gridColor": "#e3e0d8"},
-    "legend": {"labelFontSize": 10, "titleFontSize": 11, "titleFontWeight": "normal"},
-    "header": {"labelFontSize": 11, "titleFontSize": 11},
-    "range": {"category": list(COLOURS)},
-    "view": {"stroke": None},
-}
-_LOCALES: Final = {Language.EN: "en-US", Language.FR: "fr-FR"}
+FEW: Final = 5
+"""Maximum number of series that are drawn beside each other; more become the columns of a matrix."""
+MAX_PATHS: Final = 40
+"""Maximum number of paths in a figure; those with the lowest scores are shown."""
+MAX_CAUSES: Final = 12
+"""Maximum number of causes in a figure; those with the largest gain are shown."""
+SHOWN: Final = 2
+"""Number of systems of which the page shows figures of their own. Files contain those of all systems."""
+MEDIA: Final = {"column": COLUMN, "page": PAGE}
+RESOLUTION: Final = 300.0
+"""Pixels per inch of PNG files."""
+_SCROLLER: Final = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>')
+DATA: Final = ".json"
+"""Extension of the files with the data and the texts of a figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a report.
+    """A figure of results.
 
     Attributes:
         name: Name of its files.
@@ -79,7 +92,7 @@ class Figure:
         return canvas.svg(self.chart.draw(canvas, say), self.title, unit)
 
 
-def charts(view: Mapping[str, Any], say: Translator) -> list[dict[str, Any]]:
+def charts(view: Plain, say: Translator) -> list[dict[str, Any]]:
     """Return the figures of a view for a page: `name`, `title`, `caption` and `svg` of each, and whether it is `wide`.
 
     Args:
@@ -87,121 +100,73 @@ def charts(view: Mapping[str, Any], say: Translator) -> list[dict[str, Any]]:
         say: Translator of the language of the page.
     """
     made = []
-    for figure in figures(view, say):
+    for figure in figures(view, say, systems=SHOWN):
         drawing = figure.svg(WIDE_SCREEN if figure.wide else SCREEN, say)
-        made.append(
-            {"name": figure.name, "title": figure.title, "caption": figure.caption, "svg": drawing, "wide": figure.wide}
-        )
+        if figure.wide:  # it keeps its size on a phone
+            drawing = _SCROLLER.format(figure.title, drawing)
+        texts = {name: getattr(figure, name) for name in ("name", "title", "caption", "wide")}
+        made.append({**texts, "svg": drawing})
     return made
 
 
-def figures(view: Mapping[str, Any], say: Translator) -> Iterator[Figure]:
-    """Yield the figures of a view as JSON that have data."""
-    subjects = [subject for subject in view["subjects"] if subject["curve"]["steps"]]
-    if subjects:
-        yield _survival_curves(subjects, say)
-    systems = view["systems"]
-    if systems is not None and any(one["score"] is not None for one in systems["board"]):
-        yield _leaderboard(systems, say)
+def figures(view: Plain, say: Translator, systems: int | None = None) -> list[Figure]:
+    """Return the figures of a view that have data.
 
+    Names: `survival`; `leaderboard` and `differences` (several systems); `paths`; `levels` and `paths-<factor>`
+    (factors); `causes`; `heat` (worst document; `heat-1`, `heat-2`, ... for several systems).
 
-def _survival_curves(subjects: Sequence[Mapping[str, Any]], say: Translator) -> Figure:
-    """Return the survival curves: of gold entries for several systems, of gold and predicted entries for one."""
-    several = len(subjects) > 1
-    curves = [
-        Curve(
-            show_hidden(subject["name"] or "") if several else say(f"figure.survival.{side}"),
-            tuple(_steps(subject["curve"], subject["curve"][side])),
-            area=not several and side == "gold",
-        )
-        for subject in subjects
-        for side in (("gold",) if several else ("gold", "predicted"))
-        if subject["curve"][side]
-    ]
-    most = max(subject["documents"] for subject in subjects)
-    kind = "several" if several else "single"
-    return Figure(
-        "survival",
-        say("figure.survival"),
-        say(f"figure.survival.caption.{kind}", documents=say("units.documents", n=most)),
-        Curves(
-            Axis.unit(say("figure.survival.x")),
-            Axis.unit(say(f"figure.survival.y.{kind}")),
-            tuple(curves),
-        ),
-    )
-
-
-def _steps(curve: Mapping[str, Any], whole: float) -> Iterator[tuple[float, float]]:
-    """Yield the points of the curve #{q >= t} / whole for t from 0 to 1; each value holds from the point before."""
-    steps = curve["steps"]
-    yield 0.0, steps[0][1] / whole
-    yield from ((quality, surviving / whole) for quality, surviving in steps)
-    yield 1.0, steps[-1][1] / whole if steps[-1][0] >= 1.0 else 0.0
-
-
-def _leaderboard(systems: Mapping[str, Any], say: Translator) -> Figure:
-    """Return the score of every system with its interval, best first."""
-    rows = [_estimate(show_hidden(one["name"]), one) for one in systems["board"]]
-    score, average = score_name(systems["score"], say), say(f"average.{systems['average']}")
-    known = next((one["interval"] for one in systems["board"] if one["interval"]), None)
-    caption = say("figure.leaderboard.caption", score=score[:1].upper() + score[1:], average=average)
-    return Figure(
-        "leaderboard",
-        say("figure.leaderboard", score=score),
-        f"{caption} {basis(known, systems['sampled'], say)}" if known else caption,
-        Estimates(Axis.of(score, values_of(rows)), (("", tuple(rows)),)),
-    )
-
-
-def _estimate(label: str, one: Mapping[str, Any]) -> Estimate:
-    ends = one["interval"] or {"low": None, "high": None}
-    return Estimate(label, one["score"], ends["low"], ends["high"])
-
-
-def score_name(score: str, say: Translator) -> str:
-    """Return the name of a score in sentences and axes."""
-    return say(f"score.{score}") if f"score.{score}" in say.names else score
-
-
-def specifications(view: View, language: Language = Language.EN) -> dict[str, Spec]:
-    """Return the Vega-Lite specifications of the figures of a view by name; figures without data are omitted.
-
-    Names: `survival`, `paths`, `heat` (worst document; `heat-1`, `heat-2`, ... for several systems), `leaderboard`
-    (several systems), `differences` (tests of several systems), `levels` (factors) and `paths-<factor>`, where
-    characters not allowed in file names are percent-encoded.
+    Args:
+        view: The view as JSON.
+        say: Translator of the language.
+        systems: Maximum number of systems of which figures of their own are returned; None for all.
     """
-    say = Translator(language)
-    subjects = [one for one in view.subjects if one.curve.steps]
-    found: dict[str, Spec | None] = {
-        "survival": _survival(subjects, say) if subjects else None,
-        "paths": systems_by_path(view.subjects, say) if any(one.paths for one in view.subjects) else None,
-        "leaderboard": leaderboard(view.systems, say) if view.systems is not None else None,
-        "differences": differences(view.systems, say) if view.systems is not None else None,
-        "levels": levels(view.factors, say) if view.factors else None,
-    }
-    for factor in view.factors:
-        found[f"paths-{_fit(factor.name)}"] = levels_by_path(factor, say) if factor.paths else None
-    for number, one in enumerate(view.subjects, 1):
-        found["heat" if len(view.subjects) == 1 else f"heat-{number}"] = _heat(one, say)
-    head = {"$schema": SCHEMA, "config": _CONFIG}
-    return {name: head | spec for name, spec in found.items() if spec is not None}
+    subjects, compared, factors = view["subjects"], view["systems"], view["factors"]
+    found: list[Figure | None] = [
+        _survival([subject for subject in subjects if subject["curve"]["steps"]], say),
+        _leaderboard(compared, say) if compared else None,
+        _differences(compared, say) if compared else None,
+        _causes(view, say),
+        _paths(subjects, say),
+        _levels(factors, say) if factors else None,
+    ]
+    made = [figure for figure in found if figure is not None]
+    names = _file_names([factor["name"] for factor in factors])
+    made += [_levels_by_path(factor, name, say) for factor, name in zip(factors, names, strict=True) if factor["paths"]]
+    several = len(subjects) > 1
+    for number, subject in enumerate(islice(subjects, systems), 1):
+        heat = _heat(subject, f"heat-{number}" if several else "heat", say)
+        made += [heat] if heat is not None else []
+    return made
 
 
-def _fit(name: str) -> str:
-    """Percent-encode a name for use in a file name; distinct names stay distinct."""
-    return re.sub(r"[^\w .()+=-]", lambda found: quote(found[0], safe="", errors="replace"), name)
+def _file_names(names: Sequence[str]) -> list[str]:
+    """Return a different name for files for each name: with letters, digits and a few signs only."""
+    made = [re.sub(r"[^\w.()+=-]+", "-", name).strip("-") or "-" for name in names]
+    seen: Counter[str] = Counter()
+    for at, name in enumerate(made):
+        seen[name] += 1
+        made[at] = name if seen[name] == 1 else f"{name}-{seen[name]}"
+    return made
 
 
 def write_figures(
     folder: Path,
-    view: View,
+    view: Plain,
     language: Language = Language.EN,
     *,
+    width: FigureWidth = "both",
     inputs: Iterable[str | Path] = (),
     force: bool = False,
 ) -> tuple[str, ...]:
-    """Write the figures of a view to a folder, each with its specification (`.vl.json`); see `output_folder`.
+    """Write the figures of a view to a folder, each with its data and texts as JSON; see `output_folder`.
+
+    Args:
+        folder: The folder.
+        view: The view as JSON.
+        language: Language of the figures.
+        width: Width of the figures, which ends the names of their files.
+        inputs: Files and folders that must not be in the folder.
+        force: Whether to write beside files that arbitre did not write.
 
     Returns:
         The names of the files.
@@ -210,26 +175,24 @@ def write_figures(
         ArbitreError: If the extra `report` is not installed.
         DataError: If a file cannot be written.
     """
-    draw = _drawing()
+    convert, say = _converter(), Translator(language)
     files: dict[str, bytes] = {}
-    locale = _LOCALES[language]
-    asked: dict[str, Any] = {"vl_version": VEGA_LITE, "allowed_base_urls": [], "format_locale": locale}
-    for name, spec in specifications(view, language).items():
-        made: dict[str, str | bytes] = {
-            SPECIFICATION: json.dumps(spec, ensure_ascii=False, indent=2) + "\n",
-            ".svg": draw.vegalite_to_svg(spec, **asked),
-            ".pdf": draw.vegalite_to_pdf(spec, **asked),
-            ".png": draw.vegalite_to_png(spec, scale=SCALE, **asked),
-        }
-        for end, content in made.items():
-            files[f"{name}{end}"] = content.encode() if isinstance(content, str) else content
+    for figure in figures(view, say):
+        files[f"{figure.name}{DATA}"] = json_text(to_plain(figure)).encode()
+        for each, medium in MEDIA.items():
+            if width in {"both", each}:
+                name = f"{figure.name}-{each}"
+                files[f"{name}.svg"] = figure.svg(medium, say, MILLIMETRES).encode()
+                points = figure.svg(medium, say, POINTS)
+                files[f"{name}.pdf"] = ordered_pdf(convert.svg_to_pdf(points))
+                files[f"{name}.png"] = convert.svg_to_png(points, ppi=RESOLUTION)
     with output_folder(folder, files, inputs=inputs, force=force) as staging:
         for name, data in files.items():
             (staging / name).write_bytes(data)
     return tuple(files)
 
 
-def _drawing() -> ModuleType:
+def _converter() -> ModuleType:
     try:
         return import_module("vl_convert")
     except ImportError as error:
@@ -239,274 +202,332 @@ def _drawing() -> ModuleType:
         ) from error
 
 
-def _survival(subjects: Sequence[Subject], say: Translator) -> Spec:
-    """Return the survival curves: share of gold for several systems, of gold and of the prediction for one."""
+_ENTRIES: Final = re.compile(rb"(?:\n +/\w+ \d+ 0 R){2,}")
+_REFERENCE: Final = re.compile(rb"\b(\d+) 0 R\b")
+
+
+def ordered_pdf(pdf: bytes) -> bytes:
+    """Return a PDF with its objects in the order of their references; vl-convert writes them in random order."""
+    body, _, end = pdf.rpartition(b"startxref\n")
+    start = int(end.split()[0])
+    offsets = [int(row) for row in re.findall(rb"(\d{10}) \d{5} n", pdf[start:])]
+    bounds = dict(pairwise([*sorted(offsets), start]))
+    heads, streams = {}, {}
+    for number, offset in enumerate(offsets, 1):
+        text = pdf[offset : bounds[offset]].partition(b"obj\n")[2]
+        head, mark, stream = text.partition(b"stream\n")
+        heads[number] = _ENTRIES.sub(lambda found: b"\n".join(sorted(found[0].split(b"\n"))), head)
+        streams[number] = mark + stream
+    trailer = body[body.rindex(b"trailer") :]
+    numbers: dict[int, int] = {}
+    pending = [int(found) for found in _REFERENCE.findall(trailer)]
+    while pending:
+        number = pending.pop(0)
+        if number not in numbers:
+            numbers[number] = len(numbers) + 1
+            pending += [int(found) for found in _REFERENCE.findall(heads[number])]
+
+    def renumbered(text: bytes) -> bytes:
+        return _REFERENCE.sub(lambda found: b"%d 0 R" % numbers[int(found[1])], text)
+
+    made, table = pdf[: min(offsets)], b"0000000000 65535 f\r\n"
+    for number, new in numbers.items():
+        table += b"%010d 00000 n\r\n" % len(made)
+        made += b"%d 0 obj\n%s%s" % (new, renumbered(heads[number]), streams[number])
+    size = len(numbers) + 1
+    last = re.sub(rb"/Size \d+", b"/Size %d" % size, renumbered(trailer))
+    return made + b"xref\n0 %d\n%s%sstartxref\n%d\n%%%%EOF" % (size, table, last, len(made))
+
+
+def score_name(score: str, say: Translator) -> str:
+    """Return the name of a score in sentences and axes."""
+    return say(f"score.{score}") if f"score.{score}" in say.names else score
+
+
+def _name(name: str | None, say: Translator) -> str:
+    return show_hidden(name or "") or say("empty")
+
+
+def _sentence(*parts: str) -> str:
+    """Join sentences, the first of which begins with a capital letter."""
+    text = " ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]
+
+
+# Scores of systems and levels.
+
+
+def _survival(subjects: Sequence[Plain], say: Translator) -> Figure | None:
+    """Return the survival curves: of gold entries for several systems, of gold and predicted entries for one."""
+    if not subjects:
+        return None
     several = len(subjects) > 1
-    rows: list[Spec] = []
-    for one in subjects:
-        sides = {"gold": one.curve.gold} if several else {"gold": one.curve.gold, "predicted": one.curve.predicted}
-        for side, whole in sides.items():
-            line = name_of(one) if several else say(f"curve.{side}")
-            rows += [{"quality": x, "share": y, "line": line} for x, y in _stairs(one, whole)]
-    lines = list(dict.fromkeys(row["line"] for row in rows))
-    legend = {"title": say("system") if several else None, "symbolType": "stroke", "symbolSize": 300}
-    return {
-        "width": 360,
-        "height": 220,
-        "data": {"values": rows},
-        "mark": {"type": "line", "interpolate": "step-before", "strokeWidth": 1.8},
-        "encoding": {
-            "x": {"field": "quality", "type": "quantitative", "scale": UNIT, "axis": axis(say("curve.x"))},
-            "y": {
-                "field": "share",
-                "type": "quantitative",
-                "scale": UNIT,
-                "axis": axis(say("curve.gold") if several else say("curve.y")),
-            },
-            "color": {"field": "line", "type": "nominal", "sort": lines, "legend": legend},
-            "strokeDash": {"field": "line", "type": "nominal", "sort": lines, "legend": legend},
-            "order": {"field": "quality", "type": "quantitative"},
-        },
-    }
+    curves = [
+        Curve(
+            _name(subject["name"], say) if several else say(f"figure.survival.{side}"),
+            tuple(_steps(subject["curve"], subject["curve"][side])),
+            area=not several and side == "gold",
+        )
+        for subject in subjects
+        for side in (("gold",) if several else ("gold", "predicted"))
+        if subject["curve"][side]
+    ]
+    most = max(subject["documents"] for subject in subjects)
+    kind = "several" if several else "single"
+    axes = Axis.unit(say("figure.survival.x")), Axis.unit(say(f"figure.survival.y.{kind}"))
+    caption = say(f"figure.survival.caption.{kind}", documents=say("units.documents", n=most))
+    return Figure("survival", say("figure.survival"), caption, Curves(*axes, tuple(curves)), wide=len(subjects) > FEW)
 
 
-def _stairs(subject: Subject, whole: float) -> Iterator[tuple[float, float]]:
-    """Yield the points of a step-before line."""
-    steps = subject.curve.steps
-    if whole:
-        yield 0.0, steps[0][1] / whole
-        yield from ((quality, surviving / whole) for quality, surviving in steps)
-        yield 1.0, steps[-1][1] / whole if steps[-1][0] >= 1.0 else 0.0
+def _steps(curve: Plain, whole: float) -> Iterator[tuple[float, float]]:
+    """Yield the points of the curve #{q >= t} / whole for t from 0 to 1; each value holds from the point before."""
+    steps = curve["steps"]
+    yield 0.0, steps[0][1] / whole
+    yield from ((quality, surviving / whole) for quality, surviving in steps)
+    yield 1.0, steps[-1][1] / whole if steps[-1][0] >= 1.0 else 0.0
 
 
-def _heat(subject: Subject, say: Translator) -> Spec | None:
-    """Return the heat map of the worst document that has a quality matrix, or None; matched pairs are marked.
+def _leaderboard(systems: Plain, say: Translator) -> Figure | None:
+    """Return the score of every system with its interval, best first."""
+    board = systems["board"]
+    if all(one["score"] is None for one in board):
+        return None
+    rows = [_estimate(_name(one["name"], say), one) for one in board]
+    score, average = score_name(systems["score"], say), say(f"average.{systems['average']}")
+    known = next((one["interval"] for one in board if one["interval"]), None)
+    based = basis(known, systems["sampled"], say) if known else ""
+    caption = _sentence(say("figure.leaderboard.caption", score=score, average=average), based)
+    chart = Estimates(Axis.of(score, values_of(rows)), (("", tuple(rows)),))
+    return Figure("leaderboard", say("figure.leaderboard", score=score), caption, chart)
 
-    With optimal transport, the size of a mark is the share of the gold entry matched there.
+
+def _estimate(label: str, one: Plain) -> Estimate:
+    ends = one["interval"] or {"low": None, "high": None}
+    return Estimate(label, one["score"], ends["low"], ends["high"])
+
+
+def _differences(systems: Plain, say: Translator) -> Figure | None:
+    """Return the differences of every two systems: as rows for a few systems, as a matrix for many."""
+    tests = [test for test in systems["tests"] or () if test["difference"] is not None and test["adjusted"] is not None]
+    if not tests:
+        return None
+    score, average = score_name(systems["score"], say), say(f"average.{systems['average']}")
+    title = say("figure.differences", score=score)
+    many = len(systems["board"]) > FEW
+    significant = say(
+        f"figure.differences.mark.{'many' if many else 'few'}",
+        alpha=say.percent(1.0 - systems["level"], 0),
+        correction=tests[0]["correction"] or "–",
+    )
+    based = contrast_basis(tests, systems["sampled"], say)
+    read = say(f"figure.differences.caption.{'many' if many else 'few'}", score=score, average=average)
+    caption = _sentence(read, significant, based)
+    if many:
+        return Figure("differences", title, caption, _difference_matrix(systems["board"], tests, say), wide=True)
+    rows = [
+        Estimate(
+            _name(test["a"], say),
+            test["difference"],
+            test["low"],
+            test["high"],
+            filled=test["significant"],
+            minus=_name(test["b"], say),
+        )
+        for test in tests
+    ]
+    axis = Axis.of(say("figure.differences.x", score=score), values_of(rows), whole=True)
+    return Figure("differences", title, caption, Estimates(axis, (("", tuple(rows)),), zero=True, signed=True))
+
+
+def _difference_matrix(board: Sequence[Plain], tests: Sequence[Plain], say: Translator) -> Matrix:
+    """Return the differences of the system of the row minus that of the column, best system first."""
+    names = [one["name"] for one in board]
+    found: dict[tuple[int, int], tuple[Plain, float]] = {}
+    for test in tests:
+        a, b = names.index(test["a"]), names.index(test["b"])
+        found[min(a, b), max(a, b)] = test, 1.0 if a < b else -1.0
+    most = max(abs(test["difference"]) for test in tests) or 1.0
+
+    def signed(value: float) -> str:
+        return f"{'+' if value > 0.0 else ''}{say.language.number(value, 2)}".replace("-", "\u2212")
+
+    def cell(row: int, column: int) -> Cell | None:
+        if (row, column) not in found:
+            return None
+        test, sign = found[row, column]
+        value = sign * test["difference"]
+        full = f"{isolated(_name(names[row], say))} \u2212 {isolated(_name(names[column], say))}: {signed(value)}"
+        if test["low"] is not None and test["high"] is not None:
+            low, high = sorted((sign * test["low"], sign * test["high"]))
+            full += f" [{signed(low)}{say('separator')}{signed(high)}]"
+        full += f", {probability(test['adjusted'], '=', say)}"
+        return Cell(value / most, signed(value), full, float(test["significant"]))
+
+    size = len(names)
+    cells = tuple(tuple(cell(row, column) for column in range(1, size)) for row in range(size - 1))
+    shown = tuple(_name(name, say) for name in names)
+    scale = tuple((shade, signed(shade * most)) for shade in (-1.0, 0.0, 1.0))
+    if all(cell is None or cell.shade >= 0.0 for row in cells for cell in row):
+        scale = scale[1:]
+    return Matrix(shown[:-1], shown[1:], cells, ("", say("figure.differences.columns")), scale)
+
+
+def _levels(factors: Sequence[Plain], say: Translator) -> Figure:
+    """Return the score of every level of every factor, with its interval if known."""
+    groups = tuple(
+        (_name(factor["name"], say), tuple(_estimate(_name(one["name"], say), one) for one in factor["levels"]))
+        for factor in factors
+    )
+    score, average = score_name(factors[0]["score"], say), say(f"average.{factors[0]['average']}")
+    levels = [one for factor in factors for one in factor["levels"]]
+    known = next((one for one in levels if one["interval"]), None)
+    based = basis(known["interval"], known["sampled"], say) if known else ""
+    caption = _sentence(say("figure.levels.caption", score=score, average=average), based)
+    axis = Axis.of(score, values_of([row for _, rows in groups for row in rows]))
+    return Figure("levels", say("figure.levels", score=score), caption, Estimates(axis, groups))
+
+
+# Scores by path.
+
+
+def _paths(subjects: Sequence[Plain], say: Translator) -> Figure | None:
+    """Return the scores of every path: three scores of a few systems, or f1q of many."""
+    scores = [{row["path"]: row["scores"] for row in subject["paths"]} for subject in subjects]
+    every = sorted({path for found in scores for path in found}, key=order)
+    if not every:
+        return None
+    paths = _lowest(every, [[found.get(path, {}).get("f1q") for found in scores] for path in every])
+    series: Sequence[str] = [_name(subject["name"], say) for subject in subjects]
+    many = len(subjects) > FEW
+    parts = ("f1q",) if many else PARTS
+    values = [[[found.get(path, {}).get(part) for found in scores] for path in paths] for part in parts]
+    title = _sentence(say("figure.paths", score=score_name("f1q", say)) if many else say("figure.paths.parts"))
+    names = say("separator").join(score_name(part, say) for part in parts)
+    caption = say(f"figure.paths.caption.{'many' if many else 'few'}", scores=names)
+    left = say("figure.paths.left", n=len(every), shown=len(paths)) if len(paths) < len(every) else ""
+    panels: Sequence[str] = ("",) if many else PARTS
+    if len(subjects) == 1:
+        series, panels = [score_name(part, say) for part in PARTS], ("",)
+        values = [[[subject.get(path, {}).get(part) for part in parts] for path in paths] for subject in scores]
+    chart = _side_by_side(paths, series, panels, values, say)
+    return Figure("paths", title, _sentence(caption, left), chart, wide=len(subjects) > 1)
+
+
+def _levels_by_path(factor: Plain, name: str, say: Translator) -> Figure:
+    """Return the score of every path at every level of a factor."""
+    scores = {row["path"]: row["scores"] for row in factor["paths"]}
+    paths = _lowest(list(scores), list(scores.values()))
+    shown, score = _name(factor["name"], say), score_name(factor["score"], say)
+    series = [_name(one["name"], say) for one in factor["levels"]]
+    left = say("figure.paths.left", n=len(scores), shown=len(paths)) if len(paths) < len(scores) else ""
+    caption = _sentence(say("figure.paths.levels.caption", score=score, factor=shown), left)
+    title = _sentence(say("figure.paths.levels", score=score, factor=shown))
+    chart = _side_by_side(paths, series, ("",), [[scores[path] for path in paths]], say)
+    return Figure(f"paths-{name}", title, caption, chart, wide=len(series) > FEW)
+
+
+def _lowest(paths: Sequence[str], scores: Sequence[Sequence[float | None]]) -> list[str]:
+    """Return the paths with the lowest scores, in order."""
+    least = [min((score for score in row if score is not None), default=1.0) for row in scores]
+    ranked = sorted(range(len(paths)), key=lambda at: (least[at], at))
+    return [paths[at] for at in sorted(ranked[:MAX_PATHS])]
+
+
+def _side_by_side(
+    paths: Sequence[str],
+    series: Sequence[str],
+    panels: Sequence[str],
+    values: Sequence[Sequence[Sequence[float | None]]],
+    say: Translator,
+) -> Chart:
+    """Return a chart with a row for each path, and with marks of a few series, or a column for each of many."""
+    rows = tuple(show_hidden(path) or say("whole") for path in paths)
+    axis = Axis.of("", [score for panel in values for row in panel for score in row if score is not None], most=4)
+    if len(series) <= FEW:
+        held = tuple(tuple(tuple(row) for row in panel) for panel in values)
+        return Dots(axis, rows, tuple(series), tuple(panels), held)
+    cells = tuple(
+        tuple(
+            None
+            if score is None
+            else Cell(
+                axis.at(score, 0.0, 1.0),
+                say.language.number(score, 2),
+                f"{name}, {row}: {say.language.number(score, 2)}",
+            )
+            for name, score in zip(map(isolated, series), found, strict=True)
+        )
+        for row, found in zip(rows, values[0], strict=True)
+    )
+    scale = ((0.0, say.language.number(axis.low, axis.digits)), (1.0, say.language.number(axis.high, axis.digits)))
+    return Matrix(rows, tuple(series), cells, scale=scale)
+
+
+# Causes and single documents.
+
+
+def _causes(view: Plain, say: Translator) -> Figure | None:
+    """Return the costs of the causes with the largest gain, by system."""
+    found = view.get("causes")
+    if not found or not found["rows"]:
+        return None
+    subjects = view["subjects"]
+    rows = found["rows"][:MAX_CAUSES]
+    labels = tuple(_cause_name(row, say) for row in rows)
+    several = len(subjects) > 1
+    series = tuple(_name(subject["name"], say) if several else "" for subject in subjects)
+    costs = [
+        tuple(
+            None if at is None else subject["causes"]["rows"][at]["cost"]
+            for at, subject in zip(row["members"], subjects, strict=True)
+        )
+        for row in rows
+    ]
+    known = [subject["causes"]["documents"] for subject in subjects if subject["causes"] is not None]
+    left = say("figure.causes.left", n=len(found["rows"]), shown=len(rows)) if len(rows) < len(found["rows"]) else ""
+    caption = _sentence(say("figure.causes.caption", documents=say("units.documents", n=max(known))), left)
+    if len(subjects) <= FEW:
+        chart: Chart = Bars(say("figure.causes.x"), labels, series, tuple(costs), 3)
+        return Figure("causes", say("figure.causes"), caption, chart)
+    most = max((cost for row in costs for cost in row if cost is not None), default=0.0) or 1.0
+    cells = tuple(
+        tuple(
+            None
+            if cost is None
+            else Cell(cost / most, say.language.number(cost, 3), f"{label}, {name}: {say.language.number(cost, 3)}")
+            for name, cost in zip(map(isolated, series), row, strict=True)
+        )
+        for label, row in zip(labels, costs, strict=True)
+    )
+    scale = ((0.0, "0"), (1.0, say.language.number(most, 3)))
+    return Figure("causes", say("figure.causes"), caption, Matrix(labels, series, cells, scale=scale), wide=True)
+
+
+def _cause_name(row: Plain, say: Translator) -> str:
+    name = say(f"cause.{row['kind']}") if f"cause.{row['kind']}" in say.names else row["kind"]
+    return f"{name} ({show_hidden(row['path']) or say('whole')})" if row["path"] is not None else name
+
+
+def _heat(subject: Plain, name: str, say: Translator) -> Figure | None:
+    """Return the qualities of all pairs of the worst document that has them; matched pairs are marked.
+
+    With optimal transport, the area of a mark is the share of the gold entry matched there.
     """
-    document = next((one for one in subject.explorer if one["matrix"]), None)
+    document = next((one for one in subject["explorer"] if one["matrix"]), None)
     if document is None:
         return None
     matrix = document["matrix"]
-    gold, predicted = (list(map(int, axis)) for axis in axes_of(document["rows"]))
+    gold, predicted = (tuple(map(str, axis)) for axis in axes_of(document["rows"]))
     shares = shares_of(document["rows"], matrix["plan"])
-    rows = [
-        {"gold": left, "predicted": right, "quality": matrix["quality"][y][x], "share": shares.get((y, x), 0.0)}
-        for y, left in enumerate(gold)
-        for x, right in enumerate(predicted)
-    ]
-    place = {"axis": {"labelAngle": 0, "labelOverlap": True}, "type": "ordinal"}
-    return {
-        "width": {"step": 11},
-        "height": {"step": 11},
-        "title": {"text": clipped(show_hidden(document["key"]), 60), "fontWeight": "normal", "fontSize": 11},
-        "data": {"values": rows},
-        "encoding": {
-            "x": {"field": "predicted", "title": say("js.predicted"), **place},
-            "y": {"field": "gold", "title": say("js.gold"), **place},
-        },
-        "layer": [
-            {
-                "mark": "rect",
-                "encoding": {
-                    "color": {
-                        "field": "quality",
-                        "type": "quantitative",
-                        "scale": {"domain": [0, 1], "range": ["#fdfcf9", COLOURS[0]]},
-                        "legend": {"title": say("threshold")},
-                    }
-                },
-            },
-            {
-                "transform": [{"filter": "datum.share > 0"}],
-                "mark": {
-                    "type": "point",
-                    "shape": "circle" if matrix["plan"] is None else "square",
-                    "color": COLOURS[1],
-                    "strokeWidth": 1.4,
-                    "opacity": 1,
-                },
-                "encoding": {
-                    "size": {
-                        "field": "share",
-                        "type": "quantitative",
-                        "scale": {"domain": [0, 1], "range": [0, 34 if matrix["plan"] is None else 80]},
-                        "legend": None,
-                    }
-                },
-            },
-        ],
-    }
-
-
-def axis(title: str) -> Spec:
-    """Return the axis of a score."""
-    return {"title": title, "tickCount": 5}
-
-
-def name_of(subject: Subject) -> str:
-    """Return the name of a system for figures."""
-    return _short(subject.name or "arbitre")
-
-
-def systems_by_path(subjects: Sequence[Subject], say: Translator) -> Spec:
-    """Return a bar chart with a bar for every path, system and score."""
-    rows = [
-        {"path": show_hidden(row.path) or say("whole"), "system": name_of(one), "factor": name, "score": score}
-        for one in subjects
-        for row in one.paths
-        for name in PARTS
-        if (score := row.scores[name]) is not None
-    ]
-    made = _bars(rows, "system", [name_of(one) for one in subjects], say("system"))
-    made["encoding"]["x"]["axis"] = {"title": say("micro"), "tickCount": 3}
-    parts = {"field": "factor", "type": "nominal", "sort": list(PARTS), "title": None}
-    made["encoding"]["column"] = parts | {"spacing": 12}
-    return made | {"width": 130}
-
-
-def levels_by_path(factor: FactorView, say: Translator) -> Spec:
-    """Return a bar chart with a bar for every path and level of a factor."""
-    names = [_level(one.name, say) for one in factor.levels]
-    rows = [
-        {"path": show_hidden(row.path) or say("whole"), "level": name, "score": score}
-        for row in factor.paths
-        for name, score in zip(names, row.scores, strict=True)
-        if score is not None
-    ]
-    made = _bars(rows, "level", names, _short(factor.name))
-    made["encoding"]["x"]["axis"] = axis(f"{factor.score}, {say('micro')}")
-    return made | {"width": 260}
-
-
-def _bars(rows: Sequence[Spec], series: str, names: Sequence[str], title: str) -> Spec:
-    """Return bars by path, grouped by `series` if there are several names."""
-    several = len(names) > 1
-    encoding: Spec = {
-        "x": {"field": "score", "type": "quantitative", "scale": UNIT},
-        "y": {"field": "path", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 320}},
-        "color": {
-            "field": series,
-            "type": "nominal",
-            "sort": list(names),
-            "legend": {"title": title} if several else None,
-        },
-    }
-    if several:
-        encoding["yOffset"] = {"field": series, "type": "nominal", "sort": list(names)}
-    return {
-        "height": {"step": 10 if several else 16},
-        "data": {"values": list(rows)},
-        "mark": "bar",
-        "encoding": encoding,
-    }
-
-
-def leaderboard(systems: SystemsView, say: Translator) -> Spec:
-    """Return a chart of the score of every system, with its interval if known."""
-    rows = [{"system": _short(one.name)} | _ranged(one.score, one.interval) for one in systems.board]
-    return {"data": {"values": rows}} | _points(
-        "system", f"{systems.score}, {say(systems.average)}", intervals="low" in set().union(*rows)
+    cells = tuple(
+        tuple(None if quality is None else Cell(quality, mark=shares.get((y, x), 0.0)) for x, quality in enumerate(row))
+        for y, row in enumerate(matrix["quality"])
     )
-
-
-def differences(systems: SystemsView, say: Translator) -> Spec | None:
-    """Return a chart of the difference of every two systems with its interval; None without known intervals.
-
-    Filled points are significant differences.
-    """
-    rows = [
-        {"pair": f"{_short(one.a)} − {_short(one.b)}", "difference": one.difference, "low": one.low, "high": one.high}
-        | {"p": one.adjusted, "significant": one.significant, "label": probability(one.adjusted, "=", say)}
-        for one in systems.tests or ()
-        if one.low is not None and one.adjusted is not None
-    ]
-    if not rows:
-        return None
-    title = f"{say('difference')}, {systems.score}, {say(systems.average)}"
-    x: Spec = {"field": "difference", "type": "quantitative", "axis": axis(title)}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "rule", "color": "#6b6b6b", "strokeDash": [3, 3]},
-            "encoding": {"x": {"datum": 0}, "y": None},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0]},
-            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "stroke": COLOURS[0], "opacity": 1},
-            "encoding": {
-                "x": x,
-                "fill": {"condition": {"test": "datum.significant", "value": COLOURS[0]}, "value": "white"},
-            },
-        },
-        {
-            "mark": {"type": "text", "dy": -9, "fontSize": 9},
-            "encoding": {"x": x, "text": {"field": "label"}},
-        },
-    ]
-    return {
-        "width": 320,
-        "height": {"step": 26},
-        "data": {"values": rows},
-        "encoding": {"y": {"field": "pair", "type": "nominal", "sort": None, "title": None}},
-        "layer": layers,
-    }
-
-
-def levels(factors: Sequence[FactorView], say: Translator) -> Spec:
-    """Return a chart of the score of every factor level, with its interval if known, one row per factor."""
-    rows = [
-        {"factor": _short(factor.name), "level": _level(one.name, say)} | _ranged(one.score, one.interval)
-        for factor in factors
-        for one in factor.levels
-    ]
-    header = {"labelOrient": "top", "labelAngle": 0, "labelAnchor": "start", "labelAlign": "left", "labelPadding": -6}
-    return {
-        "data": {"values": rows},
-        "facet": {"row": {"field": "factor", "type": "nominal", "sort": None, "title": None, "header": header}},
-        "spec": _points(
-            "level", f"{factors[0].score}, {say(factors[0].average)}", intervals="low" in set().union(*rows)
-        ),
-        "resolve": {"scale": {"y": "independent"}},
-        "spacing": 12,
-    }
-
-
-def _ranged(score: float | None, interval: IntervalView | None) -> Spec:
-    return {"score": score} | ({"low": interval.low, "high": interval.high} if interval else {})
-
-
-def _points(place: str, title: str, *, intervals: bool) -> Spec:
-    """Return labelled points with interval lines. `title` names the score and its average."""
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "color": COLOURS[0], "opacity": 1},
-            "encoding": {"x": {"field": "score", "type": "quantitative", "scale": UNIT, "axis": axis(title)}},
-        },
-        {
-            "mark": {"type": "text", "dy": -9, "fontSize": 9},
-            "encoding": {
-                "x": {"field": "score", "type": "quantitative"},
-                "text": {"field": "score", "format": ".3f"},
-            },
-        },
-    ]
-    if intervals:
-        ends = {"x": {"field": "low", "type": "quantitative", "axis": axis(title)}, "x2": {"field": "high"}}
-        layers.insert(0, {"mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0]}, "encoding": ends})
-    return {
-        "width": 320,
-        "height": {"step": 26},
-        "encoding": {"y": {"field": place, "type": "nominal", "sort": None, "title": None}},
-        "layer": layers,
-    }
-
-
-def _level(name: str, say: Translator) -> str:
-    return _short(name or say("empty"))
-
-
-def _short(name: str) -> str:
-    return clipped(show_hidden(name), 40)
+    key = clipped(show_hidden(document["key"]), 60)
+    of = f"{isolated(_name(subject['name'], say))}{say('separator')}{key}" if subject["name"] else key
+    moved = matrix["plan"] is not None
+    scale = tuple((shade, say.language.number(shade, 1)) for shade in (0.0, 0.5, 1.0))
+    axes = say("figure.heat.rows"), say("figure.heat.columns")
+    chart = Matrix(gold, predicted, cells, axes, scale, mark="square" if moved else "circle")
+    caption = say(f"figure.heat.caption.{'moved' if moved else 'matched'}")
+    return Figure(name, say("figure.heat", document=of), caption, chart)

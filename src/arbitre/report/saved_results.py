@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.evaluation import Evaluation, extend
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs import strict_json
+from arbitre.options import FigureWidth
 from arbitre.report import figures
 from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
 from arbitre.report.language import Language
@@ -134,29 +135,35 @@ def report_file(sources: Sequence[str | Path | Evaluation]) -> Path:
     return first / REPORT if first.is_dir() else first.with_name(REPORT)
 
 
-def write_figures(results: Results, out: str | Path, *, lang: str = "en", force: bool = False) -> tuple[str, ...]:
+def write_figures(
+    results: Results, out: str | Path, *, lang: str = "en", width: FigureWidth = "both", force: bool = False
+) -> tuple[str, ...]:
     """Draw the figures of results as SVG, PDF and PNG, as `arbitre figures` does. Requires the extra `report`.
 
     Args:
         results: As for `write_report`; also a `factors.json` alone.
         out: Folder of the figures: new, empty, or with earlier figures.
         lang: "en" or "fr".
+        width: "column" (85 mm), "page" (178 mm) or "both".
         force: Whether to write to a folder that contains other files, beside them.
 
     Returns:
         The names of the files.
 
     Raises:
-        OptionError: The language is unknown.
+        OptionError: The language or the width is unknown.
         DataError: Results cannot be read or do not belong together, a file cannot be written, or the folder contains
             files that arbitre did not write.
         ArbitreError: The extra `report` is not installed.
     """
     language = Language.named(lang)
+    if width not in get_args(FigureWidth):
+        raise OptionError.of(f"Expected a width, got {width!r}", hint=did_you_mean(str(width), get_args(FigureWidth)))
     sources = _sources(results)
     folders = _folders(sources)
     check_output_folder(Path(out), inputs=folders, force=force)
-    return figures.write_figures(Path(out), read_view(_subjects(sources)), language, inputs=folders, force=force)
+    view = read_view(_subjects(sources)).to_dict()
+    return figures.write_figures(Path(out), view, language, width=width, inputs=folders, force=force)
 
 
 def _sources(results: Results) -> Sequence[str | Path | Evaluation]:

@@ -40,6 +40,7 @@ from arbitre.options import (
     CsvDialectName,
     Denominator,
     Evaluation,
+    FigureWidth,
     Formats,
     LanguageName,
     Notation,
@@ -399,12 +400,13 @@ class Report(Terminal):
 class Figures(Terminal):
     """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.
 
-    Each figure comes with its Vega-Lite specification, which you can edit and render yourself.
+    Each figure comes with its data, title and caption as JSON.
     """
 
     evaluations: list[Path] = EVALUATIONS
     out: Path = option(REQUIRED, "Folder for the figures.", "DIR")
     lang: LanguageName = LANG
+    width: FigureWidth = option("both", "Width of the figures: a column (85 mm), a page (178 mm) or both.")
     force: bool = FORCE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from arbitre.cli.output.console import OutputOptions
-from arbitre.options import LanguageName
+from arbitre.options import FigureWidth, LanguageName
 from arbitre.report.saved_results import write_figures
 
 
@@ -14,8 +14,9 @@ def figures(
     evaluations: list[Path],
     out: Path,
     lang: LanguageName,
+    width: FigureWidth,
     force: bool,
     output: OutputOptions,
 ) -> None:
     """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG."""
-    output.terminal().wrote(write_figures(evaluations, out, lang=lang, force=force), out)
+    output.terminal().wrote(write_figures(evaluations, out, lang=lang, width=width, force=force), out)
