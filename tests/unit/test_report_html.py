@@ -302,7 +302,7 @@ def test_script_files_use_only_earlier_ones():
 
 def test_every_styled_class_is_used():
     makers = [PAGE.joinpath("report.html.j2"), PAGE.joinpath("queue.html.j2"), *PAGE.joinpath("sections").iterdir()]
-    makers += [files("arbitre.report").joinpath(f"{name}.py") for name in ("render", "charts", "drawing")]
+    makers += [files("arbitre.report").joinpath(f"{name}.py") for name in ("render", "charts", "matrix_chart")]
     makers += [PAGE.joinpath("script", f"{name}.js") for name in SCRIPT]
     given = set(re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf-8") for file in makers)))
     styled = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", "".join(parts("style", STYLE, "css").values())))

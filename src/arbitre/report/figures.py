@@ -504,7 +504,7 @@ def _causes(view: Plain, say: Translator) -> Figure | None:
 
 
 def _cause_name(row: Plain, say: Translator) -> str:
-    name = say(f"cause.{row['kind']}") if f"cause.{row['kind']}" in say.names else row["kind"]
+    name = say(f"cause.{row['kind']}")
     return f"{name} ({show_hidden(row['path']) or say('whole')})" if row["path"] is not None else name
 
 
