@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
+AnnotationFormat: TypeAlias = Literal[
+    "auto", "label-studio", "prodigy", "langextract", "webanno", "xmi", "conll", "documents"
+]
+"""Format of a file with the spans of annotators; auto recognises it, documents is JSON of another form."""
 Average: TypeAlias = Literal["micro", "macro"]
 """micro: scores of all entries together; macro: mean of the scores of the documents."""
 CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
@@ -341,6 +345,23 @@ class Sources:
     )
     manifest: str | None = MANIFEST
     only: list[str] = option((), "Evaluate only this document. May be repeated.", "ID", keyword="Collection[str]")
+
+
+class AnnotationFiles:
+    """Annotation tools."""
+
+    annotations: AnnotationFormat = option(
+        "auto",
+        "Format of the files of an annotation tool; auto recognises it by the content, documents reads all JSON as "
+        "documents.",
+        more="See [annotation tools](agreement.md#annotation-tools).",
+    )
+    layer: str | None = option(
+        None,
+        "Layer of WebAnno TSV and XMI files that contains the spans, as LAYER or LAYER:FEATURE. Default: NamedEntity, "
+        "or the only layer.",
+        "LAYER",
+    )
 
 
 class Reading:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from arbitre.agreement.aligned_rows import AlignedRows, IndependentAlignments, align_documents, is_value, leaf_values
 from arbitre.agreement.alpha_of_rows import (
@@ -24,10 +24,12 @@ from arbitre.agreement.by_document import ByDocument, Resampling
 from arbitre.agreement.leaf_ratings import CategoricalCoefficients, LeafRatings, side_by_side
 from arbitre.agreement.list_gamma import gamma_of_lists
 from arbitre.agreement.notes import notes_of, token_notes
-from arbitre.agreement.ratings import read_rating_table, schema_of
+from arbitre.agreement.ratings import read_rating_table, schema_of_ratings
+from arbitre.agreement.span_files import SPANS, annotators_in, has_spans, span_documents
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.engine.columns.column import ListColumn
 from arbitre.errors import DataError
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import TABLE
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
     from arbitre.inputs.corpus_sources import Paths
+    from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -240,19 +243,24 @@ def agree(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    annotations: AnnotationFormat = "auto",
+    layer: str | None = None,
     **options: Unpack[AgreeKeywords],
 ) -> StructuralAgreement:
     """Measure the agreement of annotators, as `arbitre agree` does.
 
     Args:
         schema: Schema of the documents, or a comparator. For a table of ratings, the schema of one rating; None for
-            unordered categories.
+            unordered categories, or for spans from annotation tools.
         annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
-            a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator.
+            a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator. Or a file
+            of an annotation tool that names its annotators.
         difference: Difference of two values in alpha; see `structural`.
         level: Confidence level of the intervals.
         resamples: Number of bootstrap resamples of the documents.
         seed: Random seed; see `structural`.
+        annotations: Format of files of annotation tools; see `arbitre.entities.read`.
+        layer: Layer of WebAnno TSV and XMI files; see `arbitre.entities.read`.
         **options: Options of the comparator, and for reading documents.
 
     Returns:
@@ -265,27 +273,64 @@ def agree(
         OptionError: An option is unknown, its value is invalid, or `schema` is missing.
     """
     given: dict[str, Any] = dict(options)
-    comparator = take_comparator(schema_of(schema, annotators), given)
+    files = AnnotationOptions(annotations=annotations, layer=layer)
+    sources = annotation_sources(annotators, files)
+    comparator = take_comparator(schema_of(schema, sources, files), given)
     reading, _ = option_sets(given, ReadingKeywords)
-    annotations = annotations_of(comparator, annotators, reading)
-    return structural(comparator, annotations, difference=difference, level=level, resamples=resamples, seed=seed)
+    read = annotations_of(comparator, sources, reading, files)
+    found = structural(comparator, read.documents, difference=difference, level=level, resamples=resamples, seed=seed)
+    return replace(found, notes=(*read.notes, *found.notes))
 
 
-def annotations_of(comparator: Comparator, annotators: Annotators, reading: ReadOptions) -> dict[str, dict[str, Json]]:
+class Annotations(NamedTuple):
+    """The documents of each annotator by id, and notes on what was left out."""
+
+    documents: dict[str, dict[str, Json]]
+    notes: tuple[str, ...] = ()
+
+
+def schema_of(schema: Any, annotators: Annotators, files: AnnotationOptions) -> Any:  # noqa: ANN401  (a schema)
+    """Return the schema; by default, that of spans for files of annotation tools, or that of ratings.
+
+    Raises:
+        OptionError: No schema is given for documents.
+    """
+    if schema is None and isinstance(annotators, Mapping):
+        paths = [path for sources in annotators.values() for path in expand_globs(sources)]
+        if paths and has_spans(paths[0], files):
+            return dict(SPANS)
+    return schema_of_ratings(schema, annotators)
+
+
+def annotation_sources(annotators: Annotators, files: AnnotationOptions) -> Annotators:
+    """Return the sources by annotator if the annotators are those that a file of an annotation tool names."""
+    if isinstance(annotators, Mapping) or not has_spans(str(annotators), files):
+        return annotators
+    return annotators_in(annotators, files)
+
+
+def annotations_of(
+    comparator: Comparator, annotators: Annotators, reading: ReadOptions, files: AnnotationOptions
+) -> Annotations:
     """Read the documents of annotators, or a table of ratings; see `agree`."""
     options = reading.for_plan(comparator.plan)
     if isinstance(annotators, Mapping):
-        return read_annotations(annotators, options)
-    return read_rating_table(annotators, options, comparator.plan)
+        return read_annotations(annotators, options, files)
+    return Annotations(read_rating_table(annotators, options, comparator.plan))
 
 
-def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions) -> dict[str, dict[str, Json]]:
-    """Read the documents of each annotator, by id.
+def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions, files: AnnotationOptions) -> Annotations:
+    """Read the documents of each annotator, by id. The documents of annotation tools have a list `spans`.
 
     Raises:
         DataError: A document cannot be read, or an annotator has two documents with the same id.
     """
-    return {name: _documents(name, sources, _side(sources, options)) for name, sources in annotators.items()}
+    spans = span_documents(annotators, files)
+    if spans is not None:
+        return Annotations(spans[0], tuple(spans[1]))
+    return Annotations(
+        {name: _documents(name, sources, _side(sources, options)) for name, sources in annotators.items()}
+    )
 
 
 def _side(sources: Paths, options: ReadOptions) -> ReadOptions:

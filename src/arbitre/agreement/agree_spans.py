@@ -6,8 +6,8 @@ for nested documents.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from arbitre.agreement.gamma import (
@@ -22,22 +22,17 @@ from arbitre.agreement.gamma import (
 )
 from arbitre.agreement.notes import LOW
 from arbitre.agreement.ratings import label
-from arbitre.entities.sentences import read
+from arbitre.agreement.span_files import annotators_in, read_spans
 from arbitre.entities.spans import AUTO
-from arbitre.errors import DataError, OptionError, did_you_mean
-from arbitre.inputs.open_files import expand_globs
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.options import formerly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from arbitre.agreement.coefficient import Coefficient
-    from arbitre.entities.sentences import Sentences
-    from arbitre.entities.spans import Span
     from arbitre.inputs.corpus_sources import Paths
-
-    Documents = list[dict[str, Sequence[Span]]]
-    """Spans of each annotator, one mapping per document."""
+    from arbitre.options import AnnotationFormat
 
 
 FORMAT: Final = "arbitre-gamma/1"
@@ -111,7 +106,7 @@ class SpanAgreement:
 
 @formerly(lenient="lenient_tags")
 def agree_spans(
-    annotators: Mapping[str, Paths],
+    annotators: Mapping[str, Paths] | Paths,
     *,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -122,6 +117,8 @@ def agree_spans(
     tags: str = AUTO,
     lenient_tags: bool = False,
     column: int | Mapping[str, int] = -1,
+    annotations: AnnotationFormat = "auto",
+    layer: str | None = None,
 ) -> SpanAgreement:
     """Measure the agreement of annotators on spans with gamma, as `arbitre gamma` does.
 
@@ -130,7 +127,8 @@ def agree_spans(
     `-DOCSTART-`) are put one after the other and form one document.
 
     Args:
-        annotators: Files of each annotator, in the formats of `arbitre.entities.read`.
+        annotators: Files of each annotator, in the formats of `arbitre.entities.read`; or files of an annotation tool
+            that name their annotators.
         alpha: Weight of the positional dissimilarity; see `gamma`.
         beta: Weight of the categorical dissimilarity.
         unmatched: Dissimilarity of a missing span.
@@ -140,6 +138,8 @@ def agree_spans(
         tags: Notation of the tags; see `arbitre.entities.read`.
         lenient_tags: Accept tags that do not follow the notation, and read them as conlleval does.
         column: Column of the tag in CoNLL files, from 0, or the column of each annotator; -1 is the last.
+        annotations: Format of files of annotation tools; see `arbitre.entities.read`.
+        layer: Layer of WebAnno TSV and XMI files; see `arbitre.entities.read`.
 
     Returns:
         Local and global gamma, and the counts and disorders they were computed from.
@@ -149,8 +149,10 @@ def agree_spans(
         OptionError: An option is out of range.
     """
     check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples)
-    documents, notes = read_spans(annotators, tags=tags, lenient_tags=lenient_tags, column=column)
-    continua = Continua.of(documents, alpha, beta, unmatched)
+    files = AnnotationOptions(annotations=annotations, layer=layer)
+    sources = annotators if isinstance(annotators, Mapping) else annotators_in(annotators, files)
+    documents, notes = read_spans(sources, files, tags=tags, lenient_tags=lenient_tags, column=column)
+    continua = Continua.of(list(documents.values()), alpha, beta, unmatched)
     alignments = continua.alignments()
     local = gamma_of(continua, alignments, "local", precision=precision, samples=samples, seed=seed)
     over_all = (
@@ -223,109 +225,3 @@ def _error(coefficient: Coefficient) -> float | None:
     if coefficient.value is None or coefficient.expected is None or coefficient.standard_error is None:
         return None
     return NORMAL * (1.0 - coefficient.value) * coefficient.standard_error / (1.0 - coefficient.expected)
-
-
-def read_spans(
-    annotators: Mapping[str, Paths], *, tags: str, lenient_tags: bool, column: int | Mapping[str, int]
-) -> tuple[Documents, list[str]]:
-    """Read the spans of annotators and join their documents.
-
-    Records with an `id` are documents, and are joined by it. Without ids, sentences are joined by position. If their
-    numbers of tokens are known, the sentences of a file, or of a section that begins with `-DOCSTART-`, are put one
-    after the other and form one document; otherwise each sentence is a document.
-
-    Args:
-        annotators: Files of each annotator.
-        tags: Notation of the tags; see `arbitre.entities.read`.
-        lenient_tags: Whether to read tags that do not follow the notation; see `arbitre.entities.read`.
-        column: Column of the tags in CoNLL files, or the column of each annotator.
-
-    Returns:
-        The documents, and notes on tags that do not follow the notation.
-
-    Raises:
-        DataError: A file cannot be read, an id occurs twice, or the files do not have the same sentences.
-        OptionError: `column` names an unknown annotator.
-    """
-    columns = dict.fromkeys(annotators, column) if isinstance(column, int) else dict(column)
-    if unknown := columns.keys() - annotators.keys():
-        name = min(unknown)
-        raise OptionError.of(f"Unknown annotator {name!r} in `column`", hint=did_you_mean(name, annotators))
-    files = {
-        name: [
-            read(file, tags=tags, lenient_tags=lenient_tags, column=columns.get(name, -1))
-            for file in expand_globs(annotators[name])
-        ]
-        for name in sorted(annotators)
-    }
-    notes = [
-        f"{sentences.source.file}: tags that do not follow {str(sentences.notation).upper()}, read as conlleval does: "
-        f"{sentences.irregular}."
-        for each in files.values()
-        for sentences in each
-        if sentences.irregular
-    ]
-    if all(sentences.source.ids is not None for each in files.values() for sentences in each):
-        return list(_by_id(files).values()), notes
-    return list(_by_position(files)), notes
-
-
-def _by_id(files: Mapping[str, Sequence[Sentences]]) -> Mapping[str, dict[str, Sequence[Span]]]:
-    """Return the spans of each annotator in each document, by the id of the document.
-
-    Args:
-        files: Sentences of each file of each annotator; all have ids.
-    """
-    documents: dict[str, dict[str, Sequence[Span]]] = {}
-    for name, each in files.items():
-        for sentences in each:
-            for number, (identity, spans) in enumerate(zip(sentences.source.ids or (), sentences.spans, strict=True)):
-                document = documents.setdefault(identity, {})
-                if name in document:
-                    raise sentences.source.error(
-                        number,
-                        f"{name!r} annotated the document {identity!r} twice",
-                        hint="Give each annotator, or each run, its own name.",
-                    )
-                document[name] = spans
-    return dict(sorted(documents.items()))
-
-
-def _by_position(files: Mapping[str, Sequence[Sentences]]) -> Iterator[dict[str, Sequence[Span]]]:
-    """Yield the spans of each annotator in each document; documents are joined by position, see `read_spans`.
-
-    Args:
-        files: Sentences of each file of each annotator, with as many files for each.
-    """
-    first, *others = files.values()
-    for name, each in files.items():
-        if len(each) != len(first):
-            plural = "s" * (len(first) != 1)
-            raise DataError.of(
-                f"Expected {len(first)} file{plural} from {name!r}, as from {min(files)!r}, got {len(each)}",
-                hint="Documents without ids are joined by position.",
-            )
-    for number, reference in enumerate(first):
-        parallel = [reference, *(each[number] for each in others)]
-        for sentences in parallel[1:]:
-            reference.check_same(sentences, str(reference.source.file))
-        lengths = next((sentences.lengths for sentences in parallel if sentences.lengths is not None), None)
-        sections = next((sentences.source.sections for sentences in parallel if sentences.source.sections), ())
-        # A document is a range of sentences; the spans of a sentence move by its offset within the document.
-        if lengths is None:
-            bounds, offsets = list(range(len(reference) + 1)), [0] * len(reference)
-        else:
-            bounds = sorted({0, *sections, len(reference)})
-            offsets = [
-                offset for start, end in pairwise(bounds) for offset in accumulate(lengths[start : end - 1], initial=0)
-            ]
-        for start, end in pairwise(bounds):
-            yield {
-                name: [_moved(span, offsets[at]) for at in range(start, end) for span in each[number].spans[at]]
-                for name, each in files.items()
-            }
-
-
-def _moved(span: Span, offset: int) -> dict[str, Any]:
-    """Return a span moved by an offset."""
-    return {"start": span["start"] + offset, "end": span["end"] + offset, "label": span["label"]}

@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
-from arbitre.agreement.agree import AgreeKeywords, StructuralAgreement, annotations_of, structural
-from arbitre.agreement.ratings import label, schema_of
+from arbitre.agreement.agree import (
+    AgreeKeywords,
+    StructuralAgreement,
+    annotation_sources,
+    annotations_of,
+    schema_of,
+    structural,
+)
+from arbitre.agreement.ratings import label
 from arbitre.comparator import Comparator
 from arbitre.comparator.api import write_overlay
 from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.schema.loading.annotations import Overlay
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.agree import Annotators
     from arbitre.agreement.alpha_of_rows import Difference
     from arbitre.inputs.options import ReadOptions
+    from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.values import Json
 
@@ -106,6 +115,8 @@ def suggest_category_distances(
     seed: int = 0,
     out: str | Path | None = None,
     force: bool = False,
+    annotations: AnnotationFormat = "auto",
+    layer: str | None = None,
     **options: Unpack[AgreeKeywords],
 ) -> CategoryDistances:
     """Suggest distances between categories, as `arbitre agree --suggest-category-distances` does.
@@ -127,6 +138,8 @@ def suggest_category_distances(
         seed: See `agree`.
         out: File for the overlay; None writes none.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
+        annotations: See `agree`.
+        layer: See `agree`.
         **options: See `agree`.
 
     Returns:
@@ -142,7 +155,10 @@ def suggest_category_distances(
     settings = {name: given.pop(name) for name in ComparatorKeywords.__annotations__.keys() & given.keys()}
     reading, _ = option_sets(given, ReadingKeywords)
     measured = Measured(difference=difference, level=level, resamples=resamples, seed=seed)
-    suggested = suggest_distances_on(schema_of(schema, annotators), settings, annotators, reading, measured)
+    files = AnnotationOptions(annotations=annotations, layer=layer)
+    sources = annotation_sources(annotators, files)
+    source = schema_of(schema, sources, files)
+    suggested = suggest_distances_on(source, settings, sources, reading, files, measured=measured)
     write_overlay(suggested.overlay, target)
     return suggested
 
@@ -161,11 +177,13 @@ def suggest_distances_on(
     settings: Mapping[str, Any],
     annotators: Annotators,
     reading: ReadOptions,
+    files: AnnotationOptions,
+    *,
     measured: Measured,
 ) -> CategoryDistances:
     """Suggest distances between categories; `settings` are the options of the comparator."""
     comparator = Comparator(schema, **settings)
-    annotations = annotations_of(comparator, annotators, reading)
+    annotations = annotations_of(comparator, annotators, reading, files).documents
     without = structural(comparator, annotations, **measured)
     suggestions = tuple(_suggestions(without, {row.path for row in comparator.plan.rows}))
     adjusted = None

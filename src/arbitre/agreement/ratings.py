@@ -195,7 +195,9 @@ RATINGS: Final[Mapping[str, Json]] = {"x-arbitre": {"distance": "exact"}}
 """Schema of a table of ratings if none is given: unordered categories."""
 
 
-def schema_of(schema: _Schema | None, annotators: Mapping[str, object] | str | Path) -> _Schema | dict[str, Json]:
+def schema_of_ratings(
+    schema: _Schema | None, annotators: Mapping[str, object] | str | Path
+) -> _Schema | dict[str, Json]:
     """Return the schema; by default, the schema of categories for a table of ratings.
 
     Raises:

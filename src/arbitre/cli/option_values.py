@@ -11,6 +11,8 @@ from typing import Any
 import typer
 
 from arbitre import matching
+from arbitre.agreement.ratings import is_rating_table
+from arbitre.agreement.span_files import annotators_in, has_spans
 from arbitre.catalogue import Catalogue
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import Comparator
@@ -19,6 +21,7 @@ from arbitre.comparator.configurations import Configuration, NamedChoice, config
 from arbitre.corpus.quality_bounds import MissedBound, QualityBound
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.inputs import strict_json
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.schema import SchemaSource
 from arbitre.values import Json
 
@@ -85,6 +88,20 @@ def named_sources(texts: Sequence[str]) -> dict[str, list[str]]:
             raise typer.BadParameter(f"Expected NAME=PATH, such as careful=careful.jsonl, got {text!r}.")
         sources.setdefault(name, []).append(path)
     return sources
+
+
+def annotator_sources(texts: Sequence[str], files: AnnotationOptions) -> dict[str, list[str]] | str:
+    """Return the paths by annotator: NAME=PATH, or files that name their annotators; or the path of a table of ratings.
+
+    Raises:
+        typer.BadParameter: A text is neither NAME=PATH nor a file of an annotation tool, nor the only text and a table.
+    """
+    if not any("=" in text for text in texts):
+        if all(has_spans(text, files) for text in texts):
+            return annotators_in(texts, files)
+        if len(texts) == 1 and is_rating_table(texts[0]):
+            return texts[0]
+    return named_sources(texts)
 
 
 def under(text: str) -> QualityBound:

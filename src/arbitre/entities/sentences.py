@@ -1,10 +1,10 @@
-"""Sentences with their entities, from tags or spans in Python, or from files: CoNLL, JSON and JSON Lines."""
+"""Sentences with their entities, from tags or spans in Python, or from CoNLL, JSON and files of annotation tools."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from sys import intern
@@ -25,6 +25,7 @@ from arbitre.entities.spans import (
     tagged_spans,
 )
 from arbitre.errors import DataError
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.open_files import open_source
 from arbitre.inputs.strict_json import parse
 from arbitre.options import formerly
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Indices
+    from arbitre.inputs.annotation_files import AnnotationFile
+    from arbitre.options import AnnotationFormat
     from arbitre.values import Json
 
 _LOOKS_TAGGED: Final = re.compile(r"O|[BIESLU]-\S+")
@@ -94,6 +97,7 @@ class Sentences:
         starts: Position in `tags` of the first token of each sentence, then their number.
         irregular: Number of tags that do not follow the notation, read as conlleval does.
         notation: The notation of the tags; None for spans.
+        notes: What was left out of the file of an annotation tool.
     """
 
     spans: Sequence[Sequence[Span]]
@@ -102,6 +106,7 @@ class Sentences:
     starts: Indices | None = None
     irregular: int = 0
     notation: str | None = None
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -292,11 +297,21 @@ def from_python(value: object, **options: Any) -> Sentences:  # noqa: ANN401
 
 @formerly(lenient="lenient_tags", flat="no_overlap")
 def read(
-    path: str | Path, *, tags: str = AUTO, lenient_tags: bool = False, column: int = -1, no_overlap: bool = False
+    path: str | Path,
+    *,
+    tags: str = AUTO,
+    lenient_tags: bool = False,
+    column: int = -1,
+    no_overlap: bool = False,
+    annotations: AnnotationFormat = "auto",
+    layer: str | None = None,
+    annotator: str | None = None,
 ) -> Sentences:
     """Read sentences with their entities.
 
-    The file name determines the format: JSON for `.json`, JSON Lines for `.jsonl`, and CoNLL for any other name. A
+    Files of Label Studio, Prodigy, LangExtract, WebAnno (TSV 3) and UIMA (XMI) are recognised by their content; each of
+    their documents is a sentence. Otherwise the file name determines the format: JSON for `.json`, JSON Lines for
+    `.jsonl`, and CoNLL for any other name. A
     sentence in JSON is a list of tags, a list of spans, or an object with `tags` or `spans` (also called `entities`)
     and optionally `tokens`, `text` and `id`. Spans count tokens, or characters if there is a `text`.
 
@@ -307,6 +322,11 @@ def read(
         column: Column of the tag in CoNLL files, from 0; negative numbers count from the last column. The first column
             is the token.
         no_overlap: Refuse spans that overlap.
+        annotations: Format of files of annotation tools, such as "label-studio"; "auto" recognises it, "documents"
+            reads other JSON.
+        layer: Layer of WebAnno TSV and XMI files that contains the spans, as LAYER or LAYER:FEATURE. By default,
+            NamedEntity, or the only layer of spans; the label is the feature `value` or `label`, or the first one.
+        annotator: Annotator of a file that names several.
 
     Returns:
         The sentences, with their location in the file for errors.
@@ -316,10 +336,16 @@ def read(
         OptionError: The notation is unknown.
     """
     path = Path(path)
+    found = AnnotationOptions(annotations=annotations, layer=layer).read(path, annotator)
+    if found is not None:
+        sentences = _from_annotations(found, annotator)
+        if no_overlap:
+            sentences.refuse_overlaps()
+        return sentences
     with open_source(path) as file:
         data = file.read()
     suffixes = {suffix.lower() for suffix in path.suffixes}
-    if suffixes & {".json", *_LINES}:
+    if annotations != "conll" and suffixes & {".json", *_LINES}:
         sentences = _from_json(data, str(path), lines=bool(suffixes & _LINES)).sentences(tags, lenient=lenient_tags)
     else:
         sentences = _from_conll(data, str(path), column, tags, lenient=lenient_tags)
@@ -328,6 +354,16 @@ def read(
     if no_overlap:
         sentences.refuse_overlaps()
     return sentences
+
+
+def _from_annotations(file: AnnotationFile, annotator: str | None) -> Sentences:
+    """Return the documents of an annotator as sentences, ordered by id."""
+    documents = sorted(file.of(annotator), key=lambda one: one.id)
+    lines = [one.line for one in documents if one.line is not None]
+    source = Source(file.file, lines if len(lines) == len(documents) else None, [one.id for one in documents])
+    lengths = [None if one.text is None else len(one.text) for one in documents]
+    spanned = Sentences.spanned([one.spans for one in documents], source, lengths=lengths, unit="character")
+    return replace(spanned, notes=file.notes)
 
 
 def _from_conll(data: bytes, file: str, column: int, notation: str, *, lenient: bool) -> Sentences:

@@ -7,12 +7,19 @@ the places of the documents, lets the annotators vote on them, and assembles the
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
-from arbitre.agreement.agree import AgreeKeywords, alpha_of_documents, read_annotations
+from arbitre.agreement.agree import (
+    AgreeKeywords,
+    alpha_of_documents,
+    annotation_sources,
+    read_annotations,
+    schema_of,
+)
 from arbitre.agreement.consensus.assemble import Assembly
 from arbitre.agreement.consensus.dawid_skene import LEAST_ANNOTATORS, LEAST_VALUES, Estimates, estimate
 from arbitre.agreement.consensus.decisions import Decisions
@@ -32,6 +39,7 @@ from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.engine.batch_comparison import compare_batch
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance
@@ -45,14 +53,16 @@ from arbitre.storage.output_folder import check_output_folder, destination, path
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from arbitre.agreement.agree import Annotators
     from arbitre.agreement.consensus.assemble import Draft
     from arbitre.agreement.consensus.places import Places
     from arbitre.agreement.consensus.risk import Presence
     from arbitre.comparator import Comparator
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.inputs.options import ReadOptions
+    from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -66,8 +76,8 @@ MAX_NAMED: Final = 3
 
 @spelled_out(*COMPARATOR, Reading)
 def consensus(
-    schema: SchemaSource | Comparator,
-    annotators: Mapping[str, Paths],
+    schema: SchemaSource | Comparator | None,
+    annotators: Mapping[str, Paths] | str | Path,
     *,
     strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
@@ -79,13 +89,16 @@ def consensus(
     decisions: str | Path | None = None,
     lang: str = "en",
     force: bool = False,
+    annotations: AnnotationFormat = "auto",
+    layer: str | None = None,
     **options: Unpack[AgreeKeywords],
 ) -> Consensus:
     """Build gold documents from the documents of several annotators, as `arbitre consensus` does.
 
     Args:
-        schema: Schema of the documents, or a comparator.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
+        schema: Schema of the documents, or a comparator; None for spans from annotation tools.
+        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
+            a file of an annotation tool that names its annotators.
         strategy: `minimum-risk` keeps what has the best expected score, given how often annotators omit items and
             add spurious ones. `majority` keeps what most annotators have, `unanimity` what all of them share.
             `collegial` proposes the majority, and replaces it with the decisions of people on the disagreements.
@@ -104,6 +117,8 @@ def consensus(
         lang: Language of the page of disagreements.
         force: Whether to write beside files that arbitre did not write: to a folder that contains some, or to a new
             file beside one.
+        annotations: Format of files of annotation tools; see `arbitre.entities.read`.
+        layer: Layer of WebAnno TSV and XMI files; see `arbitre.entities.read`.
         **options: Options of the comparator, and for reading documents.
 
     Returns:
@@ -117,12 +132,15 @@ def consensus(
         OptionError: An option is unknown or out of range.
     """
     given: dict[str, Any] = dict(options)
-    comparator = take_comparator(schema, given)
+    files = AnnotationOptions(annotations=annotations, layer=layer)
+    sources = annotation_sources(annotators, files)
+    comparator = take_comparator(schema_of(schema, sources, files), given)
     reading, _ = option_sets(given, ReadingKeywords)
     return consensus_on(
         comparator,
-        annotators,
+        sources,
         reading,
+        files,
         strategy=strategy,
         weak_margin=weak_margin,
         min_annotators=min_annotators,
@@ -138,8 +156,9 @@ def consensus(
 
 def consensus_on(
     comparator: Comparator,
-    annotators: Mapping[str, Paths],
+    annotators: Annotators,
     reading: ReadOptions,
+    files: AnnotationOptions,
     *,
     strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
@@ -153,6 +172,8 @@ def consensus_on(
     force: bool = False,
 ) -> Consensus:
     """Read the documents of annotators and build gold documents from them; see `consensus`."""
+    if not isinstance(annotators, Mapping):
+        raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
     language = Language.named(lang)
     sources = [*annotators.values(), *(systems or {}).values()]
     inputs = [path for source in sources for path in expand_globs(source)]
@@ -161,7 +182,7 @@ def consensus_on(
         raise OptionError.of("`source` requires `queue`.")
     target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
     options = reading.for_plan(comparator.plan)
-    annotations = read_annotations(annotators, options)
+    annotations, left_out = read_annotations(annotators, options, files)
     predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
     decided = None if decisions is None else Decisions.read(decisions)
     ids = sorted({(key, None) for documents in annotations.values() for key in documents})
@@ -175,6 +196,7 @@ def consensus_on(
         predictions=predictions,
         decisions=decided,
     )
+    built = replace(built, notes=(*left_out, *built.notes))
     if target is not None:
         built.save(target, id_key=reading.id_key, inputs=inputs, force=force)
     refused = {each.id for each in built.refused}

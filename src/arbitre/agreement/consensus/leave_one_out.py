@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
-from arbitre.agreement.agree import AgreeKeywords, read_annotations
+from arbitre.agreement.agree import AgreeKeywords, annotation_sources, read_annotations, schema_of
 from arbitre.agreement.consensus.build import build_gold, by_document, check_options, read_predictions
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
 from arbitre.comparator.comparator import take_comparator
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.provenance import Provenance
 from arbitre.options import COMPARATOR, AutomaticStrategy, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
+    from arbitre.agreement.agree import Annotators
     from arbitre.agreement.consensus.disagreement import Consensus
     from arbitre.comparator import Comparator
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.inputs.options import ReadOptions
+    from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.statistics.intervals import Interval
     from arbitre.values import Json
@@ -94,22 +99,27 @@ class LeaveOneOut:
 
 @spelled_out(*COMPARATOR, Reading)
 def leave_one_out(
-    schema: SchemaSource | Comparator,
-    annotators: Mapping[str, Paths],
+    schema: SchemaSource | Comparator | None,
+    annotators: Mapping[str, Paths] | str | Path,
     *,
     systems: Mapping[str, Paths] | None = None,
     strategy: AutomaticStrategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
+    annotations: AnnotationFormat = "auto",
+    layer: str | None = None,
     **options: Unpack[AgreeKeywords],
 ) -> LeaveOneOut:
     """Compare each annotator with the consensus of the others, as `arbitre leave-one-out` does.
 
     Args:
-        schema: Schema of the documents, or a comparator.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id.
+        schema: Schema of the documents, or a comparator; None for spans from annotation tools.
+        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
+            a file of an annotation tool that names its annotators.
         systems: Sources of the predictions of systems, which are compared with the same consensuses.
         strategy: How a consensus is built; see `consensus`.
         weak_margin: See `consensus`.
+        annotations: Format of files of annotation tools; see `arbitre.entities.read`.
+        layer: Layer of WebAnno TSV and XMI files; see `arbitre.entities.read`.
         **options: Options of the comparator, and for reading documents.
 
     Returns:
@@ -123,17 +133,20 @@ def leave_one_out(
             system have the same name.
     """
     given: dict[str, Any] = dict(options)
-    comparator = take_comparator(schema, given)
+    files = AnnotationOptions(annotations=annotations, layer=layer)
+    sources = annotation_sources(annotators, files)
+    comparator = take_comparator(schema_of(schema, sources, files), given)
     reading, _ = option_sets(given, ReadingKeywords)
     return leave_one_out_on(
-        comparator, annotators, reading, systems=systems, strategy=strategy, weak_margin=weak_margin
+        comparator, sources, reading, files, systems=systems, strategy=strategy, weak_margin=weak_margin
     )
 
 
 def leave_one_out_on(
     comparator: Comparator,
-    annotators: Mapping[str, Paths],
+    annotators: Annotators,
     reading: ReadOptions,
+    files: AnnotationOptions,
     *,
     systems: Mapping[str, Paths] | None = None,
     strategy: AutomaticStrategy = DEFAULT_STRATEGY,
@@ -141,9 +154,12 @@ def leave_one_out_on(
 ) -> LeaveOneOut:
     """Read the documents and compare them; see `leave_one_out`."""
     options = reading.for_plan(comparator.plan)
-    annotations = read_annotations(annotators, options)
+    if not isinstance(annotators, Mapping):
+        raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
+    annotations, left_out = read_annotations(annotators, options, files)
     predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
-    return agreement_with_others(comparator, annotations, predictions, strategy=strategy, weak_margin=weak_margin)
+    found = agreement_with_others(comparator, annotations, predictions, strategy=strategy, weak_margin=weak_margin)
+    return replace(found, notes=(*left_out, *found.notes))
 
 
 def agreement_with_others(

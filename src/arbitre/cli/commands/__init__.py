@@ -32,6 +32,7 @@ from arbitre.options import (
     NO_REPORT,
     REQUIRED,
     VALIDATE,
+    AnnotationFiles,
     Annotations,
     AutomaticStrategy,
     Bounds,
@@ -62,6 +63,12 @@ from arbitre.options import (
 )
 
 ANNOTATORS: Final = argument("NAME=PATH...", "Documents of each annotator. Repeat a name for several files.")
+ANNOTATED_SCHEMA: Final = option(
+    None,
+    "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
+    "Required, except for files of annotation tools.",
+    "FILE",
+)
 WEAK_MARGIN: Final = option(
     0.25,
     "Flag a majority as weak if it leads the next value by less than this share of the votes.",
@@ -163,7 +170,7 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     )
 
 
-class Agree(Annotations, Comparison, Reading, Output):
+class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
     """Measure how well annotators agree beyond chance, on whole documents and by path.
 
     The annotators are people, or several runs of models. Their documents are joined by id and aligned at every level.
@@ -172,12 +179,14 @@ class Agree(Annotations, Comparison, Reading, Output):
     annotators: list[str] = argument(
         "NAME=PATH...",
         "Documents of each annotator. Repeat a name for several files. Or one table of ratings: a .csv or .tsv file "
-        "with a row for each item and a column for each annotator.",
+        "with a row for each item and a column for each annotator. Or a file of an annotation tool with all "
+        "annotators.",
     )
     schema: str | None = option(
         None,
         "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
-        "For a table of ratings, the schema of one rating; by default, ratings are unordered categories.",
+        "For a table of ratings, the schema of one rating; by default, ratings are unordered categories. "
+        "Not required for files of annotation tools.",
         "FILE",
     )
     difference: Literal["d", "d2"] = option(
@@ -194,7 +203,7 @@ class Agree(Annotations, Comparison, Reading, Output):
     )
 
 
-class Gamma(Output):
+class Gamma(AnnotationFiles, Output):
     """Measure how well annotators agree beyond chance on spans of text that they located themselves.
 
     Records with an id are documents, and are joined by it. Without ids, sentences are joined by position, and those of
@@ -202,7 +211,9 @@ class Gamma(Output):
     """
 
     annotators: list[str] = argument(
-        "NAME=PATH...", "Spans of each annotator: a CoNLL, .json or .jsonl file. Repeat a name for several files."
+        "NAME=PATH...",
+        "Spans of each annotator: a CoNLL, .json or .jsonl file, or one of an annotation tool. Repeat a name for "
+        "several files. Or a file of an annotation tool with all annotators.",
     )
     alpha: float = option(1.0, "Weight of the difference in position.", "WEIGHT")
     beta: float = option(1.0, "Weight of the difference in label.", "WEIGHT")
@@ -228,14 +239,14 @@ class Gamma(Output):
     )
 
 
-class Consensus(Annotations, Comparison, Reading, Output):
+class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     """Build gold documents from the documents of several annotators.
 
     The documents are joined by id and aligned at every level. Ties and weak majorities are flagged.
     """
 
     annotators: list[str] = ANNOTATORS
-    schema: str = SCHEMA
+    schema: str | None = ANNOTATED_SCHEMA
     strategy: Strategy = option(
         "minimum-risk",
         "What to keep: what has the best expected score (minimum-risk), what most (majority) or all annotators have "
@@ -273,14 +284,14 @@ class Consensus(Annotations, Comparison, Reading, Output):
     force: bool = FORCE
 
 
-class LeaveOneOut(Annotations, Comparison, Reading, Output):
+class LeaveOneOut(Annotations, Comparison, Reading, AnnotationFiles, Output):
     """Compare each annotator, and systems, with the consensus of the other annotators.
 
     The results are agreement with an unvalidated consensus, not performance.
     """
 
     annotators: list[str] = ANNOTATORS
-    schema: str = SCHEMA
+    schema: str | None = ANNOTATED_SCHEMA
     systems: list[str] = option(
         (),
         "Predictions of a system, which are compared with the same consensuses. May be repeated.",
@@ -291,10 +302,10 @@ class LeaveOneOut(Annotations, Comparison, Reading, Output):
     weak_margin: float = WEAK_MARGIN
 
 
-class Entities(Bounds, Output):
+class Entities(Bounds, AnnotationFiles, Output):
     """Compare predicted entities with gold entities, sentence by sentence."""
 
-    gold: Path = argument("GOLD", "Gold entities: a CoNLL, .json or .jsonl file.")
+    gold: Path = argument("GOLD", "Gold entities: a CoNLL, .json or .jsonl file, or one of an annotation tool.")
     predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
     scheme: Scheme = option(
         "strict",
@@ -322,6 +333,12 @@ class Entities(Bounds, Output):
     no_overlap: bool = switch("Refuse gold spans that overlap.", former=("--flat",))
     gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N")
     predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N")
+    gold_annotator: str | None = option(
+        None, "Annotator, or model, whose entities are gold in a file of several annotators.", "NAME"
+    )
+    predicted_annotator: str | None = option(
+        None, "Annotator, or model, whose entities are the predictions in a file of several annotators.", "NAME"
+    )
     out: Path | None = option(None, "Folder for the files that `arbitre evaluate --out` writes.", "DIR")
     force: bool = FORCE
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
 from arbitre.agreement import tables
-from arbitre.agreement.agree import annotations_of, structural
+from arbitre.agreement.agree import annotations_of, schema_of, structural
 from arbitre.agreement.category_distances import Measured, suggest_distances_on
-from arbitre.agreement.ratings import is_rating_table, label, schema_of
-from arbitre.cli.option_values import named_sources
+from arbitre.agreement.ratings import label
+from arbitre.cli.option_values import annotator_sources
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, Terminal, counted, titled
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.options import ReadOptions
 from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import escape_hidden, render
@@ -33,6 +35,7 @@ def agree(
     schema: str | None,
     options: ComparatorKeywords,
     reading: ReadOptions,
+    files: AnnotationOptions,
     difference: Literal["d", "d2"],
     level: float,
     seed: int,
@@ -41,21 +44,17 @@ def agree(
 ) -> None:
     """Measure how well annotators agree beyond chance, on whole documents and by path."""
     screen = output.terminal()
-    sources = _sources(annotators)
-    source = schema_of(schema, sources)
+    sources = annotator_sources(annotators, files)
+    source = schema_of(schema, sources, files)
     if suggest_category_distances:
         measured = Measured(difference=difference, level=level, seed=seed)
-        _suggest(screen, suggest_distances_on(source, options, sources, reading, measured))
+        _suggest(screen, suggest_distances_on(source, options, sources, reading, files, measured=measured))
         return
     comparator = Comparator(source, **options)
-    annotations = annotations_of(comparator, sources, reading)
+    annotations, left_out = annotations_of(comparator, sources, reading, files)
     agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
+    agreement = replace(agreement, notes=(*left_out, *agreement.notes))
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
-
-
-def _sources(texts: list[str]) -> dict[str, list[str]] | str:
-    """Return the paths of each annotator, or the path of a table of ratings."""
-    return texts[0] if len(texts) == 1 and "=" not in texts[0] and is_rating_table(texts[0]) else named_sources(texts)
 
 
 def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:

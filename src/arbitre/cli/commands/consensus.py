@@ -10,12 +10,14 @@ import typer
 from rich.text import Text
 
 from arbitre.agreement import tables
+from arbitre.agreement.agree import schema_of
 from arbitre.agreement.consensus.build import consensus_on
 from arbitre.agreement.consensus.queue import queue_files
-from arbitre.cli.option_values import named_sources
+from arbitre.cli.option_values import annotator_sources, named_sources
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.options import ReadOptions
 from arbitre.options import LanguageName, Strategy
 from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
@@ -40,9 +42,10 @@ class VoteOptions:
 def consensus(
     *,
     annotators: list[str],
-    schema: str,
+    schema: str | None,
     options: ComparatorKeywords,
     reading: ReadOptions,
+    files: AnnotationOptions,
     vote: VoteOptions,
     systems: list[str],
     out: Path | None,
@@ -59,10 +62,12 @@ def consensus(
         screen.destination(path, force=force) if path is not None and path.suffix and not path.is_dir() else path
         for path in (out, queue)
     )
+    sources = annotator_sources(annotators, files)
     built = consensus_on(
-        Comparator(schema, **options),
-        named_sources(annotators),
+        Comparator(schema_of(schema, sources, files), **options),
+        sources,
         reading,
+        files,
         **asdict(vote),
         systems=named_sources(systems),
         out=out,

@@ -19,7 +19,7 @@ from arbitre.cli.output.result_tables import number
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.entities.entity_evaluation import evaluate
 from arbitre.entities.sentences import Sentences, read
-from arbitre.options import Denominator, Notation, Scheme
+from arbitre.options import AnnotationFormat, Denominator, Notation, Scheme
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
 
@@ -51,13 +51,30 @@ class EntityReading:
     no_overlap: bool
     gold_column: int
     predicted_column: int
+    gold_annotator: str | None
+    predicted_annotator: str | None
+    annotations: AnnotationFormat
+    layer: str | None
 
     def sides(self, gold: Path, predicted: Path) -> tuple[Sentences, Sentences]:
         """Read both files. Raises DataError if a file cannot be read."""
-        options = {"lenient_tags": self.lenient_tags, "no_overlap": self.no_overlap}
-        left = read(gold, tags=self.tags, column=self.gold_column, **options)
-        notation = left.notation or self.tags
-        return left, read(predicted, tags=notation, lenient_tags=True, column=self.predicted_column)
+        both = partial(read, annotations=self.annotations, layer=self.layer)
+        left = both(
+            gold,
+            tags=self.tags,
+            lenient_tags=self.lenient_tags,
+            no_overlap=self.no_overlap,
+            column=self.gold_column,
+            annotator=self.gold_annotator,
+        )
+        right = both(
+            predicted,
+            tags=left.notation or self.tags,
+            lenient_tags=True,
+            column=self.predicted_column,
+            annotator=self.predicted_annotator,
+        )
+        return left, right
 
 
 def entities(
@@ -77,6 +94,8 @@ def entities(
     """Compare predicted entities with gold entities, sentence by sentence."""
     screen = output.terminal()
     left, right = reading.sides(gold, predicted)
+    for note in dict.fromkeys((*left.notes, *right.notes)):
+        screen.note(note)
     evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out, force=force)
     screen.result(evaluation.summary, partial(_blocks, evaluation, detail, aggregate))
     if evaluation.irregular:

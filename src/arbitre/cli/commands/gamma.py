@@ -9,8 +9,9 @@ from rich.text import Text
 
 from arbitre.agreement import tables
 from arbitre.agreement.agree_spans import SpanAgreement, agree_spans
-from arbitre.cli.option_values import named_sources
+from arbitre.cli.option_values import annotator_sources
 from arbitre.cli.output.console import OutputOptions, counted, titled
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.options import Notation
 from arbitre.tables.terminal import escape_hidden, render
 
@@ -32,11 +33,12 @@ def gamma(
     tags: Notation,
     lenient_tags: bool,
     column: list[str],
+    files: AnnotationOptions,
     output: OutputOptions,
 ) -> None:
     """Measure how well annotators agree beyond chance on spans that they located themselves."""
     screen = output.terminal()
-    sources = named_sources(annotators)
+    sources = annotator_sources(annotators, files)
     agreement = agree_spans(
         sources,
         alpha=alpha,
@@ -48,6 +50,8 @@ def gamma(
         tags=tags,
         lenient_tags=lenient_tags,
         column=_columns(column, list(sources)),
+        annotations=files.annotations,
+        layer=files.layer,
     )
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from arbitre.agreement import tables
+from arbitre.agreement.agree import schema_of
 from arbitre.agreement.consensus.leave_one_out import TITLE, WARNING, leave_one_out_on
-from arbitre.cli.option_values import named_sources
+from arbitre.cli.option_values import annotator_sources, named_sources
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
+from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.options import ReadOptions
 from arbitre.options import AutomaticStrategy
 from arbitre.tables.terminal import escape_hidden, render
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 def leave_one_out(
     *,
     annotators: list[str],
-    schema: str,
+    schema: str | None,
     options: ComparatorKeywords,
     reading: ReadOptions,
+    files: AnnotationOptions,
     systems: list[str],
     strategy: AutomaticStrategy,
     weak_margin: float,
@@ -41,10 +44,12 @@ def leave_one_out(
     The results are agreement with an unvalidated consensus, not performance.
     """
     screen = output.terminal()
+    sources = annotator_sources(annotators, files)
     result = leave_one_out_on(
-        Comparator(schema, **options),
-        named_sources(annotators),
+        Comparator(schema_of(schema, sources, files), **options),
+        sources,
         reading,
+        files,
         systems=named_sources(systems),
         strategy=strategy,
         weak_margin=weak_margin,
