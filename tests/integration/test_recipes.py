@@ -33,11 +33,14 @@ NEEDS = {
     "run_lm_eval.py": ("lm_eval",),
     "sklearn_letters.py": ("sklearn",),
     "weave_letters.py": ("weave",),
+    "run_verifiers.py": ("verifiers", "verifiers.v1"),
+    "verifiers_rubric_letters.py": ("verifiers", "verifiers.rubrics"),
 }
 """The modules that each example imports. An example prints the mean quality, and the pooled f1q if it has it."""
 LM_EVAL = {"lm_eval_letters.yaml", "lm_eval_letters.py"}
+VERIFIERS = {"verifiers_letters.py"}
 PROMPTFOO = {"promptfoo_letters.py", "promptfoo_tests.py", "promptfooconfig.yaml"}
-OTHER = {"letter.schema.json", "letters.jsonl", "letters.py", "test_letters.py", *LM_EVAL, *PROMPTFOO}
+OTHER = {"letter.schema.json", "letters.jsonl", "letters.py", "test_letters.py", *LM_EVAL, *PROMPTFOO, *VERIFIERS}
 
 
 @pytest.fixture
@@ -69,6 +72,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def installed(module):
+    """Whether a module can be imported, without importing it."""
+    package, _, inner = module.partition(".")
+    spec = find_spec(package)
+    return spec is not None and (
+        not inner or any((Path(each) / inner).is_dir() for each in spec.submodule_search_locations)
+    )
+
+
 def run(folder, *arguments):
     return subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
@@ -79,7 +91,7 @@ def test_every_example_of_the_page_is_run():
 
 @pytest.mark.parametrize("name", NEEDS)
 def test_an_example_prints_the_figures_of_evaluate(folder, name):
-    missing = [module for module in NEEDS[name] if find_spec(module) is None]
+    missing = [module for module in NEEDS[name] if not installed(module)]
     if missing:
         pytest.skip(f"{missing[0]} is not installed")
     evaluation = arbitre.evaluate("letter.schema.json", "letters.jsonl", lenient=True)
