@@ -228,7 +228,7 @@ NO_REPORT: Final = switch("Do not write report.html and its data files.")
 KEEP: Final = option(
     None,
     "Number of documents that the report shows entry by entry: first those that it links to, then the worst. Default:"
-    " as many as fit in 3 MB.",
+    " as many as fit in 1.6 MB.",
     "N",
     least=1,
 )

@@ -38,7 +38,6 @@ from arbitre.report.view import (
     Subject,
     SystemsView,
     TrustView,
-    View,
 )
 from arbitre.signature import Signature
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
@@ -121,6 +120,7 @@ def build_subject(
         flat=FlatView.of(evaluation),
         causes=_causes(evaluation["causes"], held) if "causes" in evaluation else None,
         schemas=held.get("schemas", {}),
+        keep=held.get("keep"),
     )
 
 
@@ -272,21 +272,6 @@ def differing_documents(systems: Sequence[Mapping[str, float | None]], most: int
     found = [one for one in found if len(set(one.scores)) > 1]
     found.sort(key=lambda one: (-_spread(one.scores), one.key))
     return found[:most]
-
-
-def reduced(view: View, keep: int) -> View:
-    """Return the view with at most `keep` documents of each system: those the page links to, then the worst."""
-    first = [one.key for one in view.systems.differing] if view.systems else []
-    return replace(view, subjects=[_reduced(one, first, keep) for one in view.subjects])
-
-
-def _reduced(one: Subject, first: Sequence[str], keep: int) -> Subject:
-    wanted = [*first, *(pair["document"] for path in one.paths for pair in path.worst)]
-    known = {document["key"] for document in one.explorer}
-    ranked = dict.fromkeys([key for key in wanted if key in known] + [document["key"] for document in one.explorer])
-    kept = set(list(ranked)[:keep])
-    rows = [replace(row, kept=row.key in kept) for row in one.rows]
-    return replace(one, rows=rows, explorer=[document for document in one.explorer if document["key"] in kept])
 
 
 def document_score(score: str) -> str:

@@ -71,7 +71,7 @@ class EvaluationOptions:
     """Address of the Dask scheduler."""
     keep: int | None = None
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
-    as many as fit in 3 MB."""
+    as many as fit in 1.6 MB."""
     lang: Language = Language.EN
     """Language of the report."""
     no_report: bool = False

@@ -101,7 +101,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Address of the Dask scheduler."""
     keep: int | None
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
-    as many as fit in 3 MB."""
+    as many as fit in 1.6 MB."""
     lang: str
     """Language of the report."""
     no_report: bool

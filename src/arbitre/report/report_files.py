@@ -24,11 +24,11 @@ from arbitre.report.build_view import (
     build_systems,
     differing_documents,
     document_score,
-    reduced,
     with_ranking,
 )
 from arbitre.report.example_sources import moved_link
 from arbitre.report.language import Language
+from arbitre.report.page_room import fitted, reduced
 from arbitre.report.render import render_page
 from arbitre.report.result_files import EVALUATION, REPORT, REPORT_FILES, without_folders
 from arbitre.report.standalone import embedded
@@ -165,8 +165,7 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
         names = _names([path for path, _, _ in evaluations], alone=not held)
         subjects = [*(_subject(*one, name, folder) for one, name in zip(evaluations, names, strict=True)), *held]
         view = view_of(subjects) if subjects else View("", ())
-    if keep is not None:
-        view = reduced(view, keep)
+    view = fitted(view) if keep is None else reduced(view, keep)
     return _with_factors(view, *factors[0][:2]) if factors else view
 
 
@@ -231,7 +230,7 @@ def write_ranking(folder: Path, ranking: Ranking, lang: Language = Language.EN) 
     Raises:
         DataError: If an evaluation cannot be read or the page cannot be written.
     """
-    write_page(folder / REPORT, _ranking_view(folder, ranking.to_dict()), lang)
+    write_page(folder / REPORT, fitted(_ranking_view(folder, ranking.to_dict())), lang)
 
 
 def _ranking_view(folder: Path, ranking: Mapping[str, Any], page: Path | None = None) -> View:

@@ -240,6 +240,8 @@ class Subject:
     """
     schemas: Mapping[str, Any] = field(default_factory=dict)
     """Schemas of the values at the paths of faults, by path, as `value_schemas` returns them."""
+    keep: int | None = None
+    """The chosen number of documents in `explorer`; None for as many as fit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from arbitre.published_scores import figures, means, quadrature
 from arbitre.report.document_tree import DocumentsToShow, ShownDocument, show_documents, shown
 from arbitre.report.entry_links import EntryLink
 from arbitre.report.entry_rows import EntryLayout, values_of
+from arbitre.report.page_room import MAX_BYTES
 from arbitre.report.quality_matrix import QualityMatrices
 from arbitre.schema.value_schema import value_schemas
 from arbitre.statistics.intervals import LEVEL, document_intervals
@@ -54,9 +55,6 @@ FORMAT: Final = "arbitre-alignments/1"
 
 MAX_ENTRIES: Final = 2000
 """Maximum number of entries kept of one document; the worst are kept."""
-
-MAX_BYTES: Final = 3_000_000
-"""Maximum total size of the documents kept, in bytes of JSON. At least one is kept."""
 
 NOTES: Final = "worst"
 AREAS: Final = "published"
@@ -308,6 +306,7 @@ class WorstDocuments:
             ],
             "schemas": value_schemas(self.plan.root, sorted({path for cause in causes for path in cause.paths})),
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
+            "keep": self.keep,
             "sources": self.sources,
             "kept": [
                 one.plain | self._explained(one.plain["key"]) | {"matrix": self.matrices[number]}
