@@ -180,6 +180,7 @@ IN_PYTHON = {
             "detail": "EntityEvaluation.counts and .per_class",
             "aggregate": "EntityEvaluation.classes",
             **dict.fromkeys(("no_overlap", "gold_column", "predicted_column"), "arbitre.entities.read"),
+            **dict.fromkeys(("annotations", "layer", "gold_annotator", "predicted_annotator"), "arbitre.entities.read"),
             **dict.fromkeys(("fail_under", "fail_over"), "arbitre.check_bounds"),
         },
     ),
