@@ -11,8 +11,6 @@ from typing import Any
 import typer
 
 from arbitre import matching
-from arbitre.agreement.ratings import is_rating_table
-from arbitre.agreement.span_files import annotators_in, has_spans
 from arbitre.catalogue import Catalogue
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import Comparator
@@ -96,6 +94,9 @@ def annotator_sources(texts: Sequence[str], files: AnnotationOptions) -> dict[st
     Raises:
         typer.BadParameter: A text is neither NAME=PATH nor a file of an annotation tool, nor the only text and a table.
     """
+    from arbitre.agreement.ratings import is_rating_table  # noqa: PLC0415  (most commands do not need it)
+    from arbitre.agreement.span_files import annotators_in, has_spans  # noqa: PLC0415  (as above)
+
     if not any("=" in text for text in texts):
         if all(has_spans(text, files) for text in texts):
             return annotators_in(texts, files)
