@@ -14,7 +14,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject
-from arbitre.report.figures import specifications
+from arbitre.report.quality_matrix import shares_of
 from arbitre.report.render import render_page
 from arbitre.report.report_files import view_of
 
@@ -153,10 +153,10 @@ def test_views_with_a_plan_follow_the_schema():
         assert errors(made) == []
 
 
-def test_the_figure_marks_the_shares_of_gold():
-    rows = specifications(view_of([build_subject(*observed(WEIGHED, [("d", *SPLIT)]))]))["heat"]["data"]["values"]
-    shares = {(row["gold"], row["predicted"]): row["share"] for row in rows}
-    assert shares == {(0, 0): pytest.approx(2 / 3), (0, 1): pytest.approx(1 / 3), (1, 0): 0.0, (1, 1): 1.0}
+def test_the_shares_that_a_figure_marks_are_those_of_gold():
+    (document,) = build_subject(*observed(WEIGHED, [("d", *SPLIT)])).explorer
+    shares = shares_of(document["rows"], document["matrix"]["plan"])
+    assert shares == {(0, 0): pytest.approx(2 / 3), (0, 1): pytest.approx(1 / 3), (1, 1): 1.0}
 
 
 @pytest.mark.skipif(not SENATE.is_dir(), reason="the shared data are not here")

@@ -203,7 +203,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
     The order of equal positions stays. If there is no room for all gaps, they are smaller.
 
-    >>> spread([10, 11, 50], 4, 0, 100)
+    >>> spread([10.0, 11.0, 50.0], 4.0, 0.0, 100.0)
     [8.5, 12.5, 50.0]
     """
     if not wanted:

@@ -20,11 +20,12 @@ const exported = (unnamed, changed) => {
   const open = data.disagreements.filter((one) => !decided.has(one.id) && kept(typedOn(one))).length;
   return tell(say("queue.exported", { n: decided.size }), open ? ` ${say("queue.exported.typed", { n: open })}` : "");
 };
+const REASONS = { "queue.refused": "queue.refused.why", "queue.stale": "queue.stale.why", "queue.unreadable": "queue.unreadable.why" };
 const rejected = (name, lines) =>
   lines.length
     ? [
         make("h3", {}, say(name, { n: lines.length })),
-        make("p", {}, say(`${name}.why`)),
+        make("p", {}, say(REASONS[name])),
         make(
           "ul",
           {},
