@@ -405,9 +405,7 @@ def test_the_report_of_factors_can_be_regenerated(manifest):
     found = json.loads(Path("out/factors.json").read_text("utf-8"))
     assert not list(Draft202012Validator(bundled.schema("factors.schema.json")).iter_errors(found))
     text = page.decode()
-    assert (
-        text.index('<section id="answer">') < text.index('<section id="factors"') < text.index('<section id="paths">')
-    )
+    assert text.index('<section id="verdict"') < text.index('<section id="factors"') < text.index('<div id="paths">')
     for one in found["factors"][0]["levels"].values():
         assert all(f'<data value="{one[name]!r}">' in text for name in ("estimate", "low", "high"))
     for scores in found["factors"][0]["by_path"].values():
@@ -516,7 +514,7 @@ def test_the_report_agrees_with_the_ranking(tmp_path, monkeypatch):
     assert made.exit_code == 0, made.output
     page = Path("r/report.html").read_text(encoding="utf-8")
     found = json.loads(Path("r/ranking.json").read_text(encoding="utf-8"))
-    assert "Systems by per-document mean (macro) of f1q" in page
+    assert "Systems by per-document mean (macro) of graded F1 (f1q)" in page
     for system in found["systems"]:
         assert f"{system['score']['estimate']:.4f}" in page
         assert all(f'<data value="{system["score"][end]!r}">' in page for end in ("low", "high"))
