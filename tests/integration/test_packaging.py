@@ -154,9 +154,10 @@ def requirements(group):
 
 
 def imported():
-    """The distributions that the sources import."""
+    """The distributions that the sources import, apart from the frameworks of the adapters."""
     modules = set()
-    for file in (ROOT / "src" / "arbitre").rglob("*.py"):
+    package = ROOT / "src" / "arbitre"
+    for file in sorted(set(package.rglob("*.py")) - set((package / "integrations").glob("*.py"))):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}

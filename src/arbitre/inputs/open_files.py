@@ -112,7 +112,7 @@ def unknown_format(name: str) -> DataError:
     if not path.exists():
         hint = "Check the name."
     elif split_name(path)[1].startswith(".conll"):
-        hint = "CoNLL files are read by `arbitre entities`, `arbitre gamma` and `arbitre advise`."
+        hint = "CoNLL files are read by `arbitre entities`, `agree`, `gamma`, `consensus` and `advise`."
     return DataError.of(f"Expected {_KINDS}, or - for standard input, got {name!r}", file=name, hint=hint)
 
 

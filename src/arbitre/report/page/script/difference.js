@@ -1,6 +1,7 @@
 // Difference of two values, by character, by word or by item: missing parts are struck through, spurious ones underlined.
 
 const CHANGES = 500; // maximum number of changes for which the shortest difference is searched at once
+const STRETCHES = 60; // maximum number of such searches in two texts; what follows them counts as different
 const HALF = 0.5; // minimum similarity of texts whose parts are marked
 const LETTERS = 0.8; // the same for long texts that are alike in their letters, but not in their words
 const SPELT = 20000; // maximum length of texts whose letters are compared if their words are not alike
@@ -75,9 +76,17 @@ const common = (...lists) => {
   let tail = 0;
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
   for (const flags of same) flags.fill(true, 0, head).fill(true, flags.length - tail);
-  const [x, y] = [a, b].map((all) => all.subarray(0, all.length - tail));
-  let [top, left] = [head, head];
-  while (top < x.length || left < y.length) [top, left] = stretch(x, y, same, top, left);
+  // Elements of one side only are never common. Without them, two long texts that share little are compared at once.
+  const [x, y] = [a, b].map((all, side) => {
+    const others = new Set([b, a][side].subarray(head, [b, a][side].length - tail));
+    const places = [];
+    for (let place = head; place < all.length - tail; place += 1) if (others.has(all[place])) places.push(place);
+    return { places, values: Int32Array.from(places, (place) => all[place]), paired: new Array(places.length).fill(false) };
+  });
+  let [top, left] = [0, 0];
+  for (let n = 0; n < STRETCHES && top < x.places.length && left < y.places.length; n += 1)
+    [top, left] = stretch(x.values, y.values, [x.paired, y.paired], top, left);
+  [x, y].forEach(({ places, paired }, side) => places.forEach((place, at) => (same[side][place] = paired[at])));
   return same;
 };
 const runs = (all, same) => {
