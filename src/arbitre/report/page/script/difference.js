@@ -117,7 +117,9 @@ const parted = (left, right, split) => {
   const parts = [];
   const add = (same, one, other) => {
     if (parts[parts.length - 1]?.same !== same) parts.push({ same, sides: [[], []] });
-    [one, other].forEach((each, side) => parts[parts.length - 1].sides[side].push(...each));
+    [one, other].forEach((each, side) => {
+      for (const element of each) parts[parts.length - 1].sides[side].push(element); // too many for arguments
+    });
   };
   for (let [i, j] = [0, 0]; i < a.length || j < b.length; ) {
     if (i < a.length && !lost[i]) add(false, [a[i++]], []);

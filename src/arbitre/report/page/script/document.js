@@ -48,8 +48,8 @@ const drawFailure = ({ failed, reason, raw }) => {
   return make(
     "div",
     { class: "failure" },
-    make("p", {}, glyph("wrong type"), " ", make("b", {}, say("js.failed")), " ", reason ? visible(reason) : null),
-    answer ? [make("p", { class: "note" }, say("js.raw")), make("pre", {}, shown(raw))] : null,
+    make("p", {}, glyph("wrong type"), " ", reason ? say("js.failed.reason", { reason: plain(reason) }) : make("b", {}, say("js.failed"))),
+    answer ? [make("p", { class: "note" }, say("js.failed.raw")), make("pre", {}, shown(raw))] : null,
   );
 };
 // Shows a document. The filters stay as they are, also a path that has no faults in it.
