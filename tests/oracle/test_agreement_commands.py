@@ -247,11 +247,14 @@ def test_documents_need_a_schema():
         agreement.agree(None, {"a": "a.csv", "b": "a.csv"})
 
 
-def test_files_of_tagged_tokens_are_refused_with_the_command_that_reads_them():
+def test_files_of_tagged_tokens_are_refused_as_documents_with_the_commands_that_read_them():
     Path("a.conll").write_text("x B-city\n", encoding="utf-8")
     Path("schema.json").write_text("{}", encoding="utf-8")
-    message = run("agree", "a=a.conll", "b=a.conll", "--schema", "schema.json", code=2)
-    assert "CoNLL files are read by `arbitre entities`" in " ".join(result.output.split())
+    result = CliRunner().invoke(
+        app, ["evaluate", "--gold", "a.conll", "--predicted", "a.conll", "--schema", "schema.json"]
+    )
+    assert result.exit_code == 2
+    assert "CoNLL files are read by `arbitre entities`" in result.output
 
 
 def test_suggested_distances_have_valid_json():
