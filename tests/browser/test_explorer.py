@@ -46,7 +46,7 @@ def report(tmp_path_factory):
     pairs = [Pair(key, None, gold, predicted) for key, gold, predicted in PAIRS]
     joined = JoinedCorpus((*pairs, Pair("failed", None, GOLD, arbitre.ABSENT, failure)), (failure,))
     subject = build_subject(*observed(SCHEMA, joined))
-    told = {"reason": failure.reason, "raw": RAW}
+    told = {"reason": failure.reason, "raw": {"text": RAW, "characters": 9000}}
     subject = replace(
         subject, explorer=[one | (told if one["failed"] else {"reason": None, "raw": None}) for one in subject.explorer]
     )
@@ -147,6 +147,7 @@ def test_a_failed_document_shows_why_and_the_raw_answer(visit, report):
         "⊘ No usable prediction: Expected JSON, got a text that ends early"
     )
     assert failure.locator("pre").text_content().startswith('Sure! {"date": "1931-02-03", <b>"people": [xxx')
+    assert failure.locator(".note").text_content() == "The beginning of the answer, which has 9000 characters"
     failure.locator("button").click()
     assert failure.locator("pre").text_content() == RAW
     assert failure.locator("b").count() == 0

@@ -105,17 +105,14 @@ def strong(name: str, say: Translator, /, **values: object) -> Markup:
 
 
 def caveats(view: Mapping[str, Any], say: Translator) -> list[str]:
-    """Return the warnings of all systems, each once, with the names of the systems that it concerns."""
+    """Return the warnings and then the notes of all systems, each once, with the systems that it concerns."""
     subjects = view["subjects"]
     owners: dict[str, list[str]] = {}
-    for note in view["systems"]["notes"] if view["systems"] else ():
-        owners[show_hidden(say.sentence(note))] = []
-    for subject in subjects:
-        texts = [show_hidden(say.sentence(note)) for note in subject["notes"]]
-        texts += [warning(subject, name, say) for name in subject["warnings"]]
-        for text in texts:
-            names = owners.setdefault(text, [])
-            names += [show_hidden(subject["name"] or "")]
+    said = [(warning(one, name, say), one["name"]) for one in subjects for name in one["warnings"]]
+    said += [(say.sentence(note), None) for note in (view["systems"]["notes"] if view["systems"] else ())]
+    said += [(say.sentence(note), one["name"]) for one in subjects for note in one["notes"]]
+    for text, name in said:
+        owners.setdefault(show_hidden(text), []).extend([] if name is None else [show_hidden(name)])
     return [
         f"{', '.join(names)}{say('colon')}{text}" if 0 < len(names) < len(subjects) else text
         for text, names in owners.items()

@@ -16,7 +16,7 @@ from arbitre.comparison.levels import pair_qualities, single_paths
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.errors import DataError
 from arbitre.inputs.join import DUPLICATE_RUN
-from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.options import NO_PREDICTION, ReadOptions
 from arbitre.inputs.raw_answers import raw_answers
 from arbitre.inputs.records import key
 from arbitre.parsing.fast_json import to_plain
@@ -318,7 +318,8 @@ class WorstDocuments:
         """Return why a document has no prediction, and the beginning of the text that could not be read."""
         failure = self.failures.get(key)
         answer = None if failure is None else self.answers.get(failure)
-        return {"reason": failure and failure.reason, "raw": answer and answer.to_dict()}
+        reason = None if failure is None or failure.reason == NO_PREDICTION else failure.reason
+        return {"reason": reason, "raw": answer and answer.to_dict()}
 
 
 def worst_first(columns: DocumentTable) -> Indices:

@@ -100,13 +100,6 @@ const showWithin = (box, node) => {
   const [outer, inner] = [box, node ?? box].map((one) => one.getBoundingClientRect());
   if (inner.bottom > outer.bottom && node) box.scrollTop = inner.top - outer.top - outer.height / 3;
 };
-// Why the document of an example has no usable prediction, and the answer that could not be read.
-const failureOf = (one, subject) => {
-  const { failed, reason, raw } = keptBy[subject].get(one.document) ?? {};
-  if (!failed || !reason) return null;
-  const answer = raw ? make("details", {}, make("summary", {}, say("js.failed.raw")), make("p", { class: "page" }, shown(raw))) : null;
-  return make("div", { class: "failure" }, make("p", {}, say("js.failed.reason", { reason: plain(reason) })), answer);
-};
 const drawExample = () => {
   const { cause, found, place } = picked;
   const box = at("c-example");
@@ -141,7 +134,7 @@ const drawExample = () => {
   const where = make("p", { class: "where" }, make("b", {}, visible(one.document)), " ", make("code", {}, visible(one.gold_pointer ?? one.predicted_pointer ?? one.path)), ` ${named}${drawn}`);
   const table = make("div", { class: "scroll" }, comparisonTable(one, subject));
   const body = make("div", { class: one.source ? "beside" : "alone" }, one.source ? sourceBox(one.source) : null, table);
-  box.replaceChildren(...[head, turn, where, failureOf(one, subject), body, decisionBox(one, data.subjects[subject].name)].filter(Boolean));
+  box.replaceChildren(...[head, turn, where, failureOf(keptBy[subject].get(one.document)), body, decisionBox(one, data.subjects[subject].name)].filter(Boolean));
   showWithin(box, body.querySelector("tr.hit"));
   showWithin(body.querySelector(".source"), body.querySelector(".source mark"));
 };

@@ -30,7 +30,7 @@ const drawHead = (chosen) => {
   at("x-head").replaceChildren(
     ...[
       make("p", {}, make("b", {}, say("js.document", { name: calledDocument(chosen) })), shortly),
-      drawFailure(chosen),
+      failureOf(chosen),
       make(
         "details",
         {},
@@ -41,16 +41,13 @@ const drawHead = (chosen) => {
     ].filter(Boolean),
   );
 };
-// Why a document failed, and the answer that could not be read.
-const drawFailure = ({ failed, reason, raw }) => {
+// Why a document has no usable prediction, and the beginning of the answer that could not be read.
+const failureOf = ({ failed, reason, raw } = {}) => {
   if (!failed) return null;
-  const answer = typeof raw === "string" && raw !== "";
-  return make(
-    "div",
-    { class: "failure" },
-    make("p", {}, glyph("wrong type"), " ", reason ? say("js.failed.reason", { reason: plain(reason) }) : make("b", {}, say("js.failed"))),
-    answer ? [make("p", { class: "note" }, say("js.failed.raw")), make("pre", {}, shown(raw))] : null,
-  );
+  const words = reason ? say("js.failed.reason", { reason: plain(reason) }) : say("js.failed.none");
+  const name = raw?.characters > [...(raw?.text ?? "")].length ? "js.failed.beginning" : "js.failed.raw";
+  const answer = raw ? [make("p", { class: "note" }, say(name, { n: raw.characters })), make("pre", {}, shown(raw.text))] : null;
+  return make("div", { class: "failure" }, make("p", {}, glyph("wrong type"), " ", words), answer);
 };
 // Shows a document. The filters stay as they are, also a path that has no faults in it.
 const choose = (chosen, path = inputs.path.value) => {
