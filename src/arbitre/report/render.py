@@ -268,7 +268,8 @@ def render_page(view: View, language: Language = Language.EN) -> str:
             "detectable": partial(detectable, say=say),
             "to_best": to_best,
             "provenance": partial(provenance, say=say),
-            "methods": lambda subject: sentences.methods(subject, plain["version"], say),
+            "methods": sentences.methods(subjects, plain["version"], say),
+            "held_documents": sentences.held(subjects, say),
             "procedure": partial(procedure, say=say),
         },
     )

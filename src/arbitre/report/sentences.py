@@ -11,7 +11,7 @@ from arbitre.errors import show_hidden
 from arbitre.report.language import basis, probability, provenance, to_best
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from arbitre.report.language import Translator
 
@@ -185,26 +185,62 @@ def warning(subject: Mapping[str, Any], name: str, say: Translator) -> str:
     )
 
 
-def methods(subject: Mapping[str, Any], version: str, say: Translator) -> str:
-    """Return a paragraph for a methods section: what was compared, how, and with which result."""
-    scores = {line["name"]: line["micro"] for line in subject["headline"]}
-    counts = {name: say.language.number(value, 0) for name, value in subject["counts"].items()}
-    shown = {name: say.language.number(scores[name]) for name in ("f1q", "imq", "irq", "amq")}
+def methods(subjects: Sequence[Mapping[str, Any]], version: str, say: Translator) -> list[str]:
+    """Return paragraphs for a methods section: how systems were compared, and the results of each.
+
+    What is the same for several systems is said once.
+    """
+    setups = _shared(subjects, lambda subject: _setup(subject, version, say), say)
+    results = _shared(subjects, lambda subject: _results(subject, say), say)
+    return [*setups, *results] if len(subjects) > 1 else [f"{setups[0]} {results[0]}"]
+
+
+def held(subjects: Sequence[Mapping[str, Any]], say: Translator) -> list[str]:
+    """Return how many documents of each system the page contains; what is the same for several systems is said once."""
+
+    def said(subject: Mapping[str, Any]) -> str:
+        n, documents = len(subject["explorer"]), subject["documents"]
+        return say("explorer.all", n=n) if n == documents else say("explorer.held", n=n, documents=documents)
+
+    return _shared(subjects, said, say)
+
+
+def _shared(
+    subjects: Sequence[Mapping[str, Any]], text_of: Callable[[Mapping[str, Any]], str], say: Translator
+) -> list[str]:
+    """Return the different texts about systems, each after the names of its systems, unless it is about all."""
+    owners: dict[str, list[str]] = {}
+    for subject in subjects:
+        owners.setdefault(text_of(subject), []).append(show_hidden(subject["name"] or ""))
+    return [
+        text if len(names) == len(subjects) else f"{', '.join(names)}{say('colon')}{text}"
+        for text, names in owners.items()
+    ]
+
+
+def _setup(subject: Mapping[str, Any], version: str, say: Translator) -> str:
     certificate = (subject["certificate"] or {"verdict": "unknown"})["verdict"]
     text = say(
-        "methods.text",
-        name=f"{show_hidden(subject['name'])}: " if subject["name"] else "",
+        "methods.setup",
         version=version,
         signature=show_hidden(subject["signature"]["short"]),
-        documents=subject["documents"],
-        failed=subject["failed"],
-        entries=show_hidden(subject["entries"]) or say("whole"),
         certificate=say(f"verdict.{certificate}"),
-        **{name: counts[name] for name in ("gold", "predicted", "matched")},
-        **shown,
     )
     text += f" {provenance(subject['provenance'], say)}."
     found = next((line["interval"] for line in subject["headline"] if line["interval"]), None)
     if found and subject["sampled"]:
         text += f" {basis(found, subject['sampled'], say)}"
     return f"{text} {say('methods.cite', version=version)}"
+
+
+def _results(subject: Mapping[str, Any], say: Translator) -> str:
+    scores = {line["name"]: line["micro"] for line in subject["headline"]}
+    counts = {name: say.language.number(value, 0) for name, value in subject["counts"].items()}
+    return say(
+        "methods.results",
+        documents=subject["documents"],
+        failed=subject["failed"],
+        entries=show_hidden(subject["entries"]) or say("whole"),
+        **{name: counts[name] for name in ("gold", "predicted", "matched")},
+        **{name: say.language.number(scores[name]) for name in ("f1q", "imq", "irq", "amq")},
+    )
