@@ -167,6 +167,30 @@ def test_a_review_by_keyboard_is_exported_applied_and_read_back(visit, single, t
     assert again.locator("#c-list").count() == 0
 
 
+def test_values_on_which_all_systems_agree_against_gold_come_first_and_correct_it(visit, several, tmp_path):
+    page = visit(report(several))
+    first = page.locator("#c-list tbody tr").first
+    assert first.locator("th").text_content().startswith("All systems agree, gold differs")
+    expect(page.locator("#c-example h3")).to_have_text("All systems agree, gold differs")
+    agreed = json.loads((several / "report" / "ranking.json").read_text(encoding="utf-8"))["causes"]["agreed"]
+    places = {(one["id"], one["place"]) for one in agreed["examples"]}
+    assert {(f"d{at:02}", "/people/0/town") for at in range(6)} <= places
+    assert ("d08", "/people/0/town") in places
+    assert agreed["count"] == len(places)
+    assert f"{agreed['count']} values: check the gold first" in first.text_content()
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for at in range(agreed["count"]):
+        if at:
+            page.keyboard.press("n")
+        page.keyboard.press("1")
+    path = save(page, "JSON Patch", tmp_path)
+    done = arbitre.apply_decisions(path, several / "gold.jsonl", out=tmp_path / "new.jsonl", schema=SCHEMA)
+    assert (done.values, done.refused) == (agreed["count"], ())
+    before, after = (f1q(several, file) for file in (several / "gold.jsonl", tmp_path / "new.jsonl"))
+    assert before < after
+
+
 def test_only_the_decided_gold_is_corrected_and_the_other_decisions_are_counted(visit, several, tmp_path):
     page = visit(report(several))
     page.get_by_label("Your name").fill("Zoé")
@@ -243,7 +267,7 @@ def test_a_value_that_the_schema_does_not_allow_is_not_taken(visit, several, tmp
     page.keyboard.press("Enter")
     assert count(page).startswith("1 decision: gold is wrong 1,")
     (row,) = rows(save(page, "CSV", tmp_path))
-    assert (row["value"], row["note"], row["by"], row["system"]) == ("Bern", "see p. 3, =1+1", "Zoé", "hasty")
+    assert (row["value"], row["note"], row["by"], row["system"]) == ("Bern", "see p. 3, =1+1", "Zoé", "careful, hasty")
     page.keyboard.press("u")
     page.keyboard.press("u")
     assert count(page) == "No decisions yet."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes import absent, columns, fields, items, keys, mappings, moved_items, notations, root, types
 from arbitre.causes.changes import OverlayChange
-from arbitre.causes.examples import examples_of
+from arbitre.causes.examples import example_of, examples_of
 from arbitre.causes.remainder import remaining_causes
 from arbitre.causes.sample import MIN_DOCUMENTS, Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
@@ -176,7 +176,8 @@ def find_causes(
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
     before, after = (sample.f1q if sample.mass else None for sample in (start, search.sample))
-    return CauseAnalysis(tuple(causes), len(start), whole, before, after, tuple(_notes(search, whole, causes)))
+    faults = tuple(example_of(search.sample, fault) for fault in search.sample.faults)
+    return CauseAnalysis(tuple(causes), len(start), whole, before, after, tuple(_notes(search, whole, causes)), faults)
 
 
 def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from arbitre.values import ABSENT, Json
 
@@ -362,6 +362,11 @@ class CauseExample(NamedTuple):
         """Return plain JSON, without absent values."""
         return {name: value for name, value in self._asdict().items() if value is not ABSENT}
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Create an example from the result of `to_dict`."""
+        return cls(**{"gold": ABSENT, "predicted": ABSENT, **data})
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -416,8 +421,7 @@ class Cause:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Cause:
         """Create a cause from the result of `to_dict`."""
-        absent = {"gold": ABSENT, "predicted": ABSENT}
-        examples = tuple(CauseExample(**(absent | example)) for example in data["examples"])
+        examples = tuple(map(CauseExample.from_dict, data["examples"]))
         return cls(**(dict(data) | {"paths": tuple(data["paths"]), "examples": examples}))
 
 
@@ -432,6 +436,8 @@ class CauseAnalysis:
         f1q: Pooled f1q of the documents that were examined; None without entries.
         f1q_after: Their f1q after all changes are made.
         notes: What limits the analysis.
+        faults: The faults of these documents that no systematic cause explains, for the comparison of systems;
+            `to_dict` leaves them out.
     """
 
     causes: tuple[Cause, ...] = ()
@@ -440,10 +446,13 @@ class CauseAnalysis:
     f1q: float | None = None
     f1q_after: float | None = None
     notes: tuple[str, ...] = ()
+    faults: tuple[CauseExample, ...] = field(default=(), repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON. `from_dict` is the inverse."""
-        return _shallow(self) | {"causes": [cause.to_dict() for cause in self.causes], "notes": list(self.notes)}
+        plain = _shallow(self) | {"causes": [cause.to_dict() for cause in self.causes], "notes": list(self.notes)}
+        del plain["faults"]
+        return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CauseAnalysis:

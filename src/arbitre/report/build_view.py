@@ -126,17 +126,34 @@ def build_subject(
 
 def _causes(analysis: Mapping[str, Any], alignments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the causes of a system; examples are left out whose document or entry is not kept."""
-    documents = {one["key"]: one for one in alignments.get("kept", ())}
-    sources = {tuple(one[name] for name in PLACE): one["source"] for one in alignments.get("sources", ())}
     rows = [
         {
             **cause,
             "systematic": CAUSES[cause["kind"]].systematic,
-            "examples": [_example(one, sources) for one in cause["examples"] if EntryLink.of(one).is_kept(documents)],
+            "examples": _examples(cause["examples"], alignments),
         }
         for cause in analysis["causes"]
     ]
     return {name: value for name, value in analysis.items() if name != "causes"} | {"rows": rows}
+
+
+def agreed_view(agreed: Mapping[str, Any] | None, alignments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the values that all systems agree on and gold does not have; None if there are none.
+
+    Args:
+        agreed: The values, as in `ranking.json`; None if they are unknown.
+        alignments: `alignments.json` of the first of their systems.
+    """
+    if agreed is None or not agreed["count"]:
+        return None
+    examples = [one | {"systems": agreed["systems"]} for one in _examples(agreed["examples"], alignments)]
+    return {"count": agreed["count"], "documents": agreed["documents"], "examples": examples}
+
+
+def _examples(examples: Sequence[Mapping[str, Any]], alignments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    documents = {one["key"]: one for one in alignments.get("kept", ())}
+    sources = {tuple(one[name] for name in PLACE): one["source"] for one in alignments.get("sources", ())}
+    return [_example(one, sources) for one in examples if EntryLink.of(one).is_kept(documents)]
 
 
 def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from arbitre.comparison.cause import CauseAnalysis
+    from arbitre.comparison.cause import CauseAnalysis, CauseExample
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import Row
     from arbitre.comparison.levels import Level
@@ -419,12 +419,18 @@ class EvaluationJob:
             reader=details,
         )
 
-    def write_report(self, evaluation: Evaluation, links: Iterable[EntryLink] | None = None) -> tuple[str, ...]:
+    def write_report(
+        self,
+        evaluation: Evaluation,
+        links: Iterable[EntryLink] | None = None,
+        examples: Iterable[CauseExample] = (),
+    ) -> tuple[str, ...]:
         """Write the report, repairs and violations, if there is a folder.
 
         Args:
             evaluation: The evaluation.
             links: The entries and documents that the report links to; by default, the examples of its causes.
+            examples: Examples that need their source, besides those of its causes.
 
         Returns:
             The names of the files written.
@@ -436,7 +442,7 @@ class EvaluationJob:
         if self._kept is not None:
             from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
 
-            self.keep_documents(self._kept, evaluation, self._executor, links)
+            self.keep_documents(self._kept, evaluation, self._executor, links, examples)
             lang, noted = Language.named(self.options.lang), noted_in(evaluation)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=evaluation.notes, lang=lang)[1]
         if evaluation.repaired:
@@ -457,6 +463,7 @@ class EvaluationJob:
         evaluation: Evaluation,
         executor: Executor,
         links: Iterable[EntryLink] | None = None,
+        examples: Iterable[CauseExample] = (),
     ) -> None:
         """Read the documents of the report, those that it links to and the worst, and keep them."""
         documents = self.documents
@@ -466,8 +473,8 @@ class EvaluationJob:
         texts = self.source_texts()
         if texts is not None and evaluation.cause_factory is not None:
             by_key = {one.plain["key"]: one for one in kept.documents.values()}
-            examples = (example for cause in evaluation.causes for example in cause.examples)
-            kept.sources = ExampleSources(texts, self.options.out).of(examples, by_key)
+            own = (example for cause in evaluation.causes for example in cause.examples)
+            kept.sources = ExampleSources(texts, self.options.out).of((*own, *examples), by_key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def fitted(view: View, room: int = MAX_BYTES) -> View:
     shelves = [_Shelf.of(subject) for subject in view.subjects]
     taken: set[int] = set()
     left, links = room, FOR_LINKS * room
-    for owner, example in _in_turns(view.subjects):
+    for owner, example in _in_turns(view):
         link = EntryLink(example["document"], example["gold_index"], example["predicted_index"])
         places = [(shelf, link if at == owner else link.elsewhere) for at, shelf in enumerate(shelves)]
         cost = _size(example) + sum(shelf.cost(one) for shelf, one in places)
@@ -57,7 +57,17 @@ def fitted(view: View, room: int = MAX_BYTES) -> View:
         _listing(shelf.filled(subject, first, left // len(shelves), taken), MAX_ROWS // len(shelves))
         for shelf, subject in zip(shelves, view.subjects, strict=True)
     ]
-    return replace(view, subjects=subjects)
+    return _with_agreed(replace(view, subjects=subjects), lambda example: id(example) in taken)
+
+
+def _with_agreed(view: View, shown: Callable[[Mapping[str, Any]], bool]) -> View:
+    """Return a view with some examples of the values that all systems agree on."""
+    agreed = None if view.causes is None else view.causes.agreed
+    if view.causes is None or agreed is None:
+        return view
+    return replace(
+        view, causes=replace(view.causes, agreed={**agreed, "examples": [*filter(shown, agreed["examples"])]})
+    )
 
 
 def _listing(subject: Subject, most: int) -> Subject:
@@ -67,9 +77,11 @@ def _listing(subject: Subject, most: int) -> Subject:
 
 def reduced(view: View, keep: int) -> View:
     """Return the view with at most `keep` documents of each system: those the page links to, then the worst."""
-    examples = dict.fromkeys(example["document"] for _, example in _in_turns(view.subjects))
+    examples = dict.fromkeys(example["document"] for _, example in _in_turns(view))
     differing = [one.key for one in view.systems.differing] if view.systems is not None else []
-    return replace(view, subjects=[_reduced(one, [*examples, *differing], keep) for one in view.subjects])
+    subjects = [_reduced(one, [*examples, *differing], keep) for one in view.subjects]
+    kept = {document["key"] for document in subjects[0].explorer} if subjects else set()
+    return _with_agreed(replace(view, subjects=subjects), lambda example: example["document"] in kept)
 
 
 def _reduced(subject: Subject, first: Sequence[str], keep: int) -> Subject:
@@ -92,12 +104,14 @@ def _with_documents(
     return replace(subject, explorer=documents, rows=listed, causes=causes)
 
 
-def _in_turns(subjects: Sequence[Subject]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the examples of all causes with the number of their system."""
-    causes = [(at, row) for at, one in enumerate(subjects) for row in (one.causes or {"rows": ()})["rows"]]
+def _in_turns(view: View) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the examples of all causes with the number of their system, after those that all systems agree on."""
+    if view.causes is not None and view.causes.agreed is not None:
+        yield from ((0, example) for example in view.causes.agreed["examples"])
+    causes = [(at, row) for at, one in enumerate(view.subjects) for row in (one.causes or {"rows": ()})["rows"]]
     causes.sort(key=lambda one: -one[1]["gain"])
     turns = zip_longest(*([(at, example) for example in row["examples"]] for at, row in causes))
-    return (one for turn in turns for one in turn if one is not None)
+    yield from (one for turn in turns for one in turn if one is not None)
 
 
 def _size(value: Any) -> int:  # noqa: ANN401  (JSON)

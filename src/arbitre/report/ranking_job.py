@@ -216,9 +216,13 @@ class RankingJob:
             ranking = ranked(evaluations, self.scores, self.statistics)
             if self._folder is not None:
                 differing = [EntryLink(key) for key in most_differing(evaluations, self.scores[0])]
+                agreed = ranking.causes.agreed if ranking.causes is not None else None
+                shared = agreed.examples if agreed is not None else ()
                 for name, job in jobs.items():
-                    examples = example_links(evaluations.values(), evaluations[name])
-                    job.write_report(evaluations[name], [*examples, *differing])
+                    own = agreed is not None and name == agreed.systems[0]
+                    links = [EntryLink.to(one) if own else EntryLink.to(one).elsewhere for one in shared]
+                    links += example_links(evaluations.values(), evaluations[name])
+                    job.write_report(evaluations[name], [*links, *differing], shared if own else ())
         if (folder := self._folder) is not None:
             write_ranking(folder, ranking, Language.named(self.evaluation.lang))
         return ranking, write_comparison(self.evaluation, RankingResults(ranking), self.table)

@@ -5,7 +5,7 @@ A report is written with the results and can be rebuilt from them, with identica
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.paths import pointer
 from arbitre.report import worst_documents
 from arbitre.report.build_view import (
+    agreed_view,
     align_causes,
     build_factors,
     build_subject,
@@ -38,7 +39,7 @@ from arbitre.storage.files import atomic_text_file, unreadable
 from arbitre.storage.output_folder import output_text_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from arbitre.corpus.documents import DocumentResult
@@ -244,7 +245,13 @@ def _ranking_view(folder: Path, ranking: Mapping[str, Any], page: Path | None = 
             )
     subjects = [_subject(path, *_read(path), name, page or folder) for name, path in paths.items()]
     systems = with_ranking(subjects, ranking)
-    return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects))
+    agreed = (ranking.get("causes") or {}).get("agreed")
+    if agreed is not None:
+        path = paths[agreed["systems"][0]]
+        alignments = _alignments(path, _read(path)[1], page or folder)
+        with _checked(path):
+            agreed = agreed_view(agreed, alignments or {})
+    return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects, agreed))
 
 
 def most_differing(systems: Mapping[str, Evaluation], score: str) -> list[str]:
@@ -297,15 +304,28 @@ def _read(path: Path) -> tuple[Any, str]:
 def _subject(path: Path, evaluation: Any, text: str, name: str | None, page: Path | None) -> Subject:  # noqa: ANN401
     """Return the view of an evaluation, with links to pictures from the folder of the page; None for its own folder."""
     check_format(evaluation, path, "evaluation")
-    beside = path.with_name(ALIGNMENTS)
-    alignments = worst_documents.read(beside, text)
-    for one in (alignments or {}).get("sources", ()):
-        if page is not None and "image" in one["source"]:
-            one["source"]["image"] = moved_link(one["source"]["image"], path.parent, page)
-    try:
+    alignments = _alignments(path, text, page)
+    with _checked(path):
         return build_subject(evaluation, alignments, name=name)
+
+
+def _alignments(path: Path, text: str, page: Path | None) -> dict[str, Any] | None:
+    """Return `alignments.json` beside an evaluation with the JSON `text`, with links from the folder of the page."""
+    alignments = worst_documents.read(path.with_name(ALIGNMENTS), text)
+    with _checked(path):
+        for one in (alignments or {}).get("sources", ()):
+            if page is not None and "image" in one["source"]:
+                one["source"]["image"] = moved_link(one["source"]["image"], path.parent, page)
+    return alignments
+
+
+@contextmanager
+def _checked(path: Path) -> Iterator[None]:
+    """Raise DataError if `alignments.json` beside an evaluation has unexpected contents."""
+    try:
+        yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise worst_documents.refused(beside, f"{type(error).__name__}: {error}") from error
+        raise worst_documents.refused(path.with_name(ALIGNMENTS), f"{type(error).__name__}: {error}") from error
 
 
 _WRITTEN: Final = {

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.systems.agreed_values import AgreedValues
 from arbitre.tables.table import SCORE, Table, TableColumn, columns
 
 if TYPE_CHECKING:
@@ -69,12 +70,14 @@ class CauseCosts:
         rows: The causes, the most costly first.
         differences: What separates each system from the one before it, in the order of f1q.
         notes: What limits the analysis.
+        agreed: The values that all systems give, and gold does not have; None for a single system.
     """
 
     f1q: Mapping[str, float]
     rows: tuple[CauseCost, ...]
     differences: tuple[CauseDifference, ...]
     notes: tuple[str, ...] = ()
+    agreed: AgreedValues | None = None
 
     @classmethod
     def of(cls, analyses: Mapping[str, CauseAnalysis]) -> CauseCosts:
@@ -93,18 +96,26 @@ class CauseCosts:
         rows = tuple(CauseCost(*key, row) for key, row in ordered)
         f1q = {name: 1.0 if one.f1q is None else one.f1q for name, one in analyses.items()}
         notes = tuple(dict.fromkeys(note for one in analyses.values() for note in one.notes))
-        return cls(f1q, rows, tuple(_differences(f1q, rows)), notes)
+        agreed = AgreedValues.of(analyses) if len(analyses) > 1 else None
+        return cls(f1q, rows, tuple(_differences(f1q, rows)), notes, agreed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
-        return asdict(self) | {"notes": list(self.notes)}
+        plain = {
+            "f1q": dict(self.f1q),
+            "rows": [asdict(row) for row in self.rows],
+            "differences": [asdict(one) for one in self.differences],
+            "notes": list(self.notes),
+        }
+        return plain | ({} if self.agreed is None else {"agreed": self.agreed.to_dict()})
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> CauseCosts:
         """Create the costs from the result of `to_dict`."""
         rows = tuple(CauseCost(**row) for row in plain["rows"])
         differences = tuple(CauseDifference(**one) for one in plain["differences"])
-        return cls(plain["f1q"], rows, differences, tuple(plain["notes"]))
+        agreed = AgreedValues.from_dict(plain["agreed"]) if "agreed" in plain else None
+        return cls(plain["f1q"], rows, differences, tuple(plain["notes"]), agreed)
 
     def table(self) -> Table:
         """Return the costs of the causes as a table, one column for each system."""
@@ -113,6 +124,7 @@ class CauseCosts:
             (row.kind, row.path, *row.costs.values()) for row in self.rows if max(row.costs.values()) >= LEAST
         ]
         said = tuple(f"{difference}." for difference in self.differences if difference.shares)
+        said += (f"{self.agreed}.",) if self.agreed is not None and self.agreed.count else ()
         note = "Cost in pooled f1q; the costs of a system add up to 1 - f1q."
         table = Table.of("Cost of each cause", head, rows, notes=(*said, *self.notes, note))
         return table if any(row.path is not None for row in self.rows) else table.without("path")

@@ -222,8 +222,8 @@ class Ranking:
         """Return a JSON-serialisable dictionary."""
         stability = {name: runs.to_dict() for name, runs in self.stability.items()}
         plain = asdict(self) | {"stability": stability, "provenance": self.provenance.to_dict()}
-        causes = plain.pop("causes")
-        return plain if causes is None else plain | {"causes": causes}
+        del plain["causes"]
+        return plain if self.causes is None else plain | {"causes": self.causes.to_dict()}
 
     def to_best(self, name: str) -> PairwiseResult | None:
         """Return the test of a system against the best one, as the system minus the best; None for the best one."""
