@@ -75,7 +75,7 @@ def test_one_pool_has_its_published_figures(pool):
     assert lengths[i, k] - lengths[i, j] - lengths[j, k] == pytest.approx(found.triangle_max)
 
 
-@pytest.mark.parametrize("run", [VT, BOXES, RAW])
+@pytest.mark.parametrize("run", [VT, BOXES, pytest.param(RAW, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", ["levenshtein", "yujian-bo"])
 def test_levenshtein_and_yujian_bo_break_no_triangle_of_the_pools(pool, run, name):
     found = metricity(pool(run, name))

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import arbitre
-from arbitre.inputs.options import NO_PREDICTION, ReadOptions
+from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.raw_answers import MAX_CHARACTERS, raw_answers
 from arbitre.inputs.records import Failure
 
@@ -35,7 +35,7 @@ def test_a_failed_document_has_its_reason_and_its_line(tmp_path, name):
     assert (kept["a"]["reason"], kept["a"]["raw"]) == (None, None)
     assert "JSON" in kept["b"]["reason"] or "line" in kept["b"]["reason"]
     assert kept["b"]["raw"] == {"text": BROKEN, "characters": len(BROKEN)}
-    assert (kept["c"]["reason"], kept["c"]["raw"]) == (NO_PREDICTION, None)
+    assert (kept["c"]["failed"], kept["c"]["reason"], kept["c"]["raw"]) == (True, None, None)
 
 
 def test_a_long_answer_is_cut(tmp_path):

@@ -116,7 +116,7 @@ def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
     run("figures", results[0] / "evaluation.json", "--out", tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
         ".arbitre-output",
-        *figure_files("causes", "heat", "paths", "survival"),
+        *figure_files("causes", "confusion-1", "confusion-2", "heat", "paths", "survival"),
     ]
 
 
@@ -142,7 +142,8 @@ def test_figures_of_factors_need_no_evaluation(factors, results, tmp_path):
     ]
     run("figures", factors, results[0] / "evaluation.json", "--out", tmp_path / "both")
     assert {path.name for path in (tmp_path / "both").glob("*.json")} == {
-        f"{name}.json" for name in ("causes", "heat", "levels", "paths", "paths-ocr", "survival")
+        f"{name}.json"
+        for name in ("causes", "confusion-1", "confusion-2", "heat", "levels", "paths", "paths-ocr", "survival")
     }
     run("figures", factors, "--out", tmp_path / "column", "--width", "column")
     names = {path.name for path in (tmp_path / "column").glob("*.pdf")}

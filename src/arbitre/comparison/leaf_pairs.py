@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 def value_rows(levels: Sequence[Level], path: str) -> list[Row]:
     """Return the single values at a wildcard path, each with the value that it is matched with."""
     at_path = (level for level in single_paths(levels) if level.leaf and level.text == path)
-    return [row for level in at_path for row in _rows(level)]
+    return [row for level in at_path for row in rows_of(level)]
 
 
 def classify(
@@ -133,7 +133,7 @@ def classify(
     return Classification.of(pairs, labels, matched_by)
 
 
-def _rows(level: Level) -> Iterator[Row]:
+def rows_of(level: Level) -> Iterator[Row]:
     """Yield the gold value, the predicted value and the mass of each node, and whether the two are equal."""
     masses = [1.0] * len(level) if level.scale is None else level.scale.tolist()
     sides = _values(level, level.left), _values(level, level.right)

@@ -121,6 +121,7 @@ def build_subject(
         causes=_causes(evaluation["causes"], held) if "causes" in evaluation else None,
         schemas=held.get("schemas", {}),
         keep=held.get("keep"),
+        confusions=held.get("confusions", []),
     )
 
 

@@ -9,8 +9,10 @@ knows neither how to keep shortened names different nor how to place names besid
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice, pairwise
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from arbitre.errors import ArbitreError, clipped, show_hidden
-from arbitre.parsing.fast_json import json_text, to_plain
+from arbitre.parsing.fast_json import compact, json_text, to_plain
 from arbitre.paths import order
 from arbitre.report.charts import Bars, Chart, Curve, Curves, Dots, Estimate, Estimates, values_of
 from arbitre.report.drawing import (
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from arbitre.options import FigureWidth
+    from arbitre.values import Json
 
     Plain = Mapping[str, Any]
     """A part of the view as JSON."""
@@ -60,6 +63,8 @@ MAX_CAUSES: Final = 12
 """Maximum number of causes in a figure; those with the largest gain are shown."""
 SHOWN: Final = 2
 """Number of systems of which the page shows figures of their own. Files contain those of all systems."""
+CONFUSED: Final = 3
+"""Number of confusion matrices of a system on the page. Files contain all."""
 MEDIA: Final = {"column": COLUMN, "page": PAGE}
 RESOLUTION: Final = 300.0
 """Pixels per inch of PNG files."""
@@ -113,7 +118,8 @@ def figures(view: Plain, say: Translator, systems: int | None = None) -> list[Fi
     """Return the figures of a view that have data.
 
     Names: `survival`; `leaderboard` and `differences` (several systems); `paths`; `levels` and `paths-<factor>`
-    (factors); `causes`; `heat` (worst document; `heat-1`, `heat-2`, ... for several systems).
+    (factors); `causes`; `confusion-1`, ... (paths with few values; `confusion-1-1`, ... for several systems); `heat`
+    (worst document; `heat-1`, `heat-2`, ... for several systems).
 
     Args:
         view: The view as JSON.
@@ -133,7 +139,12 @@ def figures(view: Plain, say: Translator, systems: int | None = None) -> list[Fi
     names = _file_names([factor["name"] for factor in factors])
     made += [_levels_by_path(factor, name, say) for factor, name in zip(factors, names, strict=True) if factor["paths"]]
     several = len(subjects) > 1
+    most = None if systems is None else CONFUSED
     for number, subject in enumerate(islice(subjects, systems), 1):
+        for place, matrix in enumerate(subject["confusions"][:most], 1):
+            made.append(
+                _confusion(subject, matrix, f"confusion-{number}-{place}" if several else f"confusion-{place}", say)
+            )
         heat = _heat(subject, f"heat-{number}" if several else "heat", say)
         made += [heat] if heat is not None else []
     return made
@@ -506,6 +517,44 @@ def _causes(view: Plain, say: Translator) -> Figure | None:
 def _cause_name(row: Plain, say: Translator) -> str:
     name = say(f"cause.{row['kind']}")
     return f"{name} ({show_hidden(row['path']) or say('whole')})" if row["path"] is not None else name
+
+
+def _confusion(subject: Plain, matrix: Plain, name: str, say: Translator) -> Figure:
+    """Return how often each gold value was predicted as each value, most confused values first."""
+    labels = tuple(_label(label, say) for label in matrix["labels"])
+    missing, spurious = say("figure.confusion.missing"), say("figure.confusion.spurious")
+    rows, columns = (*labels[:-1], spurious), (*labels[:-1], missing)
+
+    def cell(y: int, x: int) -> Cell | None:
+        count, total = matrix["counts"][y][x], sum(matrix["counts"][y])
+        if not count:
+            return None
+        number = say.language.number(count, 0 if float(count).is_integer() else 1)
+        share = say.percent(count / total)
+        full = say(
+            "figure.confusion.cell", gold=isolated(rows[y]), predicted=isolated(columns[x]), n=number, share=share
+        )
+        return Cell(count / total, number, full, float(x == y))
+
+    size = len(labels)
+    cells = tuple(tuple(cell(y, x) for x in range(size)) for y in range(size))
+    scale = tuple((shade, say.percent(shade) if shade else "0") for shade in (0.0, 0.5, 1.0))
+    path = isolated(show_hidden(matrix["path"]) or say("whole"))
+    of = f"{isolated(_name(subject['name'], say))}{say('separator')}{path}" if subject["name"] else path
+    chart = Matrix(rows, columns, cells, (say("figure.heat.rows"), say("figure.heat.columns")), scale, apart=1)
+    return Figure(name, say("figure.confusion", path=of), say("figure.confusion.caption"), chart)
+
+
+def _label(label: Json, say: Translator) -> str:
+    """Return the label of a confusion matrix as text; a text that looks like another JSON value is in quotes."""
+    if isinstance(label, dict):
+        return say("figure.confusion.other")
+    if not isinstance(label, str):
+        return compact(label)
+    with suppress(ValueError):
+        json.loads(label)
+        return compact(label)
+    return show_hidden(label)
 
 
 def _heat(subject: Plain, name: str, say: Translator) -> Figure | None:

@@ -242,6 +242,8 @@ class Subject:
     """Schemas of the values at the paths of faults, by path, as `value_schemas` returns them."""
     keep: int | None = None
     """The chosen number of documents in `explorer`; None for as many as fit."""
+    confusions: Sequence[Mapping[str, Any]] = ()
+    """Confusion matrices of fields with few values, most confusions first (see `ConfusionCounts.matrices`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from arbitre.inputs.records import key
 from arbitre.parsing.fast_json import to_plain
 from arbitre.paths import order, pointer, wildcard
 from arbitre.published_scores import figures, means, quadrature
+from arbitre.report.confusion_counts import ConfusionCounts, ConfusionObserver
 from arbitre.report.document_tree import DocumentsToShow, ShownDocument, show_documents, shown
 from arbitre.report.entry_links import EntryLink
 from arbitre.report.entry_rows import EntryLayout, values_of
@@ -58,6 +59,7 @@ MAX_ENTRIES: Final = 2000
 
 NOTES: Final = "worst"
 AREAS: Final = "published"
+CONFUSIONS: Final = "confusions"
 """Names of the observers."""
 
 READ_AT_ONCE: Final = 32
@@ -153,15 +155,21 @@ class WorstDocuments:
     """The sources of the examples of causes (see `ExampleSources`)."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     areas: GrowingArray = field(default_factory=lambda: GrowingArray(np.float64))
+    confusions: ConfusionCounts = field(default_factory=ConfusionCounts)
 
     @property
     def observers(self) -> Observers:
         """Observers for the evaluation."""
-        return {NOTES: WorstPairObserver(self.plan), AREAS: CurveAreaObserver(self.plan)}
+        return {
+            NOTES: WorstPairObserver(self.plan),
+            AREAS: CurveAreaObserver(self.plan),
+            CONFUSIONS: ConfusionObserver(),
+        }
 
     def take(self, outcomes: DocumentResults) -> None:
         """Collect the notes of the next documents."""
         self.areas.extend(outcomes.seen.get(AREAS, ()))
+        self.confusions.take(outcomes.seen.get(CONFUSIONS, ()))
         notes: Iterable[Any] = outcomes.seen.get(NOTES, ())
         for note in notes:
             for path, found in note["worst"].items():
@@ -307,6 +315,7 @@ class WorstDocuments:
             "schemas": value_schemas(self.plan.root, sorted({path for cause in causes for path in cause.paths})),
             "worst": {path: [{name: one[name] for name in _PAIR} for one in held] for path, held in self.worst.items()},
             "keep": self.keep,
+            "confusions": self.confusions.matrices(self.plan),
             "sources": self.sources,
             "kept": [
                 one.plain | self._explained(one.plain["key"]) | {"matrix": self.matrices[number]}
