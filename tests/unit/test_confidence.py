@@ -3,17 +3,22 @@
 import json
 import math
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import confidence
+from arbitre import bundled, confidence
 from arbitre.cli import app
 from arbitre.confidence.confidences import locate
 from arbitre.errors import DataError, OptionError
+from arbitre.report.figures import figures
+from arbitre.report.language import Language, Translator
+from arbitre.report.report_files import read_view
 
 SCALARS = (
     st.none()
@@ -266,9 +271,26 @@ class TestCommand:
         assert {name: plain[name] for name in expected} == json.loads(json.dumps(expected))
         assert [failure["id"] for failure in plain["failures"]] == ["c"]
         assert plain["by_path"]["/age"]["auroc"] == 1
+        Draft202012Validator(bundled.schema("confidence.schema.json")).validate(plain)
         result = self.run()
         assert "4 predicted values in 3 documents" in result.stdout
         assert "Prediction c failed; its values count as missing" in result.output
+
+    def test_its_calibration_curve_is_drawn_in_a_report_and_to_files(self, tmp_path):
+        Path("confidence.json").write_text(self.run("--format", "json").stdout, encoding="utf-8")
+        bins = json.loads(Path("confidence.json").read_text(encoding="utf-8"))["overall"]["bins"]
+        self.write("predicted", [self.gold["a"] | {"id": "a"}])
+        arbitre.evaluate("schema.json", gold="gold.jsonl", predicted="predicted.jsonl", out=tmp_path / "out")
+        view = read_view([tmp_path / "out" / "evaluation.json", Path("confidence.json")])
+        chart = next(one.chart for one in figures(view.to_dict(), Translator(Language.EN)) if one.name == "calibration")
+        assert chart.values == (tuple((one["confidence"], one["correct"]) for one in bins),)
+        page = arbitre.write_report([tmp_path / "out", "confidence.json"], tmp_path / "page.html").file
+        assert "Calibration of confidences" in page.read_text(encoding="utf-8")
+        assert "Calibration of confidences" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'arbitre[report]'")
+        assert "calibration-page.svg" in arbitre.write_figures("confidence.json", tmp_path / "figures")
+        with pytest.raises(DataError, match="at most one result of `arbitre confidence`"):
+            read_view([Path("confidence.json")] * 2)
 
     def test_the_pointer_of_the_log_probabilities_can_be_named(self):
         self.write(

@@ -34,6 +34,9 @@ COVERAGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Minimum coverages of the points of the risk-coverage curve in a table."""
 
 
+FORMAT: Final = "arbitre-confidence/1"
+
+
 class CalibrationBin(NamedTuple):
     """The leaves whose confidence is in one bin.
 
@@ -189,9 +192,9 @@ class ConfidenceReport:
     signature: Signature
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON."""
+        """Return JSON that is valid against `schemas/confidence.schema.json`."""
         counts = ("documents", "missing", "without_confidence", "correct_at")
-        return {name: getattr(self, name) for name in counts} | {
+        return {"format": FORMAT, **{name: getattr(self, name) for name in counts}} | {
             "overall": self.overall.to_dict(),
             "by_path": {path: calibration.to_dict() for path, calibration in self.by_path.items()},
             "signature": self.signature.to_dict(),

@@ -117,9 +117,9 @@ def charts(view: Plain, say: Translator) -> list[dict[str, Any]]:
 def figures(view: Plain, say: Translator, systems: int | None = None) -> list[Figure]:
     """Return the figures of a view that have data.
 
-    Names: `survival`; `leaderboard` and `differences` (several systems); `paths`; `levels` and `paths-<factor>`
-    (factors); `causes`; `confusion-1`, ... (paths with few values; `confusion-1-1`, ... for several systems); `heat`
-    (worst document; `heat-1`, `heat-2`, ... for several systems).
+    Names: `survival`; `leaderboard` and `differences` (several systems); `causes`; `paths`; `levels` and
+    `paths-<factor>` (factors); `calibration` (confidences); `confusion-1`, ... (paths with few values) and `heat`
+    (worst document), for several systems `confusion-1-1`, ... and `heat-1`, ....
 
     Args:
         view: The view as JSON.
@@ -134,6 +134,7 @@ def figures(view: Plain, say: Translator, systems: int | None = None) -> list[Fi
         _causes(view, say),
         _paths(subjects, say),
         _levels(factors, say) if factors else None,
+        _calibration(view["calibration"], say) if view["calibration"] else None,
     ]
     made = [figure for figure in found if figure is not None]
     names = _file_names([factor["name"] for factor in factors])
@@ -517,6 +518,28 @@ def _causes(view: Plain, say: Translator) -> Figure | None:
 def _cause_name(row: Plain, say: Translator) -> str:
     name = say(f"cause.{row['kind']}")
     return f"{name} ({show_hidden(row['path']) or say('whole')})" if row["path"] is not None else name
+
+
+def _calibration(calibration: Plain, say: Translator) -> Figure:
+    """Return the mean confidence of the values of each bin, and the share of them that is correct."""
+
+    def label(one: Plain) -> str:
+        ends = f"{say.language.number(one['lower'], 2)}\u2013{say.language.number(one['upper'], 2)}"
+        return say("figure.calibration.bin", bin=ends, n=one["leaves"])
+
+    bins = calibration["bins"]
+    series = say("figure.calibration.confidence"), say("figure.calibration.correct")
+    values = tuple((one["confidence"], one["correct"]) for one in bins)
+    axis = Axis.of("", [0.0, 1.0])
+    chart = Dots(axis, tuple(map(label, bins)), series, ("",), (values,))
+    auroc = calibration["auroc"]
+    caption = say(
+        "figure.calibration.caption",
+        n=calibration["leaves"],
+        ece=say.language.number(calibration["ece"], 2),
+        auroc=say("unknown") if auroc is None else say.language.number(auroc, 2),
+    )
+    return Figure("calibration", say("figure.calibration"), caption, chart)
 
 
 def _confusion(subject: Plain, matrix: Plain, name: str, say: Translator) -> Figure:

@@ -125,7 +125,8 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
     Several evaluations are named after their folders; those in memory come last and are named after their position.
 
     Args:
-        paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these. The evaluations
+        paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these; and at most one
+            file with the output of `arbitre confidence --format json`. The evaluations
             of a ranking are in subfolders, as `arbitre rank --out` writes them; `alignments.json` is beside each.
             Evaluations in memory are given as subjects.
         keep: Maximum number of documents to include for each system; None for all in `alignments.json`.
@@ -145,18 +146,20 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
             plain, text = _read(file)
             by_kind[_kind(plain)].append((file, plain, text))
     factors, rankings, evaluations = by_kind["factors"], by_kind["ranking"], by_kind["evaluation"]
-    if rankings and len(paths) > 1:
+    answers = by_kind["confidence"]
+    if rankings and len(paths) > 1 + len(answers):
         raise DataError.of(
             f"Expected {RANKING} as the only file, got {len(paths)} files",
             file=str(rankings[0][0]),
             hint="It names its evaluations. Make a report for each ranking.",
         )
-    if len(factors) > 1:
-        raise DataError.of(
-            f"Expected at most one {FACTORS}, got {len(factors)}",
-            file=str(factors[1][0]),
-            hint="Make one report for each.",
-        )
+    for what, several in ((FACTORS, factors), ("result of `arbitre confidence`", answers)):
+        if len(several) > 1:
+            raise DataError.of(
+                f"Expected at most one {what}, got {len(several)}",
+                file=str(several[1][0]),
+                hint="Make one report for each.",
+            )
     if rankings:
         path, plain, _ = rankings[0]
         check_format(plain, path, "ranking")
@@ -167,6 +170,10 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
         subjects = [*(_subject(*one, name, folder) for one, name in zip(evaluations, names, strict=True)), *held]
         view = view_of(subjects) if subjects else View("", ())
     view = fitted(view) if keep is None else reduced(view, keep)
+    if answers:
+        path, plain, _ = answers[0]
+        check_format(plain, path, "confidence")
+        view = replace(view, calibration=plain["overall"])
     return _with_factors(view, *factors[0][:2]) if factors else view
 
 
@@ -187,7 +194,8 @@ def _files(path: Path) -> Sequence[Path]:
 
 def _kind(plain: Any) -> str:  # noqa: ANN401
     keys = plain if isinstance(plain, dict) else ()
-    return "factors" if "factors" in keys else "ranking" if "systems" in keys else "evaluation"
+    named = {"factors": "factors", "systems": "ranking", "without_confidence": "confidence"}
+    return next((kind for key, kind in named.items() if key in keys), "evaluation")
 
 
 def _with_factors(view: View, path: Path, plain: Any) -> View:  # noqa: ANN401
@@ -331,6 +339,7 @@ def _checked(path: Path) -> Iterator[None]:
 _WRITTEN: Final = {
     "evaluation": ("an evaluation", "Pass the evaluation.json written by `arbitre evaluate --out`."),
     "ranking": ("a ranking", "Pass the ranking.json written by `arbitre rank --out`."),
+    "confidence": ("confidences", "Pass what `arbitre confidence --format json` prints."),
     "factors": ("factors", "Pass the factors.json written by `arbitre rank --factor`."),
 }
 

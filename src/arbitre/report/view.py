@@ -388,7 +388,8 @@ class CausesView:
 class View:
     """A report: one or several subjects, with their comparison and factors, if any.
 
-    `causes` are those of all subjects side by side; None if they were not looked for.
+    `causes` are those of all subjects side by side; None if they were not looked for. `calibration` compares the
+    confidences of predicted values with their correctness (`Calibration` in JSON); None if they are unknown.
     """
 
     version: str
@@ -396,6 +397,7 @@ class View:
     systems: SystemsView | None = None
     factors: Sequence[FactorView] = ()
     causes: CausesView | None = None
+    calibration: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON. Its documents are JSON already, and are not copied: they are most of the page."""

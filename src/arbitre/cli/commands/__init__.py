@@ -79,7 +79,8 @@ WEAK_MARGIN: Final = option(
 EVALUATIONS: Final = argument(
     "RESULTS",
     "A folder written by `arbitre rank --out` or `arbitre evaluate --out`, or the ranking.json, factors.json or "
-    "evaluation.json in it. Several evaluations are compared with each other under the names of their folders.",
+    "evaluation.json in it. Several evaluations are compared with each other under the names of their folders. "
+    "The output of `arbitre confidence --format json` adds the calibration curve.",
 )
 READ_FILES: Final = switch("Read CANDIDATE and REFERENCE from text files (UTF-8).")
 CANDIDATE: Final = argument("CANDIDATE", "The text under evaluation.")
