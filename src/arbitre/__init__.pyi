@@ -43,7 +43,8 @@ from .gold.entry_faults import PlantedFault
 from .gold.perturb import Perturbed, perturb
 from .inputs.provenance import Provenance
 from .inputs.repaired_json import Answer, Repair, read_answer
-from .matching import transport
+from .matching import Coupling, transport
+from .matching.builtin_matchers import match
 from .metricity.metricity import Distortion, Metricity, distortion, metricity
 from .published_scores import published
 from .report.saved_results import load, write_figures, write_report
@@ -62,6 +63,7 @@ __all__ = [
     "ArbitreError",
     "Comparator",
     "Comparison",
+    "Coupling",
     "Curve",
     "DataError",
     "Diagnosis",
@@ -121,6 +123,7 @@ __all__ = [
     "import_schema",
     "infer_schema",
     "load",
+    "match",
     "metricity",
     "perturb",
     "perturb_gold",

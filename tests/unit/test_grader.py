@@ -9,11 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import arbitre
 from arbitre import ABSENT, Comparator, DataError, FunctionError, Grader, OptionError, Tally, bundled
+from arbitre.comparator import feedback as limits
 from arbitre.comparator import grader as module
-from arbitre.comparator.grader import shown_pair
+from arbitre.comparator.feedback import shown_pair
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 LETTER = {
@@ -363,4 +366,64 @@ def test_coroutines_get_the_same_grades(letters):
 
 
 def test_the_limits_of_a_reason_are_those_of_the_documentation():
-    assert (module.WORST, module.ROOM) == (3, 60)
+    assert (limits.WORST, limits.ROOM) == (3, 60)
+
+
+class TestFeedback:
+    def test_compact_feedback_has_the_score_and_the_worst_faults(self, letters):
+        grade = letters({"sender": "Ada Lovelace", "people": [{"name": "Charles Babage", "born": "1791"}]}, GOLD)
+        assert grade.feedback().splitlines() == [
+            f"Score: {grade.score:.2f}.",
+            '- /date is missing: "1843-07-10".',
+            '- /people/1 is missing: {"name": "Mary Somerville", "born": 1780}.',
+            '- /people/0/born should be 1791, not "1791", which has another type.',
+            "- Further faults: 1.",
+        ]
+        assert len(grade.feedback("full").splitlines()) >= 1 + len(grade.faults)
+        assert all(fault in grade.feedback("full") for fault in grade.feedback().splitlines()[:-1])
+
+    def test_failures_and_correct_answers_have_feedback(self, letters):
+        assert letters(None, GOLD).feedback() == "Score: 0.00.\nThe answer counts as missing: no prediction."
+        assert letters(GOLD, GOLD).feedback() == "Score: 1.00.\nAll 6 values match gold."
+
+    def test_templates_replace_sentences_and_empty_ones_are_left_out(self, letters):
+        grade = letters(GOLD | {"sender": "Bob"}, GOLD)
+        templates = {"score": "", "wrong": "{path}: {predicted} -> {gold}"}
+        assert grade.feedback(templates=templates) == '- /sender: "Bob" -> "Ada Lovelace".'
+        assert grade.feedback(templates=templates, reveal=False) == '- /sender: "Bob" -> (hidden).'
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"style": "long"}, "Expected `style` to be one of compact, full"),
+            ({"templates": {"wrongs": "x"}}, "Unknown template 'wrongs'"),
+            ({"templates": {"wrong": "{golden}"}}, "Unknown name {golden} in the template 'wrong'"),
+            ({"templates": {"wrong": "{gold"}}, "Expected a template with names in braces"),
+        ],
+    )
+    def test_what_is_unknown_is_refused(self, letters, arguments, message):
+        with pytest.raises(OptionError) as caught:
+            letters(GOLD | {"sender": "Bob"}, GOLD).feedback(**arguments)
+        assert message in str(caught.value)
+
+    @given(st.data())
+    def test_nothing_of_gold_is_shown_unless_wanted(self, data):
+        """Every value and key that only gold has contains a mark that must not occur in the feedback."""
+        secret = st.text("abc", min_size=1, max_size=5).map("secret{}".format)
+        known = st.sampled_from(["Ada", "Bob", "1815", ""])
+        gold_value = secret | st.integers(777_000, 777_999)
+        person = {"name": gold_value | known, "note": st.lists(gold_value, max_size=3)}
+        people = st.lists(st.fixed_dictionaries({}, optional=person), max_size=4)
+        keys = st.dictionaries(secret, gold_value | st.dictionaries(secret, gold_value, max_size=2), max_size=2)
+        gold = data.draw(st.builds(lambda rows, more: {"people": rows, **more}, people, keys))
+        other = {"name": known, "note": st.lists(known | st.integers(0, 9), max_size=3)}
+        predicted = {"people": data.draw(st.lists(st.fixed_dictionaries({}, optional=other), max_size=4))}
+        texts = {"type": "array", "items": {}}
+        item = {"type": "object", "properties": {"name": {}, "note": texts}}
+        grader = Grader({"properties": {"people": {"type": "array", "items": item}}})
+        grade = grader(predicted, gold)
+        for style in ("compact", "full"):
+            hidden = grade.feedback(style, reveal=False)
+            assert "secret" not in hidden
+            assert "777" not in hidden
+        assert grade.faults == () or grade.feedback("full") != hidden or "secret" not in grade.feedback("full")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 
 from arbitre.comparator.comparator import Comparator, ComparatorKeywords, take_comparator
+from arbitre.comparator.feedback import WORST, FeedbackStyle, described, feedback
 from arbitre.comparison.node_tree import NodeTree
 from arbitre.corpus.quality_bounds import QUALITY, QualityBound, parse_measure, score_of
 from arbitre.corpus.worker import compare_pairs
 from arbitre.engine import compare_batch
-from arbitre.errors import DataError, FunctionError, OptionError, Problem, SolverError, clipped, did_you_mean, shown
+from arbitre.errors import DataError, FunctionError, OptionError, Problem, SolverError, did_you_mean
 from arbitre.inputs import strict_json
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.records import Pair
@@ -33,24 +35,7 @@ if TYPE_CHECKING:
     from arbitre.tally import Scores
     from arbitre.values import Json
 
-WORST: Final = 3
-"""Maximum number of faults in a reason."""
-ROOM: Final = 60
-"""Maximum length of a value in a reason, in characters."""
-BEFORE: Final = 20
-"""Number of equal characters before the first difference of two long values that a reason shows."""
-
-WRONG: Final = "{place} should be {gold}, not {predicted}"
-PHRASES: Final = {
-    "wrong type": WRONG + ", which has another type",
-    "missing": "{place} is missing: {gold}",
-    "spurious": "{found} is spurious: {predicted}",
-    "moved": "{gold} belongs at {place}, not at {found}",
-    "renamed": "{found} should be named {place}",
-    "split": "{place} is split, and {found} is a part of it",
-    "merged": "{place} is merged into {found}",
-}
-"""Descriptions of faults by class; of all others, `WRONG`."""
+EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +101,39 @@ class Grade:
             return f"1 fault: {worst}."
         return f"{count} faults, {'the worst' if count > WORST else 'worst first'}: {worst}."
 
+    def feedback(
+        self,
+        style: FeedbackStyle = "compact",
+        *,
+        reveal: bool = True,
+        templates: Mapping[str, str] = EMPTY,
+    ) -> str:
+        """Return the score and the faults as short sentences, one a line, for optimisers that rewrite prompts.
+
+        Args:
+            style: "compact" names the three worst faults and counts the others. "full" names all, and what to do about
+                their causes; a single document is little evidence of a cause.
+            reveal: Whether values of gold may be shown. If not, the feedback names only what the prediction and the
+                schema contain, and advice is general. `failure` and user templates are shown as they are, with
+                "(hidden)" in place of gold.
+            templates: Sentences to use instead, by class of fault or by name ("score", "failure", "correct", "more",
+                "cause"), with names in braces: {place}, {found}, {path}, {gold}, {predicted}; {score}; {failure};
+                {correct}; {n}; {advice}. An empty sentence is left out.
+
+        Raises:
+            OptionError: The style, a template or a name in a template is unknown.
+
+        >>> grader = Grader({"type": "object", "properties": {"name": {"type": "string"}, "born": {"type": "integer"}}})
+        >>> grade = grader({"name": "Ada", "born": 1851}, {"name": "Ada", "born": 1815})
+        >>> print(grade.feedback())
+        Score: 0.50.
+        - /born should be 1815, not 1851.
+        >>> print(grade.feedback(reveal=False))
+        Score: 0.50.
+        - /born is wrong: 1851.
+        """
+        return feedback(self, style, templates, self.grader.declared, reveal=reveal)
+
     @cached_property
     def _losses(self) -> tuple[dict[str, float], dict[str, float]]:
         """The quality that the document loses at each pointer in gold, and at each pointer in the prediction."""
@@ -170,6 +188,7 @@ class Grader:
         score: The score.
         strictness: Which answers are read.
         paths: The declared paths of single values and list items.
+        declared: All declared paths.
 
     Raises:
         SchemaError: The schema is invalid.
@@ -200,6 +219,7 @@ class Grader:
         self.strictness: Strictness = strictness
         rows = [row for row in self.comparator.explain() if row.notes != "ignored"]
         self.paths = tuple(row.path for row in rows if row.distance or row.path.endswith("/*"))
+        self.declared = frozenset(row.path for row in rows)
         self._measure = self.measure(score)
 
     def __call__(self, answer: Any, gold: Any) -> Grade:  # noqa: ANN401  (any Python object with a JSON form)
@@ -321,23 +341,3 @@ def _without_faults(comparison: Comparison) -> str:
     if leaves.vacuous:
         return "Gold and the answer are both empty."
     return f"All {leaves.gold:g} values match gold." if leaves.gold != 1.0 else "The value matches gold."
-
-
-def described(fault: Fault, room: int = ROOM) -> str:
-    """Return a fault in plain words, with values of at most `room` characters."""
-    gold, predicted = shown_pair(fault.gold, fault.predicted, room)
-    place, found = fault.gold_pointer or "the document", fault.predicted_pointer or "the document"
-    return PHRASES.get(fault.fault, WRONG).format(place=place, found=found, gold=gold, predicted=predicted)
-
-
-def shown_pair(gold: Json, predicted: Json, room: int = ROOM) -> tuple[str, str]:
-    """Return the JSON texts of two values, clipped so that their first difference is visible; "" for ABSENT.
-
-    >>> shown_pair("a" * 90 + "b", "a" * 90 + "c", 30)
-    ('…aaaaaaaaaaaaaaaaaaaab"', '…aaaaaaaaaaaaaaaaaaaac"')
-    """
-    texts = ["" if value is ABSENT else shown(value, 1 << 20) for value in (gold, predicted)]
-    equal = next((at for at, (one, other) in enumerate(zip(*texts, strict=False)) if one != other), 0)
-    start = equal - BEFORE if equal >= room - 1 else 0
-    cut = [f"…{text[start:]}" if start > 0 else text for text in texts]
-    return clipped(cut[0], room), clipped(cut[1], room)

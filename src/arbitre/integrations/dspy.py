@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 
 def metric(
-    schema: SchemaSource | Comparator, field: str = "output", score: str = "quality", threshold: float = 0.9
+    schema: SchemaSource | Comparator,
+    field: str = "output",
+    score: str = "quality",
+    threshold: float = 0.9,
+    *,
+    reveal: bool = True,
 ) -> Callable[..., float | bool | dspy.Prediction]:
     """Return a metric that compares a field of the prediction with the same field of the example.
 
-    It returns the score; to an optimiser that reads feedback (GEPA), the score with the reason; and to one that
+    It returns the score; to an optimiser that reads feedback (GEPA), the score with the feedback; and to one that
     collects demonstrations (`trace` is given), whether the score reaches the threshold.
 
     Args:
@@ -30,6 +35,7 @@ def metric(
         field: Name of the field.
         score: The score, see `arbitre.Grader`.
         threshold: Minimum score of a demonstration, in [0, 1].
+        reveal: Whether feedback may show values of gold; see `Grade.feedback`.
     """
     grader = Grader(schema, score)
 
@@ -42,7 +48,7 @@ def metric(
     ) -> float | bool | dspy.Prediction:
         grade = grader(prediction.get(field), example[field])
         if pred_name is not None or pred_trace is not None:
-            return dspy.Prediction(score=grade.score, feedback=grade.reason)
+            return dspy.Prediction(score=grade.score, feedback=grade.feedback(reveal=reveal))
         return grade.score if trace is None else grade.score >= threshold
 
     return arbitre_metric

@@ -49,7 +49,8 @@ def assert_matches(
         OptionError: A score is unknown, or a path is not one of the schema.
     """
     __tracebackhide__ = True
-    from arbitre.comparator.grader import Grader, described  # noqa: PLC0415
+    from arbitre.comparator.feedback import described  # noqa: PLC0415
+    from arbitre.comparator.grader import Grader  # noqa: PLC0415
     from arbitre.corpus.quality_bounds import TOLERANCE, with_paths  # noqa: PLC0415
     from arbitre.errors import Problem, QualityBoundError  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The built-in matchings by name, with their options."""
+"""The built-in matchings by name, with their options, and `arbitre.match`, which applies one to a cost matrix."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import numpy as np
+
 from arbitre.catalogue import Catalogue, Factory
-from arbitre.errors import Problem, SchemaError
+from arbitre.errors import OptionError, Problem, SchemaError
 from arbitre.matching.assignment import greedy, hungarian, keyed, ordered, sequence
+from arbitre.matching.coupling import QUALITY_TOLERANCE
 from arbitre.matching.transport_options import SOLVERS, MarginalPenalty, MassScheme, SolverOptions, TransportOptions
 from arbitre.paths import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy.typing as npt
 
     from arbitre.arrays import Floats, Mask
     from arbitre.matching.coupling import Coupling
@@ -207,3 +212,82 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
     },
 )
 """The built-in matchings."""
+
+
+def match(
+    cost: npt.ArrayLike,
+    method: str = "hungarian",
+    *,
+    allowed: npt.ArrayLike | None = None,
+    masses: str | tuple[npt.ArrayLike, npt.ArrayLike] = "uniform",
+    **options: Any,  # noqa: ANN401  (of the method)
+) -> Coupling:
+    """Match the rows of a cost matrix with its columns, as arbitre matches two lists.
+
+    Args:
+        cost: Costs of all pairs, in [0, 1]; shape (n, m). The quality of a pair is 1 - cost.
+        method: Name of the matching: hungarian, greedy, ordered, sequence, keyed, set or transport.
+        allowed: Mask of the pairs that may be matched; shape (n, m). By default, all. Required for `keyed` and `set`,
+            where it marks the pairs with the same key or value. Transport cannot exclude pairs.
+        masses: Masses of the rows and of the columns, for transport: "uniform", or arrays of shapes (n,) and (m,), in
+            any unit.
+        **options: Options of the method as in a schema, such as `gate`, or `solver` and `epsilon`. Write `lambda_` for
+            `lambda`.
+
+    Returns:
+        The pairs with their masses; missing and unmatched rows and columns.
+
+    Raises:
+        OptionError: The costs, the mask or the masses have an unexpected shape or are out of range, or `allowed` is
+            required or not possible.
+        SchemaError: The method or an option is unknown or invalid.
+        SolverError: The transport problem cannot be solved.
+
+    >>> coupling = match([[0.1, 0.9], [0.2, 0.8], [1.0, 0.4]])
+    >>> coupling.gold.tolist(), coupling.predicted.tolist(), coupling.missing.tolist()
+    ([0, 2], [0, 1], [1])
+    >>> match([[0.0], [0.5]], "transport", masses=([3, 1], [1])).matrix.tolist()
+    [[1.5], [0.5]]
+    """
+    table = _array(cost, "cost")
+    if table.ndim != 2 or not ((table >= -QUALITY_TOLERANCE) & (table <= 1.0 + QUALITY_TOLERANCE)).all():  # noqa: PLR2004
+        raise OptionError.of(
+            f"Expected `cost` to be a matrix of numbers in [0, 1], got shape {table.shape}"
+            + (f" and values from {table.min():g} to {table.max():g}" if table.size else ""),
+            hint="Divide the costs by their maximum.",
+        )
+    chosen = {name.rstrip("_"): value for name, value in options.items()}
+    if method == "keyed":
+        chosen.setdefault("key", "key")
+    by_name = isinstance(masses, str)
+    if method == "transport":
+        chosen["masses"] = masses if by_name else "uniform"
+    elif not by_name or masses != "uniform":
+        raise OptionError.of(f"`masses` is an option of transport, not of {method}")
+    matcher = catalogue.build({method: chosen} if chosen else method)
+    mask = None if allowed is None else _array(allowed, "allowed") != 0.0
+    if mask is not None and mask.shape != table.shape:
+        raise OptionError.of(f"Expected `allowed` to have the shape {table.shape} of `cost`, got {mask.shape}")
+    if mask is None and matcher.candidates in {Candidates.SAME_KEY, Candidates.SAME_VALUE}:
+        raise OptionError.of(f"{method} requires `allowed`, the pairs with the {matcher.candidates.value}")
+    quality = np.clip(1.0 - table, 0.0, 1.0)
+    if matcher.transport is None or by_name:
+        return matcher.couple(quality, mask)
+    from arbitre.matching.transport import transport  # noqa: PLC0415  (only this matching needs it)
+
+    weights = tuple(_array(side, "masses") for side in masses)
+    shapes = [side.shape for side in weights]
+    if shapes != [(size,) for size in table.shape]:
+        raise OptionError.of(f"Expected `masses` of shapes {[(size,) for size in table.shape]}, got {shapes}")
+    return transport(quality, mask, how=matcher.transport, masses=(weights[0], weights[1]))
+
+
+def _array(values: npt.ArrayLike, name: str) -> Floats:
+    """Return finite numbers as an array. Raises OptionError."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError.of(f"Expected `{name}` to be an array of numbers, got {type(values).__name__}") from error
+    if not np.isfinite(array).all():
+        raise OptionError.of(f"Expected `{name}` to have finite numbers only")
+    return array
