@@ -84,7 +84,7 @@ def load_functions(
             for added in sorted(loaded.entries.keys() - normalisers.catalogue.entries.keys()):
                 normal = normal.with_factory(added, loaded.entries[added])
         elif _arity(loaded) == 2:  # noqa: PLR2004  (gold and predicted)
-            known = known.with_distance(own, loaded)
+            known = _with_distance(known, own, loaded)
         elif _arity(loaded) == 1:
             normal = normalisers.with_normalizer(own, loaded, known=normal)
         else:
@@ -102,11 +102,17 @@ def module_files(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> DistanceCatalogue:
-    """Return the built-in distances and these functions, for which no properties are claimed."""
+    """Return the built-in distances and these functions, for which no properties are claimed unless they state them."""
     extended = builtin
     for name, function in functions.items():
-        extended = extended.with_distance(name, function)
+        extended = _with_distance(extended, name, function)
     return extended
+
+
+def _with_distance(known: DistanceCatalogue, name: str, function: Callable[[Any, Any], Any]) -> DistanceCatalogue:
+    """Add a distance with the properties that the function states, as those of `arbitre.distances.embedding` do."""
+    stated = {key: getattr(function, key) for key in ("facts", "batch", "kinds") if hasattr(function, key)}
+    return known.with_distance(name, function, **stated)
 
 
 def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:

@@ -2,5 +2,6 @@
 
 from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.builtin_distances import DistanceCatalogue, catalogue
+from arbitre.distances.embeddings import embedding, minilm
 
-__all__ = ["Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue"]
+__all__ = ["Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue", "embedding", "minilm"]

@@ -45,6 +45,19 @@ class UserFunction:
     facts: Facts
     bound: DistanceFunction | None
     batch: bool
+    prepare: Callable[[list[Json]], None] | None = None
+    """Gets all distinct values before the first call. It costs as much as there are values, not pairs, and its calls
+    are not limited."""
+
+    def prepared(self, values: list[Json]) -> None:
+        """Pass all values to `prepare`, if there is one. Raises FunctionError from any exception."""
+        if self.prepare is not None and values:
+            try:
+                self.prepare(values)
+            except FunctionError:
+                raise
+            except Exception as error:
+                raise FunctionError.of(f"`{self.name}` raised {type(error).__name__}: {error}") from error
 
     def distances(self, gold: list[Json], predicted: list[Json]) -> Floats:
         """Return d(gold[t], predicted[t]) for every t; shape (n,). Raises SolverError for invalid results."""
@@ -179,7 +192,8 @@ class MemoPool(Pool):
         keys, place = np.unique(self._keys(left, right), return_inverse=True)
         new = np.setdiff1d(keys, self.keys, assume_unique=True)
         if len(new):
-            if self.limit is not None and self.calls + len(new) > self.limit:
+            self.function.prepared(self.values)
+            if self.limit is not None and self.function.prepare is None and self.calls + len(new) > self.limit:
                 raise SolverError.of(
                     f"Comparing needs more than {self.limit} calls to the distance `{self.function.name}`",
                     hint=CHEAPER,
@@ -242,5 +256,6 @@ def user_distance(
 ) -> Distance:
     """Return the distance of a custom function; see `DistanceCatalogue.with_distance`."""
     facts = Facts.only() if facts is None else facts
-    pool = partial(_pool, UserFunction(name, function, facts, bound, batch))
+    prepare = getattr(function, "prepare", None)
+    pool = partial(_pool, UserFunction(name, function, facts, bound, batch, prepare))
     return Distance(name, frozenset(kinds), facts, pool, expensive_above=1, custom=True)

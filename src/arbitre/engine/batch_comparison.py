@@ -269,7 +269,8 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
 def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[MemoPool, str, int]]:
     """Compute an upper bound on the number of calls that one document can need.
 
-    Each distinct pair of a gold and a predicted value of the document needs at most one call.
+    Each distinct pair of a gold and a predicted value of the document needs at most one call; a function that prepares
+    all values at once needs one.
 
     Args:
         columns: The columns of the documents.
@@ -285,7 +286,8 @@ def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int)
             if isinstance(pool, MemoPool):
                 in_slot = ((codes >= 0) & (slots[codes] == slot)).nonzero()[0]
                 root = column.root_rows(rows[in_slot])
-                yield pool, wildcard(column.path), _most_pairs(documents[root], root >= first, codes[in_slot])
+                most = _most_pairs(documents[root], root >= first, codes[in_slot])
+                yield pool, wildcard(column.path), most if pool.function.prepare is None else min(most, 1)
 
 
 def inner_pools(column: LeafColumn) -> tuple[Pool, ...]:
