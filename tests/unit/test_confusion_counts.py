@@ -162,6 +162,7 @@ def test_a_figure_shows_the_counts_and_tells_a_text_from_a_number():
         "systems": None,
         "factors": [],
         "causes": None,
+        "calibration": None,
     }
     (figure,) = figures(view, Translator(Language.EN))
     assert figure.name == "confusion-1"

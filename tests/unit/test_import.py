@@ -145,6 +145,7 @@ def test_an_evaluation_without_report_loads_only_what_it_uses(evaluation):
 def test_an_evaluation_with_report_loads_the_report(evaluation):
     modules = loaded(evaluation())
     assert modules & OPTIONAL == {
+        "arbitre.classification",
         "arbitre.diagnosis.faults",
         "arbitre.gold.aliases",
         "arbitre.report.report_files",

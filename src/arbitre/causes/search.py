@@ -18,6 +18,7 @@ from arbitre.causes.remainder import remaining_causes
 from arbitre.causes.sample import MIN_DOCUMENTS, Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
 from arbitre.engine import count_calls
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -176,7 +177,8 @@ def find_causes(
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
     before, after = (sample.f1q if sample.mass else None for sample in (start, search.sample))
-    faults = tuple(example_of(search.sample, fault) for fault in search.sample.faults)
+    given = (example_of(search.sample, fault) for fault in search.sample.faults if fault.predicted is not ABSENT)
+    faults = tuple(fault for fault in given if fault.place is not None)
     return CauseAnalysis(tuple(causes), len(start), whole, before, after, tuple(_notes(search, whole, causes)), faults)
 
 

@@ -436,8 +436,8 @@ class CauseAnalysis:
         f1q: Pooled f1q of the documents that were examined; None without entries.
         f1q_after: Their f1q after all changes are made.
         notes: What limits the analysis.
-        faults: The faults of these documents that no systematic cause explains, for the comparison of systems;
-            `to_dict` leaves them out.
+        faults: The faults of these documents with a predicted value and a known place in gold that no systematic cause
+            explains, for the comparison of systems; None if they are unknown.
     """
 
     causes: tuple[Cause, ...] = ()
@@ -446,18 +446,22 @@ class CauseAnalysis:
     f1q: float | None = None
     f1q_after: float | None = None
     notes: tuple[str, ...] = ()
-    faults: tuple[CauseExample, ...] = field(default=(), repr=False, compare=False)
+    faults: tuple[CauseExample, ...] | None = field(default=None, repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON. `from_dict` is the inverse."""
+    def to_dict(self, *, faults: bool = False) -> dict[str, Any]:
+        """Return plain JSON, with `faults` only if they are asked for. `from_dict` is the inverse."""
         plain = _shallow(self) | {"causes": [cause.to_dict() for cause in self.causes], "notes": list(self.notes)}
         del plain["faults"]
+        if faults and self.faults is not None:
+            plain["faults"] = [example.to_dict() for example in self.faults]
         return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CauseAnalysis:
         """Create an analysis from the result of `to_dict`."""
         rows = {"causes": tuple(map(Cause.from_dict, data["causes"])), "notes": tuple(data["notes"])}
+        if "faults" in data:
+            rows["faults"] = tuple(map(CauseExample.from_dict, data["faults"]))
         return cls(**(dict(data) | rows))
 
 

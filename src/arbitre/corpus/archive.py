@@ -84,7 +84,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "notes": evaluation.notes,
         "provenance": evaluation.provenance.to_dict(),
         "chance": None if chance is None else asdict(chance),
-        "causes": None if evaluation.cause_factory is None else evaluation.cause_analysis.to_dict(),
+        "causes": None if evaluation.cause_factory is None else evaluation.cause_analysis.to_dict(faults=True),
     }
     arrays: dict[str, Any] = {
         "text": np.frombuffer(json.dumps(text).encode(), dtype=np.uint8),

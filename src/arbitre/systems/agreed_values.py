@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from arbitre.comparison.cause import CauseExample
-from arbitre.values import ABSENT, canonical
+from arbitre.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -41,14 +41,17 @@ class AgreedValues:
     examples: tuple[CauseExample, ...]
 
     @classmethod
-    def of(cls, analyses: Mapping[str, CauseAnalysis]) -> Self:
-        """Collect the values that the faults of all systems share.
+    def of(cls, analyses: Mapping[str, CauseAnalysis]) -> Self | None:
+        """Collect the values that the faults of all systems share; None for one system, or if its faults are unknown.
 
         Args:
             analyses: The causes of each system, by its name.
         """
-        first, *others = ({_claim(fault): fault for fault in one.faults} for one in analyses.values())
-        shared = {claim: fault for claim, fault in first.items() if claim and all(claim in one for one in others)}
+        known = [one.faults for one in analyses.values() if one.faults is not None]
+        if not 1 < len(known) == len(analyses):
+            return None
+        first, *others = ({_claim(fault): fault for fault in faults} for faults in known)
+        shared = {claim: fault for claim, fault in first.items() if all(claim in one for one in others)}
         faults = list({(fault.id, *claim[2:]): fault for claim, fault in shared.items()}.values())
         seen: Counter[str] = Counter()
         turns = list[tuple[int, int, CauseExample]]()
@@ -86,7 +89,5 @@ class AgreedValues:
 
 
 def _claim(fault: CauseExample) -> tuple[Hashable, ...]:
-    """Return what a fault says about gold: the document, the place and the value; nothing if there is none."""
-    if fault.predicted is ABSENT or fault.place is None:
-        return ()
+    """Return what a fault says about gold: the document, the place and the value."""
     return fault.id, fault.run, fault.place, canonical(fault.predicted)

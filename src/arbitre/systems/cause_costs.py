@@ -96,8 +96,7 @@ class CauseCosts:
         rows = tuple(CauseCost(*key, row) for key, row in ordered)
         f1q = {name: 1.0 if one.f1q is None else one.f1q for name, one in analyses.items()}
         notes = tuple(dict.fromkeys(note for one in analyses.values() for note in one.notes))
-        agreed = AgreedValues.of(analyses) if len(analyses) > 1 else None
-        return cls(f1q, rows, tuple(_differences(f1q, rows)), notes, agreed)
+        return cls(f1q, rows, tuple(_differences(f1q, rows)), notes, AgreedValues.of(analyses))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
