@@ -71,6 +71,7 @@ class Option:
         help: What the option does, for `--help`, the reference and Python.
         metavar: Placeholder of the value in `--help`.
         positional: Whether it is an argument of the command.
+        fills: The options that take the values of the argument, one each.
         flags: Names on the command line, if they are not derived from the name.
         former: Names on the command line of earlier versions, which work but are not shown.
         least: Minimum of a number.
@@ -88,6 +89,7 @@ class Option:
     help: str
     metavar: str | None = None
     positional: bool = False
+    fills: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
     least: float | None = None
@@ -123,9 +125,9 @@ def switch(help: str, **more: Any) -> Any:  # noqa: A002, ANN401
     return Option(default=False, help=help, **more)
 
 
-def argument(metavar: str, help: str, default: Any = REQUIRED) -> Any:  # noqa: A002, ANN401
+def argument(metavar: str, help: str, default: Any = REQUIRED, fills: tuple[str, ...] = ()) -> Any:  # noqa: A002, ANN401
     """Declare an argument of a command."""
-    return Option(default=default, help=help, metavar=metavar, positional=True)
+    return Option(default=default, help=help, metavar=metavar, positional=True, fills=fills)
 
 
 @cache

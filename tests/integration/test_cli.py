@@ -598,3 +598,26 @@ def test_compare_notes_a_document_without_declared_keys_and_strict_refuses_it(tm
     assert "no key" not in run("compare", gold, gold, "--schema", schema, "--strict").stderr
     with pytest.raises(arbitre.DataError, match="has no key that the schema declares"):
         arbitre.compare(schema, gold=gold, predicted=wrapped, strict=True)
+
+
+class TestGoldAndPredicted:
+    """Paths as arguments, in place of --gold and --predicted."""
+
+    @pytest.mark.parametrize("command", [("evaluate", "--schema", SCHEMA), ("fix", SCHEMA)])
+    def test_arguments_are_the_options(self, command):
+        options = run(*command, "--gold", GOLD, "--predicted", HASTY, "--format", "json").stdout
+        assert run(*command, GOLD, HASTY, "--format", "json").stdout == options
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((GOLD,), "Expected the arguments GOLD PREDICTED, got"),
+            ((GOLD, HASTY, CAREFUL), "Expected the arguments GOLD PREDICTED, got"),
+            ((GOLD, HASTY, "--gold", GOLD), "Expected GOLD PREDICTED or --gold, got both"),
+            ((), "Expected --gold and --predicted, or --pairs alone, or --manifest alone"),
+            ((GOLD, HASTY, "--pairs", GOLD), "Expected --gold and --predicted, or --pairs alone, or --manifest alone"),
+        ],
+    )
+    def test_other_numbers_and_both_forms_are_refused(self, arguments, message):
+        said = " ".join(run("evaluate", "--schema", SCHEMA, *arguments, code=2).output.replace("│", " ").split())
+        assert message in said

@@ -201,7 +201,11 @@ def test_the_metric_of_dspy(adapter, evaluation):
     assert metric(examples[1], {}, []) is False
     assert metric(examples[1], {"output": WHOLE}, []) is True
     feedback = metric(examples[0], {"output": ANSWERS[0]}, None, "predict", None)
-    assert (feedback.score, feedback.feedback[:9]) == (scores[0], "2 faults,")
+    score, *faults = feedback.feedback.splitlines()
+    assert (feedback.score, score, len(faults)) == (scores[0], f"Score: {scores[0]:.2f}.", 2)
+    hidden = adapter("dspy").metric(LETTER, reveal=False)(examples[0], {"output": ANSWERS[0]}, None, "predict", None)
+    assert "Somerville" in feedback.feedback
+    assert "Somerville" not in hidden.feedback
 
 
 def test_the_metric_of_deepeval(adapter, evaluation):

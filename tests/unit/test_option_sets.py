@@ -73,7 +73,7 @@ def test_a_contradiction_names_the_options_as_on_the_command_line():
 @pytest.mark.parametrize("words", DECLARATIONS)
 def test_the_function_of_a_command_takes_its_declared_options_with_their_types(words):
     function, declared = function_of(words), options_of(DECLARATIONS[words])
-    given = {option.name: option.type for option in declared}
+    given = {option.name: option.type for option in declared if not option.fills}
     hints = {name: kind for name, kind in inspect.get_annotations(function, eval_str=True).items() if name != "return"}
     sets = {name: kind for name, kind in hints.items() if is_dataclass(kind) or hasattr(kind, "__total__")}
     taken = {
@@ -166,9 +166,12 @@ IN_PYTHON = {
             **dict.fromkeys(["patch", "no_gains"], "Comparison.patch"),
         },
     ),
-    "evaluate": (arbitre.evaluate, {"classified": "Evaluation.classification"}),
+    "evaluate": (
+        arbitre.evaluate,
+        {"classified": "Evaluation.classification", "paths": "`gold` and `predicted`"},
+    ),
     "rank": (arbitre.rank, {}),
-    "fix": (arbitre.fix, {}),
+    "fix": (arbitre.fix, {"paths": "`gold` and `predicted`"}),
     "agree": (agreement.agree, {"suggest_category_distances": "agreement.suggest_category_distances"}),
     "gamma": (agreement.agree_spans, {}),
     "consensus": (agreement.consensus, {}),

@@ -159,7 +159,7 @@ def typer_command(words: str) -> Callable[..., None]:
     def command(**given: Any) -> None:  # noqa: ANN401  (the values of any options)
         function = function_of(words)
         try:
-            function(**arguments(function, given))
+            function(**arguments(function, filled(declared, given)))
         except OptionError as error:
             raise typer.BadParameter(" ".join(map(_in_one_line, error.problems))) from error
 
@@ -168,6 +168,26 @@ def typer_command(words: str) -> Callable[..., None]:
         [_parameter(option) for option in options_of(declared)]
     )
     return command
+
+
+def filled(declared: type, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of options, with those of arguments that take the place of options.
+
+    Raises:
+        OptionError: An argument has too few or too many values, or the option is given as well.
+    """
+    found = dict(given)
+    for option in options_of(declared):
+        values = found.pop(option.name) if option.fills else ()
+        if not values:
+            continue
+        if len(values) != len(option.fills):
+            raise OptionError.of(f"Expected the arguments {option.metavar}, got {' '.join(values)}")
+        for name, value in zip(option.fills, values, strict=True):
+            if found[name]:
+                raise OptionError.of(f"Expected {option.metavar} or `{name}`, got both")
+            found[name] = [value]
+    return found
 
 
 def _in_one_line(problem: Problem) -> str:

@@ -93,6 +93,14 @@ SCHEMA: Final = option(
 )
 
 
+GOLD_AND_PREDICTED: Final = argument(
+    "GOLD PREDICTED",
+    "Gold documents and predictions, instead of --gold and --predicted.",
+    default=(),
+    fills=("gold", "predicted"),
+)
+
+
 class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
     """Compare one prediction with its gold document: show the scores and every value that differs.
 
@@ -123,6 +131,7 @@ class Evaluate(
 ):
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
 
+    paths: list[str] = GOLD_AND_PREDICTED
     schema: str = SCHEMA
     classified: list[str] = option(
         (),
@@ -380,6 +389,7 @@ class Fix(Annotations, Sources, Reading, Output):
     """
 
     schema: str = SCHEMA_ARGUMENT
+    paths: list[str] = GOLD_AND_PREDICTED
     accept: list[str] = option(
         (),
         "Write only changes for this kind of cause, such as date-format, or the gate (gate). May be repeated. Default: "
