@@ -218,6 +218,7 @@ def test_keep_sets_the_number_of_documents_on_the_page(visit_open, corpus):
 def test_navigation_scrolls_to_its_target_and_stays_there(visit, corpus):
     page = visit(corpus.single)
     page.locator('header.top nav a[href="#documents"]').click()
+    expect(page.locator("#x-list .row").first).to_be_visible()  # the list is filled when its section opens
     before = page.locator("#x-list .row").count()
     for name in ("read", "scores", "trust", "documents", "curve", "causes"):
         page.locator(f'header.top nav a[href="#{name}"]').click()
