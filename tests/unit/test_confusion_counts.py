@@ -13,22 +13,21 @@ from arbitre.report.figures import figures
 from arbitre.report.language import Language, Translator
 
 ROLES = ["deputy", "senator", "minister"]
-BY_ID = {"match": {"keyed": {"key": "id"}}}
-SCHEMA = {
-    "type": "array",
-    "x-arbitre": BY_ID,
-    "items": {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            "role": {"enum": ROLES},
-            "town": {"type": "string"},
-            "elected": {"type": "boolean"},
-            "name": {"type": "string"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        },
-    },
-}
+
+
+def listed(**properties):
+    """The schema of a list of objects with these properties, matched by their id."""
+    item = {"type": "object", "properties": {"id": {"type": "integer"}, **properties}}
+    return {"type": "array", "x-arbitre": {"match": {"keyed": {"key": "id"}}}, "items": item}
+
+
+SCHEMA = listed(
+    role={"enum": ROLES},
+    town={"type": "string"},
+    elected={"type": "boolean"},
+    name={"type": "string"},
+    tags={"type": "array", "items": {"type": "string"}},
+)
 
 
 def corpus(seed, documents=40):
@@ -105,17 +104,7 @@ def test_counts_are_those_of_a_count_by_hand_whatever_the_batches(seed):
 
 
 def test_values_that_the_schema_treats_as_equal_are_one_label():
-    schema = {
-        "type": "array",
-        "x-arbitre": BY_ID,
-        "items": {
-            "type": "object",
-            "properties": {
-                "id": {"type": "integer"},
-                "town": {"type": "string", "x-arbitre": {"distance": "exact", "normalize": ["casefold"]}},
-            },
-        },
-    }
+    schema = listed(town={"type": "string", "x-arbitre": {"distance": "exact", "normalize": ["casefold"]}})
     gold = [[{"id": at, "town": "Paris"} for at in range(10)]] * 2
     other = [[{"id": at, "town": "Lyon" if at < 2 else "PARIS"} for at in range(10)]] * 2
     (matrix,) = counted(schema, gold, other)
@@ -133,14 +122,7 @@ def test_fields_with_many_values_or_without_confusions_have_no_matrix():
 
 def test_the_least_confused_values_are_counted_together():
     roles = [f"r{at:02}" for at in range(20)]
-    schema = {
-        "type": "array",
-        "x-arbitre": BY_ID,
-        "items": {
-            "type": "object",
-            "properties": {"role": {"enum": roles}, "id": {"type": "integer"}},
-        },
-    }
+    schema = listed(role={"enum": roles})
     gold = [[{"id": at, "role": role} for at, role in enumerate(roles)]] * 3
     predicted = [[one | {"role": "r00"} for one in gold[0]], *gold[1:]]
     (matrix,) = counted(schema, gold, predicted)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import FunctionError, OptionError
 from arbitre.cli import app
-from arbitre.distances import embedding
+from arbitre.distances import catalogue, embedding
 from arbitre.distances.embeddings import Embedding, minilm
 from arbitre.metricity.metricity import metricity
 
@@ -116,6 +116,12 @@ def test_it_is_certified_and_its_claims_hold_on_data():
     assert {(check.claim, check.violations) for check in checks} == {
         (one, 0) for one in ("identity", "symmetric", "triangle")
     }
+
+
+def test_a_catalogue_takes_the_properties_that_it_states():
+    distance = catalogue.with_distance("near", embedding(ngrams)).build("near")
+    assert (distance.facts, distance.kinds) == (Embedding.facts, frozenset(Embedding.kinds))
+    assert distance("a text", "a test") == embedding(ngrams)(["a text"], ["a test"])[0]
 
 
 def test_pairs_are_compared_alike_in_any_number():

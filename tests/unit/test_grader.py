@@ -390,6 +390,7 @@ class TestFeedback:
         grade = letters(GOLD | {"sender": "Bob"}, GOLD)
         templates = {"score": "", "wrong": "{path}: {predicted} -> {gold}"}
         assert grade.feedback(templates=templates) == '- /sender: "Bob" -> "Ada Lovelace".'
+        assert grade.feedback(templates={"score": "", "wrong": ""}) == ""
         assert grade.feedback(templates=templates, reveal=False) == '- /sender: "Bob" -> (hidden).'
 
     @pytest.mark.parametrize(

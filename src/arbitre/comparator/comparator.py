@@ -84,7 +84,7 @@ def load_functions(
             for added in sorted(loaded.entries.keys() - normalisers.catalogue.entries.keys()):
                 normal = normal.with_factory(added, loaded.entries[added])
         elif _arity(loaded) == 2:  # noqa: PLR2004  (gold and predicted)
-            known = _with_distance(known, own, loaded)
+            known = known.with_distance(own, loaded)
         elif _arity(loaded) == 1:
             normal = normalisers.with_normalizer(own, loaded, known=normal)
         else:
@@ -105,14 +105,8 @@ def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> Dista
     """Return the built-in distances and these functions, for which no properties are claimed unless they state them."""
     extended = builtin
     for name, function in functions.items():
-        extended = _with_distance(extended, name, function)
+        extended = extended.with_distance(name, function)
     return extended
-
-
-def _with_distance(known: DistanceCatalogue, name: str, function: Callable[[Any, Any], Any]) -> DistanceCatalogue:
-    """Add a distance with the properties that the function states, as those of `arbitre.distances.embedding` do."""
-    stated = {key: getattr(function, key) for key in ("facts", "batch", "kinds") if hasattr(function, key)}
-    return known.with_distance(name, function, **stated)
 
 
 def _with_normalizers(functions: Mapping[str, Callable[[Any], Any]]) -> Catalogue[Normalizer]:

@@ -60,6 +60,9 @@ SENTENCES: Final = {
 }
 """Further sentences of feedback by name."""
 
+HEADINGS: Final = frozenset(("score", "failure", "correct"))
+"""Sentences that are not items of a list."""
+
 FIELDS: Final = frozenset(("place", "found", "path", "gold", "predicted", "score", "failure", "correct", "n", "advice"))
 """Names that templates may contain, in braces."""
 
@@ -102,29 +105,30 @@ def feedback(
     if style not in get_args(FeedbackStyle):
         raise OptionError.of(f"Expected `style` to be one of {', '.join(get_args(FeedbackStyle))}, got {style!r}")
     texts = {**(PHRASES if reveal else HIDDEN), **SENTENCES, **_checked(templates)}
-    return "\n".join(line for line in _lines(grade, style, texts, paths, reveal=reveal) if line)
+    said = ((name, texts[name].format_map(_Facts(facts))) for name, facts in _said(grade, style, paths, reveal=reveal))
+    lines = ((name, f"{text}." if name in PHRASES else text) for name, text in said if text)
+    return "\n".join(text if name in HEADINGS else f"- {text}" for name, text in lines)
 
 
-def _lines(
-    grade: Graded, style: FeedbackStyle, texts: Mapping[str, str], paths: Collection[str], *, reveal: bool
-) -> Iterator[str]:
-    yield texts["score"].format_map(_Facts(score=grade.score))
+def _said(
+    grade: Graded, style: FeedbackStyle, paths: Collection[str], *, reveal: bool
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the names of the sentences of the feedback, each with the facts that it may name."""
+    yield "score", {"score": grade.score}
     if grade.failure is not None:
-        yield texts["failure"].format_map(_Facts(failure=grade.failure))
+        yield "failure", {"failure": grade.failure}
         return
     if not grade.faults:
-        yield texts["correct"].format_map(_Facts(correct=grade.reason))
+        yield "correct", {"correct": grade.reason}
         return
     faults = grade.faults if style == "full" else grade.faults[:WORST]
     for fault in faults:
-        facts = _facts(fault) if reveal else _hidden(fault, paths)
-        yield f"- {texts[fault.fault].format_map(_Facts(facts))}."
+        yield fault.fault, _facts(fault) if reveal else _hidden(fault, paths)
     if len(faults) < len(grade.faults):
-        yield f"- {texts['more'].format_map(_Facts(n=len(grade.faults) - len(faults)))}"
+        yield "more", {"n": len(grade.faults) - len(faults)}
     if style == "full":
         advice = (one.advice if reveal else KINDS[one.kind].advice for one in grade.comparison.causes if one.systematic)
-        for text in dict.fromkeys(advice):
-            yield f"- {texts['cause'].format_map(_Facts(advice=text))}"
+        yield from (("cause", {"advice": text}) for text in dict.fromkeys(advice))
 
 
 class _Facts(dict[str, Any]):

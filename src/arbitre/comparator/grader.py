@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from arbitre.schema import SchemaSource
     from arbitre.tally import Scores
     from arbitre.values import Json
-
-EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +103,7 @@ class Grade:
         style: FeedbackStyle = "compact",
         *,
         reveal: bool = True,
-        templates: Mapping[str, str] = EMPTY,
+        templates: Mapping[str, str] | None = None,
     ) -> str:
         """Return the score and the faults as short sentences, one a line, for optimisers that rewrite prompts.
 
@@ -132,7 +129,7 @@ class Grade:
         Score: 0.50.
         - /born is wrong: 1851.
         """
-        return feedback(self, style, templates, self.grader.declared, reveal=reveal)
+        return feedback(self, style, templates or {}, self.grader.declared, reveal=reveal)
 
     @cached_property
     def _losses(self) -> tuple[dict[str, float], dict[str, float]]:

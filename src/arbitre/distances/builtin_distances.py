@@ -21,13 +21,12 @@ from arbitre.distances import (
 )
 from arbitre.distances.base import Distance
 from arbitre.distances.custom import user_distance
-from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from arbitre.distances.base import Facts
-    from arbitre.values import Json
+    from arbitre.values import Json, Kind
 
 _SCALE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": sys.float_info.max}
 _GRID: Final = {"type": "number", "minimum": sys.float_info.min, "maximum": sys.float_info.max}
@@ -73,7 +72,7 @@ class DistanceCatalogue(Catalogue[Distance]):
         *,
         bound: Callable[[Any, Any], Any] | None = None,
         batch: bool = False,
-        kinds: Iterable[Kind] = Kind,
+        kinds: Iterable[Kind] | None = None,
     ) -> DistanceCatalogue:
         """Return a catalogue that also contains a custom distance.
 
@@ -87,11 +86,12 @@ class DistanceCatalogue(Catalogue[Distance]):
         Args:
             name: Name of the distance in schemas.
             function: `function(gold, predicted)` returns a float within `facts.range`.
-            facts: Its mathematical properties, as far as you claim them; nothing is claimed by default. The certificate
-                lists a claim among its assumptions. `Comparator.check_claims` checks claims on data.
+            facts: Its mathematical properties, as far as you claim them; by default, those that the function states
+                (see `arbitre.distances.embedding`), otherwise none. The certificate lists a claim among its
+                assumptions. `Comparator.check_claims` checks claims on data.
             bound: `bound(gold, predicted)` cheaply returns a lower bound of the distance: reduces the calls.
             batch: Whether `function` takes two lists of the same length and returns a list of floats.
-            kinds: Kinds of values that it accepts.
+            kinds: Kinds of values that it accepts; by default, those that the function states, otherwise all.
 
         Raises:
             SchemaError: The name is already in use.

@@ -51,7 +51,7 @@ class UserFunction:
 
     def prepared(self, values: list[Json]) -> None:
         """Pass all values to `prepare`, if there is one. Raises FunctionError from any exception."""
-        if self.prepare is not None and values:
+        if self.prepare is not None:
             try:
                 self.prepare(values)
             except FunctionError:
@@ -192,8 +192,10 @@ class MemoPool(Pool):
         keys, place = np.unique(self._keys(left, right), return_inverse=True)
         new = np.setdiff1d(keys, self.keys, assume_unique=True)
         if len(new):
-            self.function.prepared(self.values)
-            if self.limit is not None and self.function.prepare is None and self.calls + len(new) > self.limit:
+            if self.function.prepare is not None:
+                if not self.calls:
+                    self.function.prepared(self.values)
+            elif self.limit is not None and self.calls + len(new) > self.limit:
                 raise SolverError.of(
                     f"Comparing needs more than {self.limit} calls to the distance `{self.function.name}`",
                     hint=CHEAPER,
@@ -252,10 +254,14 @@ def user_distance(
     *,
     bound: DistanceFunction | None = None,
     batch: bool = False,
-    kinds: Iterable[Kind] = Kind,
+    kinds: Iterable[Kind] | None = None,
 ) -> Distance:
-    """Return the distance of a custom function; see `DistanceCatalogue.with_distance`."""
-    facts = Facts.only() if facts is None else facts
-    prepare = getattr(function, "prepare", None)
+    """Return the distance of a custom function; see `DistanceCatalogue.with_distance`.
+
+    A function may state its properties itself, as attributes: `facts`, `batch`, `kinds` and `prepare`.
+    """
+    facts = getattr(function, "facts", Facts.only()) if facts is None else facts
+    kinds = getattr(function, "kinds", Kind) if kinds is None else kinds
+    batch, prepare = batch or getattr(function, "batch", False), getattr(function, "prepare", None)
     pool = partial(_pool, UserFunction(name, function, facts, bound, batch, prepare))
     return Distance(name, frozenset(kinds), facts, pool, expensive_above=1, custom=True)

@@ -49,7 +49,8 @@ class Embedding:
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode the texts that are not known yet, all in one call."""
-        self._vectors(list(dict.fromkeys(texts)))
+        with self.lock:
+            self._encode(texts)
 
     def __call__(self, gold: Sequence[str], predicted: Sequence[str]) -> Floats:
         """Return the distances of pairs of texts, in [0, 1]; shape (pairs,)."""
@@ -66,16 +67,20 @@ class Embedding:
     def _vectors(self, texts: list[str]) -> Floats:
         """Return the unit vectors of distinct texts; shape (texts, dimensions). Zero vectors stay zero."""
         with self.lock:
-            new = [text for text in texts if text not in self.known]
-            if new:
-                size = len(next(iter(self.known.values()))) if self.known else None
-                self.known.update(zip(new, _checked(self.encode(new), len(new), size), strict=True))
+            self._encode(texts)
             for text in texts:
                 self.known.move_to_end(text)
             vectors = np.array([self.known[text] for text in texts]) if texts else np.empty((0, 0))
             while len(self.known) > MEMORY:
                 self.known.popitem(last=False)
         return vectors
+
+    def _encode(self, texts: Sequence[str]) -> None:
+        """Encode the texts that are not known yet. The lock must be held."""
+        new = list(dict.fromkeys(text for text in texts if text not in self.known))
+        if new:
+            size = len(next(iter(self.known.values()))) if self.known else None
+            self.known.update(zip(new, _checked(self.encode(new), len(new), size), strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the function without the embeddings."""

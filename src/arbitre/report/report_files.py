@@ -167,7 +167,11 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
         _check_ranked(path, plain, view.subjects)
     else:
         names = _names([path for path, _, _ in evaluations], alone=not held)
-        subjects = [*(_subject(*one, name, folder) for one, name in zip(evaluations, names, strict=True)), *held]
+        subjects = [
+            _subject(path, plain, _alignments(path, plain, text, folder), name)
+            for (path, plain, text), name in zip(evaluations, names, strict=True)
+        ]
+        subjects += held
         view = view_of(subjects) if subjects else View("", ())
     view = fitted(view) if keep is None else reduced(view, keep)
     if answers:
@@ -251,15 +255,17 @@ def _ranking_view(folder: Path, ranking: Mapping[str, Any], page: Path | None = 
                 file=str(path),
                 hint="Rank again without --no-report.",
             )
-    subjects = [_subject(path, *_read(path), name, page or folder) for name, path in paths.items()]
+    agreed, subjects = (ranking.get("causes") or {}).get("agreed"), list[Subject]()
+    shown = None
+    for name, path in paths.items():
+        plain, text = _read(path)
+        alignments = _alignments(path, plain, text, page or folder)
+        subjects.append(_subject(path, plain, alignments, name))
+        if agreed is not None and name == agreed["systems"][0]:
+            with _checked(path):
+                shown = agreed_view(agreed, alignments or {})
     systems = with_ranking(subjects, ranking)
-    agreed = (ranking.get("causes") or {}).get("agreed")
-    if agreed is not None:
-        path = paths[agreed["systems"][0]]
-        alignments = _alignments(path, _read(path)[1], page or folder)
-        with _checked(path):
-            agreed = agreed_view(agreed, alignments or {})
-    return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects, agreed))
+    return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects, shown))
 
 
 def most_differing(systems: Mapping[str, Evaluation], score: str) -> list[str]:
@@ -309,16 +315,18 @@ def _read(path: Path) -> tuple[Any, str]:
     return strict_json.parse(data, file=str(path)), data.decode("utf-8-sig")
 
 
-def _subject(path: Path, evaluation: Any, text: str, name: str | None, page: Path | None) -> Subject:  # noqa: ANN401
-    """Return the view of an evaluation, with links to pictures from the folder of the page; None for its own folder."""
-    check_format(evaluation, path, "evaluation")
-    alignments = _alignments(path, text, page)
+def _subject(path: Path, evaluation: Any, alignments: Mapping[str, Any] | None, name: str | None) -> Subject:  # noqa: ANN401
+    """Return the view of an evaluation."""
     with _checked(path):
         return build_subject(evaluation, alignments, name=name)
 
 
-def _alignments(path: Path, text: str, page: Path | None) -> dict[str, Any] | None:
-    """Return `alignments.json` beside an evaluation with the JSON `text`, with links from the folder of the page."""
+def _alignments(path: Path, evaluation: Any, text: str, page: Path | None) -> dict[str, Any] | None:  # noqa: ANN401
+    """Return `alignments.json` beside an evaluation with the JSON `text`.
+
+    Links to pictures are from the folder of the page; None for that of the evaluation.
+    """
+    check_format(evaluation, path, "evaluation")
     alignments = worst_documents.read(path.with_name(ALIGNMENTS), text)
     with _checked(path):
         for one in (alignments or {}).get("sources", ()):

@@ -11,7 +11,7 @@ from arbitre.errors import show_hidden
 from arbitre.report.language import basis, probability, provenance, to_best
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.report.language import Translator
 
@@ -107,14 +107,25 @@ def strong(name: str, say: Translator, /, **values: object) -> Markup:
 def caveats(view: Mapping[str, Any], say: Translator) -> list[str]:
     """Return the warnings and then the notes of all systems, each once, with the systems that it concerns."""
     subjects = view["subjects"]
-    owners: dict[str, list[str]] = {}
     said = [(warning(one, name, say), one["name"]) for one in subjects for name in one["warnings"]]
     said += [(say.sentence(note), None) for note in (view["systems"]["notes"] if view["systems"] else ())]
     said += [(say.sentence(note), one["name"]) for one in subjects for note in one["notes"]]
+    return _each_once(((show_hidden(text), name) for text, name in said), len(subjects), say)
+
+
+def _each_once(said: Iterable[tuple[str, str | None]], systems: int, say: Translator) -> list[str]:
+    """Return the different texts, each after the names of the systems that it concerns, unless it concerns all or none.
+
+    Args:
+        said: The texts, each with the name of a system.
+        systems: Number of systems.
+        say: Translator of the language.
+    """
+    owners: dict[str, list[str]] = {}
     for text, name in said:
-        owners.setdefault(show_hidden(text), []).extend([] if name is None else [show_hidden(name)])
+        owners.setdefault(text, []).extend([] if name is None else [show_hidden(name)])
     return [
-        f"{', '.join(names)}{say('colon')}{text}" if 0 < len(names) < len(subjects) else text
+        f"{', '.join(names)}{say('colon')}{text}" if 0 < len(names) < systems else text
         for text, names in owners.items()
     ]
 
@@ -190,8 +201,8 @@ def methods(subjects: Sequence[Mapping[str, Any]], version: str, say: Translator
 
     What is the same for several systems is said once.
     """
-    setups = _shared(subjects, lambda subject: _setup(subject, version, say), say)
-    results = _shared(subjects, lambda subject: _results(subject, say), say)
+    setups = _each_once(((_setup(one, version, say), one["name"]) for one in subjects), len(subjects), say)
+    results = _each_once(((_results(one, say), one["name"]) for one in subjects), len(subjects), say)
     return [*setups, *results] if len(subjects) > 1 else [f"{setups[0]} {results[0]}"]
 
 
@@ -202,20 +213,7 @@ def held(subjects: Sequence[Mapping[str, Any]], say: Translator) -> list[str]:
         n, documents = len(subject["explorer"]), subject["documents"]
         return say("explorer.all", n=n) if n == documents else say("explorer.held", n=n, documents=documents)
 
-    return _shared(subjects, said, say)
-
-
-def _shared(
-    subjects: Sequence[Mapping[str, Any]], text_of: Callable[[Mapping[str, Any]], str], say: Translator
-) -> list[str]:
-    """Return the different texts about systems, each after the names of its systems, unless it is about all."""
-    owners: dict[str, list[str]] = {}
-    for subject in subjects:
-        owners.setdefault(text_of(subject), []).append(show_hidden(subject["name"] or ""))
-    return [
-        text if len(names) == len(subjects) else f"{', '.join(names)}{say('colon')}{text}"
-        for text, names in owners.items()
-    ]
+    return _each_once(((said(one), one["name"]) for one in subjects), len(subjects), say)
 
 
 def _setup(subject: Mapping[str, Any], version: str, say: Translator) -> str:
