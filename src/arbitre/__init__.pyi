@@ -6,6 +6,7 @@ from .comparator.comparator import compare
 from .comparator.configurations import SideBySideRow, side_by_side
 from .comparator.entry_metricity import entry_metricity
 from .comparator.grader import Grade, Grader
+from .comparator.new_config import NewConfig, init_config
 from .comparator.schemas import check_schema, infer_schema
 from .comparison import (
     Alignment,
@@ -21,6 +22,7 @@ from .comparison import (
     Patch,
     PatchOperation,
 )
+from .config import Config
 from .corpus.documents import DocumentQuality
 from .corpus.evaluation import Evaluation
 from .corpus.quality_bounds import Gate, Missed, MissedBound, QualityBound, check_bounds, gate
@@ -63,6 +65,7 @@ __all__ = [
     "ArbitreError",
     "Comparator",
     "Comparison",
+    "Config",
     "Coupling",
     "Curve",
     "DataError",
@@ -86,6 +89,7 @@ __all__ = [
     "Missed",
     "MissedBound",
     "Moved",
+    "NewConfig",
     "Node",
     "OptionError",
     "Patch",
@@ -122,6 +126,7 @@ __all__ = [
     "gate",
     "import_schema",
     "infer_schema",
+    "init_config",
     "load",
     "match",
     "metricity",

@@ -80,9 +80,10 @@ class Option:
         keyword: Type of the keyword argument in Python, if it differs from the type on the command line.
         field: Type and default of the attribute in Python, if they differ from those of the keyword argument.
         more: Continuation of the help in the reference, as Markdown.
+        rare: Whether only `--help-all` shows it.
         name: Name in Python; on the command line, its underscores are hyphens.
         type: Type on the command line.
-        group: Title of the group.
+        group: Title of its panel in `--help`, if it is not that of its class.
     """
 
     default: Any
@@ -98,6 +99,7 @@ class Option:
     keyword: str | None = None
     field: str | None = None
     more: str = ""
+    rare: bool = False
     name: str = ""
     type: Any = None
     group: str = ""
@@ -141,7 +143,7 @@ def options_of(*declared: type) -> tuple[Option, ...]:
             title = "Options" if is_command else (group.__doc__ or "").removesuffix(".")
             for name, one in vars(group).items():
                 if isinstance(one, Option):
-                    found.setdefault(name, replace(one, name=name, type=hints[name], group=title))
+                    found.setdefault(name, replace(one, name=name, type=hints[name], group=one.group or title))
     return tuple(found.values())
 
 
@@ -200,10 +202,19 @@ def formerly(**names: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-VALIDATE: Final = switch("List the schema violations of the predictions.")
+SCHEMA: Final = option(
+    REQUIRED,
+    "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML. FILE#/pointer is a part of a file; "
+    "MODULE:NAME is a Python type, such as a Pydantic model.",
+    "FILE",
+    group="Input",
+)
+VALIDATE: Final = switch("List the schema violations of the predictions.", group="Comparison")
 FLAT: Final = switch(
     "Match the values of each path regardless of the entries that contain them, and show only this result.",
     more="See [flat comparison](diagnosis.md#solidarity).",
+    rare=True,
+    group="Comparison",
 )
 GOLD: Final = option(
     (),
@@ -212,6 +223,7 @@ GOLD: Final = option(
     "PATH",
     keyword="Paths | Documents",
     more="See [input](#input); quote globs.",
+    group="Input",
 )
 MANIFEST: Final = option(
     None,
@@ -219,30 +231,45 @@ MANIFEST: Final = option(
     "FILE",
     keyword="str | Path | None",
     more="See [data](data.md#a-manifest).",
+    group="Input",
 )
-ID_KEY: Final = option("id", "Key of a record's id.", "KEY")
+ID_KEY: Final = option("id", "Key of a record's id.", "KEY", group="Input")
 DEPTH: Final = option(
-    MAX_DEPTH, "Maximum nesting depth of lists and objects in a document.", "N", least=1, most=MAX_DEPTH
+    MAX_DEPTH,
+    "Maximum nesting depth of lists and objects in a document.",
+    "N",
+    least=1,
+    most=MAX_DEPTH,
+    rare=True,
+    group="Input",
 )
-LANG: Final = option("en", "Language of the report.", keyword="str", field="Language = Language.EN")
-NO_DIAGNOSE: Final = switch("Do not look for causes.", more="See [causes](diagnosis.md#causes).")
-NO_REPORT: Final = switch("Do not write report.html and its data files.")
+LANG: Final = option("en", "Language of the report.", keyword="str", field="Language = Language.EN", group="Output")
+NO_DIAGNOSE: Final = switch(
+    "Do not look for causes.", more="See [causes](diagnosis.md#causes).", rare=True, group="Analysis"
+)
+NO_REPORT: Final = switch("Do not write report.html and its data files.", rare=True, group="Output")
 KEEP: Final = option(
     None,
     "Number of documents that the report shows entry by entry: first those that it links to, then the worst. Default:"
     " as many as fit in 1.6 MB.",
     "N",
     least=1,
+    rare=True,
+    group="Output",
 )
 CSV_DIALECT: Final = option(
     "standard",
     "CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma).",
     keyword="CsvDialectName",
     more="See [output](#output).",
+    rare=True,
+    group="Output",
 )
 FORCE: Final = switch(
     "Write even if the destination contains files that arbitre did not write. They are never replaced.",
     more="See [output folders](#output-folders).",
+    rare=True,
+    group="Output",
 )
 
 
@@ -252,11 +279,13 @@ ALLOW_REFS: Final = option(
     "DIR",
     keyword="str | Path | Iterable[str | Path]",
     more="See [the schema](#the-x-arbitre-keyword).",
+    rare=True,
+    group="Input",
 )
 
 
 class Annotations:
-    """Schema."""
+    """Input."""
 
     overlay: str | None = option(
         None,
@@ -277,7 +306,7 @@ class Annotations:
 class Comparison:
     """Comparison."""
 
-    close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY")
+    close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY", rare=True)
     max_calls: int = option(
         100_000,
         "Maximum number of calls to a custom distance per document.",
@@ -285,6 +314,7 @@ class Comparison:
         least=0,
         keyword="int | None",
         more="Documents that may need more are rejected.",
+        rare=True,
     )
 
 
@@ -297,6 +327,7 @@ class Formats:
         "and `uuid` are built in. The other formats of JSON Schema require the extra `formats`; `iri` and "
         "`iri-reference` require the package rfc3987-syntax, which slows down every start. A format that cannot be "
         "checked is an error (exit code 2), never skipped.",
+        rare=True,
     )
 
 
@@ -308,7 +339,7 @@ class Functions:
 
 
 class Overrides:
-    """Overrides of the schema."""
+    """Comparison."""
 
     match: list[str] | None = option(
         None,
@@ -329,7 +360,7 @@ class Overrides:
 
 
 class Sources:
-    """Documents."""
+    """Input."""
 
     gold: list[str] = GOLD
     predicted: list[str] = option(
@@ -350,7 +381,7 @@ class Sources:
 
 
 class AnnotationFiles:
-    """Annotation tools."""
+    """Input."""
 
     annotations: AnnotationFormat = option(
         "auto",
@@ -363,11 +394,12 @@ class AnnotationFiles:
         "Layer of WebAnno TSV and XMI files that contains the spans, as LAYER or LAYER:FEATURE. Default: NamedEntity, "
         "or the only layer.",
         "LAYER",
+        rare=True,
     )
 
 
 class Reading:
-    """Reading."""
+    """Input."""
 
     id_key: str = ID_KEY
     id_pattern: str | None = option(
@@ -375,26 +407,30 @@ class Reading:
         "Extract the id from the file name: the group named id, else the first group, else the whole match.",
         "REGEX",
         more="A group `run` extracts the run.",
+        rare=True,
     )
     normalize_ids: bool = switch(
         "Treat ids that differ only in case, Unicode form or file extension as the same id.",
         more="In the results, ids are case-folded and have no extension.",
+        rare=True,
     )
     gold_key: str = option(
         "gold",
         "Key or column of the gold document in records that contain both.",
         "KEY",
         more="See [formats](data.md#formats).",
+        rare=True,
     )
-    predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY")
+    predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY", rare=True)
     gold_sheet: str | None = option(
         None,
         "Sheet of an Excel workbook that contains gold. Default: the first.",
         "NAME",
         more="If a workbook has more sheets, a note says so.",
+        rare=True,
     )
     predicted_sheet: str | None = option(
-        None, "Sheet of an Excel workbook that contains predictions. Default: the first.", "NAME"
+        None, "Sheet of an Excel workbook that contains predictions. Default: the first.", "NAME", rare=True
     )
     project: str | None = option(
         None,
@@ -404,26 +440,28 @@ class Reading:
         keyword="str | Path | Mapping[str, Json] | Projection | None",
         field="Projection | None = None",
         more="See [projections](data.md#projections).",
+        rare=True,
     )
     lenient: bool = switch(
         "Repair predictions that are not valid JSON, and list the repairs.",
         more="See [raw answers](data.md#raw-answers).",
     )
-    repair_structure: bool = switch("With --lenient: also accept repairs that move or drop keys.")
+    repair_structure: bool = switch("With --lenient: also accept repairs that move or drop keys.", rare=True)
     max_depth: int = DEPTH
 
 
 class Corpus:
-    """Corpus."""
+    """Analysis."""
 
     cluster_by: str | None = option(
         None,
         "How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer "
         "into gold, or a regular expression on ids.",
         "WHAT",
+        rare=True,
     )
     strict: bool = switch(
-        "Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."
+        "Stop with exit code 2 if a document fails, or if no document has a key that the schema declares.", rare=True
     )
     diagnose: bool = switch(
         "List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents "
@@ -431,13 +469,14 @@ class Corpus:
         more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE
-    no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).")
+    no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).", rare=True)
     provenance: Path | None = option(
         None,
         "Provenance of the gold, instead of its sidecar (GOLD.provenance.json).",
         "FILE",
         keyword="Provenance | str | Path | None",
         more="See [provenance](corpora.md#provenance-of-gold).",
+        rare=True,
     )
     source: Path | None = option(
         None,
@@ -451,17 +490,21 @@ class Corpus:
 
 
 class Processes:
-    """Processes."""
+    """Execution."""
 
     workers: int | None = option(None, "Number of worker processes. Default: the number of processors.", "N", least=1)
     engine: Engine = option(
-        "local", "Compare on this machine or on a Dask cluster.", keyword="Engine", more="See [corpora](corpora.md)."
+        "local",
+        "Compare on this machine or on a Dask cluster.",
+        keyword="Engine",
+        more="See [corpora](corpora.md).",
+        rare=True,
     )
-    scheduler: str | None = option(None, "Address of the Dask scheduler.", "ADDRESS")
+    scheduler: str | None = option(None, "Address of the Dask scheduler.", "ADDRESS", rare=True)
 
 
 class ReportFiles:
-    """Report and files."""
+    """Output."""
 
     keep: int | None = KEEP
     lang: LanguageName = LANG
@@ -471,7 +514,7 @@ class ReportFiles:
 
 
 class Evaluation:
-    """Evaluation."""
+    """Output."""
 
     validate: bool = VALIDATE
     flat: bool = FLAT
@@ -483,7 +526,7 @@ class Evaluation:
         field="Path | None = None",
         more="See [output](#output).",
     )
-    resume: bool = switch("Resume an interrupted evaluation in the same --out folder.")
+    resume: bool = switch("Resume an interrupted evaluation in the same --out folder.", rare=True)
     table: list[str] = option(
         (),
         "Extra table to write to --out, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or "
@@ -501,6 +544,7 @@ class Evaluation:
         field="Sequence[str] = ()",
         more="Default: `f1q`, `imq`, `irq` and `amq`.",
         former=("--score",),
+        rare=True,
     )
 
 
@@ -510,24 +554,26 @@ class Statistics:
     aggregate: Average = option(
         "macro", "How to average scores: per document (macro) or pooled over entries (micro).", keyword="Average"
     )
-    level: float = option(0.95, "Confidence level; a difference is significant if p <= 1 - level.", "SHARE")
-    seed: int = option(0, "Random seed of the bootstrap and the permutation tests.", "N", least=0)
+    level: float = option(0.95, "Confidence level; a difference is significant if p <= 1 - level.", "SHARE", rare=True)
+    seed: int = option(0, "Random seed of the bootstrap and the permutation tests.", "N", least=0, rare=True)
 
 
 class Thresholds:
-    """Thresholds."""
+    """Statistics."""
 
     min_examples: int = option(15, "Minimum number of training examples of a class.", "N")
     imbalance: float = option(
-        10.0, "A class is rare if the largest class has more than RATIO times as many examples.", "RATIO"
+        10.0, "A class is rare if the largest class has more than RATIO times as many examples.", "RATIO", rare=True
     )
     significance: float = option(
-        0.05, "Significance level: training and test data differ if p is below P.", "P", former=("--alpha",)
+        0.05, "Significance level: training and test data differ if p is below P.", "P", former=("--alpha",), rare=True
     )
     confused: float = option(
-        0.1, "Report two classes as confused if at least this share of their values is confused.", "SHARE"
+        0.1, "Report two classes as confused if at least this share of their values is confused.", "SHARE", rare=True
     )
-    min_confused: int = option(2, "Report two classes as confused only if at least N of their values are.", "N")
+    min_confused: int = option(
+        2, "Report two classes as confused only if at least N of their values are.", "N", rare=True
+    )
 
 
 class Bounds:
@@ -548,20 +594,25 @@ class Bounds:
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:over",
         keyword="Bounds",
+        rare=True,
     )
 
 
 class Terminal:
     """Output."""
 
-    no_color: bool = switch("Disable colours and other escape codes, as NO_COLOR does.")
+    no_color: bool = switch("Disable colours and other escape codes, as NO_COLOR does.", rare=True)
     quiet: bool = switch("Print only JSON output and errors.", flags=("--quiet", "-q"))
 
 
 class Output(Terminal):
     """Output."""
 
-    output: Literal["text", "json"] = option("text", "Print text tables or one JSON document.", flags=("--format",))
+    output: Literal["text", "json", "csv", "markdown"] = option(
+        "text",
+        "Print text tables, one JSON document, or all tables with all rows as CSV or Markdown.",
+        flags=("--format",),
+    )
 
 
 COMPARATOR: Final = (Annotations, Comparison, Formats, Functions, Overrides)

@@ -233,14 +233,16 @@ def test_every_command_in_the_text_exists(page):
         words = code.split()
         if words[0] != "arbitre" or len(words) == 1:
             continue
-        path = ()
-        for word in words[1:]:
+        path, rest = (), words[1:]
+        if rest[0] == "--config":
+            rest = rest[2:]
+        for word in rest:
             if (*path, word) not in known:
                 break
             path = (*path, word)
-        options = {word.partition("=")[0] for word in words if word.startswith("-") and word != "-"}
-        assert path or options == {"--version"}, code
-        assert options <= known[path] | {"--help"}, code
+        options = {word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"}
+        assert path or options, code
+        assert options <= known[path] | {"--help", "--help-all"}, code
 
 
 def test_the_reference_has_every_command_and_option():

@@ -221,6 +221,8 @@ IN_PYTHON = {
             "suffix": "from_explicit",
         },
     ),
+    "init": (arbitre.init_config, {}),
+    "config show": (arbitre.Config.load, {"file": "path", "command": "Config.values"}),
     "advise": (
         arbitre.advise,
         {

@@ -24,6 +24,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from arbitre.cli.commands import DECLARATIONS, GROUPS, REPLACED
+from arbitre.cli.declared_command import HELP_ALL, command_class
 from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.options import REQUIRED, options_of
 from arbitre.refused_coefficients import check_not_agreement
@@ -117,22 +118,14 @@ def _build(name: str) -> Any:  # noqa: ANN401  (click's classes, which typer may
     for words in DECLARATIONS:
         first, _, subcommand = words.partition(" ")
         if first == name:
-            hidden = words in REPLACED
-            built.command(subcommand or name, cls=_command_class(words), hidden=hidden)(typer_command(words))
+            rare = any(option.rare for option in options_of(DECLARATIONS[words]))
+            built.command(
+                subcommand or name,
+                cls=command_class(words),
+                hidden=words in REPLACED,
+                epilog=f"{HELP_ALL} also lists the options that are rarely needed." if rare else None,
+            )(typer_command(words))
     return typer.main.get_command(built)
-
-
-def _command_class(words: str) -> type[TyperCommand]:
-    """Return the class of a command, which takes options also by the names that they had in earlier versions."""
-    present = {old: option.names[0] for option in options_of(DECLARATIONS[words]) for old in option.former}
-
-    class Command(TyperCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
-            end = args.index("--") if "--" in args else len(args)
-            given = [(present.get(flag, flag), rest) for flag, *rest in (arg.split("=", 1) for arg in args[:end])]
-            return super().parse_args(ctx, ["=".join([flag, *rest]) for flag, rest in given] + args[end:])
-
-    return Command
 
 
 def module_of(name: str) -> str:
@@ -231,7 +224,7 @@ def _parameter(option: Option) -> Parameter:
         described = typer.Argument(**details)
     else:
         names = option.names if option.flags or option.type is bool else ()
-        described = typer.Option(*names, rich_help_panel=option.group, **details)
+        described = typer.Option(*names, rich_help_panel=option.group, hidden=option.rare, **details)
     default = Parameter.empty if option.default is REQUIRED else option.default
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[option.type, described])
 
@@ -272,7 +265,7 @@ def _is_large(argument: str, bytes_of_large: int) -> bool:
     return False
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def _print_version(*, wanted: bool) -> None:
@@ -284,13 +277,23 @@ def _print_version(*, wanted: bool) -> None:
 
 
 @app.callback()
-def version_option(
+def root_options(
+    context: typer.Context,
     *,
-    show: Annotated[
+    version: Annotated[  # noqa: ARG001  (its callback prints it)
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Config file with the schema, gold, systems and options. Default: arbitre.toml, or pyproject.toml "
+            "with a table tool.arbitre, in the current folder or the nearest folder above it.",
+        ),
+    ] = None,
 ) -> None:
     """Compare nested structured outputs with gold documents, field by field, as defined by a JSON Schema."""
+    context.obj = config
 
 
 GC_THRESHOLD: Final = 50_000, 20, 50

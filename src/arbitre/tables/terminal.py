@@ -50,9 +50,17 @@ _WORDS: Final = re.compile(r"(?:[^\s/_.-]|\.(?=\d))*(?:[\s/_-]|\.(?!\d))+|(?:[^\
 """Words, each with the separators after it; a decimal point is part of a word."""
 
 
+class ShownTable(Group):
+    """A table as lines for a terminal, with the whole table for other formats."""
+
+    def __init__(self, table: Table, *lines: RenderableType) -> None:
+        super().__init__(*lines)
+        self.table = table
+
+
 def render(
     table: Table, width: int, *, most: int | None = None, rest: str = "more with --format json", ways: str = WAYS
-) -> RenderableType:
+) -> ShownTable:
     """Return a table for a terminal, with its title, its notes, and a line on the rows and columns that are not shown.
 
     Columns are left out in the order of `TableColumn.drop` until the table fits, then texts are wrapped.
@@ -64,6 +72,7 @@ def render(
         rest: Description of the rows that are not shown, and how to see them.
         ways: How to see the columns that are left out.
     """
+    whole = table
     table, dropped = _fit_columns(table, width)
     texts = _Texts(table, most)
     cells = texts.wrapped(texts.rooms(width))
@@ -72,7 +81,7 @@ def render(
     below += [f"Left out at this width: {', '.join(dropped)}. {ways}"] * bool(dropped)
     below += map(escape_hidden, table.notes)
     title = [Text(escape_hidden(table.title), style="bold")] * bool(table.title)
-    return Group(*title, _grid(table, cells), *(Text(line, style="dim") for line in below))
+    return ShownTable(whole, *title, _grid(table, cells), *(Text(line, style="dim") for line in below))
 
 
 def _grid(table: Table, cells: Sequence[Sequence[str]]) -> Text:

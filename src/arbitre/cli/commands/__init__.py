@@ -18,6 +18,7 @@ from arbitre.cli.commands.schema_declarations import (
     SchemaSuggestAliases,
     SchemaSuggestGate,
 )
+from arbitre.cli.commands.text_declarations import TextBleu, TextCorpus, TextPerplexity, TextRouge
 from arbitre.options import (
     CSV_DIALECT,
     DEPTH,
@@ -31,6 +32,7 @@ from arbitre.options import (
     NO_DIAGNOSE,
     NO_REPORT,
     REQUIRED,
+    SCHEMA,
     VALIDATE,
     AnnotationFiles,
     Annotations,
@@ -56,7 +58,6 @@ from arbitre.options import (
     Strategy,
     Terminal,
     Thresholds,
-    Tokenizer,
     argument,
     option,
     switch,
@@ -68,6 +69,7 @@ ANNOTATED_SCHEMA: Final = option(
     "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
     "Required, except for files of annotation tools.",
     "FILE",
+    group="Input",
 )
 WEAK_MARGIN: Final = option(
     0.25,
@@ -81,15 +83,6 @@ EVALUATIONS: Final = argument(
     "A folder written by `arbitre rank --out` or `arbitre evaluate --out`, or the ranking.json, factors.json or "
     "evaluation.json in it. Several evaluations are compared with each other under the names of their folders. "
     "The output of `arbitre confidence --format json` adds the calibration curve.",
-)
-READ_FILES: Final = switch("Read CANDIDATE and REFERENCE from text files (UTF-8).")
-CANDIDATE: Final = argument("CANDIDATE", "The text under evaluation.")
-REFERENCES: Final = argument("REFERENCE...", "The reference texts.")
-SCHEMA: Final = option(
-    REQUIRED,
-    "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML. FILE#/pointer is a part of a file; "
-    "MODULE:NAME is a Python type, such as a Pydantic model.",
-    "FILE",
 )
 
 
@@ -109,20 +102,25 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
 
     gold: str = argument("GOLD", "A JSON file, or - for standard input.")
     predicted: str = argument("PREDICTED", "A JSON file, or - for standard input.")
-    schema: str | None = option(None, "JSON Schema of the documents. Default: a schema inferred from gold.", "FILE")
+    schema: str | None = option(
+        None, "JSON Schema of the documents. Default: a schema inferred from gold.", "FILE", group="Input"
+    )
     validate: bool = VALIDATE
-    published: bool = switch("Add the scores computed with the formulas of the published script.")
+    published: bool = switch("Add the scores computed with the formulas of the published script.", rare=True)
     rematch: bool = switch(
         "Compute the gain of repairs by comparing the repaired documents again, instead of keeping the matching.",
         more="See [repair gain](diagnosis.md#repair-gain).",
+        rare=True,
     )
     flat: bool = FLAT
     patch: bool = switch(
         "Print only a JSON Patch (RFC 6902) that turns PREDICTED into GOLD, with the gain of each operation.",
         more="See [repair as a JSON Patch](diagnosis.md#repair-as-a-json-patch).",
     )
-    no_gains: bool = switch("Do not compute the gains of --patch.")
-    strict: bool = switch("Stop with exit code 2 if gold or the prediction has no key that the schema declares.")
+    no_gains: bool = switch("Do not compute the gains of --patch.", rare=True)
+    strict: bool = switch(
+        "Stop with exit code 2 if gold or the prediction has no key that the schema declares.", rare=True
+    )
     max_depth: int = DEPTH
 
 
@@ -140,6 +138,7 @@ class Evaluate(
         "PATH",
         flags=("--classification",),
         more="See [classification](classification.md).",
+        rare=True,
     )
 
 
@@ -157,12 +156,15 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     schema: str = SCHEMA
     gold: list[str] = GOLD
     manifest: str | None = MANIFEST
-    factor: list[str] = option((), "Manifest column whose values are compared. May be repeated.", "COLUMN")
+    factor: list[str] = option(
+        (), "Manifest column whose values are compared. May be repeated.", "COLUMN", rare=True, group="Input"
+    )
     score: list[str] = option(
         (),
         "Score to rank by, such as f1q or fq(2). Repeat the option to show further scores.",
         "SCORE",
         more="Default: `f1q`.",
+        group="Statistics",
     )
     out: Path | None = option(
         None,
@@ -170,6 +172,7 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
         "DIR",
         more="It contains a folder for each system with the files of `evaluate`; with factors, one folder `evaluation` "
         "for the whole corpus.",
+        group="Output",
     )
     table: list[str] = option(
         (),
@@ -177,6 +180,7 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
         ".parquet. May be repeated.",
         "NAME",
         more="See [corpora](corpora.md#tables-for-papers).",
+        group="Output",
     )
 
 
@@ -200,16 +204,23 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
         "FILE",
     )
     difference: Literal["d", "d2"] = option(
-        "d", "Difference between two values in alpha: their distance (d), or its square (d2), as for interval data."
+        "d",
+        "Difference between two values in alpha: their distance (d), or its square (d2), as for interval data.",
+        rare=True,
     )
-    level: float = option(0.95, "Confidence level of the intervals.", "SHARE")
+    level: float = option(0.95, "Confidence level of the intervals.", "SHARE", rare=True)
     seed: int = option(
-        0, "Random seed of the bootstrap, and of the samples that estimate the expected disagreement.", "N", least=0
+        0,
+        "Random seed of the bootstrap, and of the samples that estimate the expected disagreement.",
+        "N",
+        least=0,
+        rare=True,
     )
     suggest_category_distances: bool = switch(
         "Print an overlay with distances between categories that annotators exchange more often than by chance.",
         more="The evidence goes to standard error, see [distances between "
         "categories](agreement.md#distances-between-categories).",
+        rare=True,
     )
 
 
@@ -225,20 +236,23 @@ class Gamma(AnnotationFiles, Output):
         "Spans of each annotator: a CoNLL, .json or .jsonl file, or one of an annotation tool. Repeat a name for "
         "several files. Or a file of an annotation tool with all annotators.",
     )
-    alpha: float = option(1.0, "Weight of the difference in position.", "WEIGHT")
-    beta: float = option(1.0, "Weight of the difference in label.", "WEIGHT")
+    alpha: float = option(1.0, "Weight of the difference in position.", "WEIGHT", rare=True)
+    beta: float = option(1.0, "Weight of the difference in label.", "WEIGHT", rare=True)
     unmatched: float = option(
         1.0,
         "Dissimilarity of a missing span, called delta empty in publications. It scales all disorders, and does not "
         "change gamma.",
         "DELTA",
+        rare=True,
     )
-    precision: float = option(0.02, "Relative error of the expected disorder at 95 % confidence.", "SHARE")
-    samples: int = option(30, "Minimum number of random annotations of each document.", "N")
-    seed: int = option(0, "Random seed of the random annotations.", "N", least=0)
+    precision: float = option(0.02, "Relative error of the expected disorder at 95 % confidence.", "SHARE", rare=True)
+    samples: int = option(30, "Minimum number of random annotations of each document.", "N", rare=True)
+    seed: int = option(0, "Random seed of the random annotations.", "N", least=0, rare=True)
     tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
     lenient_tags: bool = switch(
-        "Accept tags that do not follow the notation, and read them as conlleval does.", former=("--lenient",)
+        "Accept tags that do not follow the notation, and read them as conlleval does.",
+        former=("--lenient",),
+        rare=True,
     )
     column: list[str] = option(
         (),
@@ -246,6 +260,7 @@ class Gamma(AnnotationFiles, Output):
         "repeated.",
         "[NAME=]N",
         more="Default: -1.",
+        rare=True,
     )
 
 
@@ -263,7 +278,7 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
         "(unanimity), what people decide (collegial), or categories estimated from error rates (dawid-skene).",
     )
     weak_margin: float = WEAK_MARGIN
-    min_annotators: int = option(2, "Leave out documents that fewer annotators have.", "N", least=1)
+    min_annotators: int = option(2, "Leave out documents that fewer annotators have.", "N", least=1, rare=True)
     queue: Path | None = option(
         None,
         "File for the disagreements (.jsonl, .csv, or .html: the page to decide on them), or a folder for all three.",
@@ -278,6 +293,7 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
         None,
         "Decisions exported from the page, or queue.csv with its decision columns. Requires --strategy collegial.",
         "FILE",
+        rare=True,
     )
     lang: LanguageName = option("en", "Language of the page of disagreements.")
     systems: list[str] = option(
@@ -330,7 +346,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         None, "Show only this average over the labels. Default: all three.", former=("--average",)
     )
     exact_match: Denominator = option(
-        "all", "Sentences that count in the rate of exact matches: all, or those with gold entities."
+        "all", "Sentences that count in the rate of exact matches: all, or those with gold entities.", rare=True
     )
     tags: Notation = option(
         "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
@@ -339,10 +355,11 @@ class Entities(Bounds, AnnotationFiles, Output):
         "Accept gold tags that do not follow the notation, and read them as conlleval does. Predicted tags are always "
         "read this way, and are counted.",
         former=("--lenient",),
+        rare=True,
     )
-    no_overlap: bool = switch("Refuse gold spans that overlap.", former=("--flat",))
-    gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N")
-    predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N")
+    no_overlap: bool = switch("Refuse gold spans that overlap.", former=("--flat",), rare=True)
+    gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N", rare=True)
+    predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N", rare=True)
     gold_annotator: str | None = option(
         None, "Annotator, or model, whose entities are gold in a file of several annotators.", "NAME"
     )
@@ -458,7 +475,7 @@ class Metricity(Annotations, Overrides, Output):
     sample: int | None = option(
         None, "Maximum number of entries; more are sampled at random. Default: all.", "N", least=1, most=4000
     )
-    seed: int = option(0, "Random seed.", "N", least=0)
+    seed: int = option(0, "Random seed.", "N", least=0, rare=True)
     id_key: str = ID_KEY
     max_depth: int = DEPTH
     csv_dialect: CsvDialectName = CSV_DIALECT
@@ -514,58 +531,6 @@ class GoldApply(Output):
     force: bool = FORCE
 
 
-class TextRouge(Output):
-    """Compute ROUGE of a text. With several references, the best score counts."""
-
-    candidate: str = CANDIDATE
-    references: list[str] = REFERENCES
-    kind: str = option("rouge1", "rouge1 to rouge9, rougeL, rougeLsum or rougeS.", "KIND")
-    tokenizer: Tokenizer = option("words", "Words of any script, or the ASCII words of rouge-score.")
-    stem: bool = switch("Stem English words; requires --tokenizer rouge-score.")
-    skip: int = option(4, "Maximum number of words within a skip-bigram of rougeS.", "N")
-    files: bool = READ_FILES
-
-
-class TextBleu(Output):
-    """Compute BLEU of a text against all its references, without smoothing."""
-
-    candidate: str = CANDIDATE
-    references: list[str] = REFERENCES
-    weights: str = option("0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, ..., with sum 1.", "W,W,...")
-    tokenize: str = option("13a", "sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces.", "NAME")
-    files: bool = READ_FILES
-
-
-class TextPerplexity(Output):
-    """Compute the perplexity of documents, and of all their tokens, from the log-probabilities of the tokens."""
-
-    logprobs: list[str] = argument(
-        "FILE...",
-        "JSON files with log-probabilities, one document each, or - for standard input: a list of numbers, or logprobs"
-        " as in answers of OpenAI's API.",
-    )
-    window: int | None = option(None, "Also list the perplexity of windows of N tokens.", "N", least=1)
-    stride: int | None = option(
-        None, "Number of tokens between the starts of two windows. Default: --window.", "N", least=1
-    )
-    pointer: str | None = option(
-        None, "Read records, with the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
-    )
-    id_key: str = ID_KEY
-
-
-class TextCorpus(Annotations, Output):
-    """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, and the ordinary scores of the path."""
-
-    gold: str = argument("GOLD", "Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
-    predicted: str = argument("PREDICTED", "Predictions: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
-    schema: str = SCHEMA
-    path: str = option(REQUIRED, "Wildcard path of the texts, such as /summary.", "PATH")
-    kind: list[str] = option((), "Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum.", "KIND")
-    segmentation: bool = switch("Compare segmentations instead of texts: WindowDiff, Pk and others.")
-    id_key: str = ID_KEY
-
-
 class Confidence(Annotations, Output):
     """Compare the confidence of predicted values with their correctness."""
 
@@ -617,7 +582,28 @@ class Advise(Annotations, Thresholds, Output):
     id_key: str = ID_KEY
 
 
+class Init(Terminal):
+    """Write arbitre.toml for the gold, the predictions and the schema in a folder.
+
+    Gold is the file or folder whose name contains gold, truth, reference, expected or annotated; other documents with
+    the same ids are systems. Without a schema, one is inferred from gold.
+    """
+
+    folder: Path = argument("FOLDER", "The folder.", default=Path())
+    force: bool = FORCE
+
+
+class ConfigShow(Output):
+    """Print the config file that commands use in this folder, or the options that it sets for one command."""
+
+    file: str | None = argument(
+        "FILE", "The config file. Default: arbitre.toml or pyproject.toml in this folder or above it.", default=None
+    )
+    command: str | None = option(None, "Print only the options that this command takes from it.", "COMMAND")
+
+
 DECLARATIONS: Final[dict[str, type]] = {
+    "init": Init,
     "compare": Compare,
     "evaluate": Evaluate,
     "rank": Rank,
@@ -646,6 +632,7 @@ DECLARATIONS: Final[dict[str, type]] = {
     "text corpus": TextCorpus,
     "confidence": Confidence,
     "advise": Advise,
+    "config show": ConfigShow,
 }
 """The commands by name. The module is named after the first word, and its function after the last one."""
 
@@ -653,6 +640,7 @@ REPLACED: Final = frozenset({"schema suggest-aliases", "schema suggest-gate"})
 """Commands that `arbitre fix` replaces. They work, but are not listed."""
 
 GROUPS: Final = {
+    "config": "Print the config file of a project.",
     "gold": "Correct gold by decisions made in a report.",
     "schema": "Infer, check, explain or import a schema.",
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",

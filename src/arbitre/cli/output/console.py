@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, Group
 from rich.text import Text
 
 from arbitre.parsing.fast_json import json_text
 from arbitre.storage.output_folder import output_path, renamed
+from arbitre.tables.terminal import ShownTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from rich.console import RenderableType
 
     from arbitre.values import Json
+
+
+PIPE_WIDTH: Final = 240
+"""Width of output that goes to a file or a pipe; no table of arbitre is wider."""
 
 
 class _Console(Console):
@@ -36,18 +42,23 @@ class Terminal:
     out: Console
     err: Console
     quiet: bool
-    as_json: bool = False
+    output: str = "text"
 
     @classmethod
-    def create(cls, *, plain: bool = False, quiet: bool = False, as_json: bool = False) -> Terminal:
+    def create(cls, *, plain: bool = False, quiet: bool = False, output: str = "text") -> Terminal:
         """Create a terminal.
 
         Args:
             plain: Print no escape codes.
             quiet: Print only JSON and errors.
-            as_json: Print results as JSON.
+            output: Format of the results: text, json, csv or markdown.
         """
-        return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet, as_json)
+        return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet, output)
+
+    @property
+    def as_json(self) -> bool:
+        """Whether results are printed as JSON."""
+        return self.output == "json"
 
     @property
     def width(self) -> int:
@@ -81,8 +92,10 @@ class Terminal:
                 self.note(f"Open the report in a browser: {(folder / name).as_posix()}")
 
     def show(self, blocks: Iterable[RenderableType]) -> None:
-        """Print the blocks, separated by empty lines."""
-        if not self.quiet:
+        """Print the blocks, separated by empty lines; as CSV, only their tables, with all rows and columns."""
+        if self.output in {"csv", "markdown"}:
+            self.raw("\n".join(_as_csv(blocks) if self.output == "csv" else _as_markdown(blocks)))
+        elif not self.quiet:
             for number, block in enumerate(blocks):
                 if number:
                     self.out.print()
@@ -102,7 +115,7 @@ class Terminal:
 
     def verbatim(self, *lines: str) -> None:
         """Print lines without wrapping, so that they can be copied."""
-        if not self.quiet:
+        if not self.quiet and self.output != "csv":
             for line in lines:
                 self.out.print(line, soft_wrap=True)
 
@@ -126,7 +139,32 @@ class OutputOptions:
 
     def terminal(self) -> Terminal:
         """Return standard output and standard error."""
-        return Terminal.create(plain=self.no_color, quiet=self.quiet, as_json=self.output == "json")
+        return Terminal.create(plain=self.no_color, quiet=self.quiet, output=self.output)
+
+
+def _as_csv(blocks: Iterable[RenderableType]) -> Iterator[str]:
+    """Yield the tables among the blocks as CSV; if there are several, each after its title."""
+    tables = [block.table for block in _leaves(blocks) if isinstance(block, ShownTable)]
+    yield from (f"{table.title}\n{table.csv()}" if len(tables) > 1 and table.title else table.csv() for table in tables)
+
+
+def _as_markdown(blocks: Iterable[RenderableType]) -> Iterator[str]:
+    """Yield the tables and the texts among the blocks as Markdown."""
+    for block in _leaves(blocks):
+        if isinstance(block, ShownTable):
+            title = f"**{block.table.title}**\n\n" if block.table.title else ""
+            yield title + block.table.markdown() + "".join(f"\n{note}\n" for note in block.table.notes)
+        elif isinstance(block, Text):
+            yield f"{block.plain.strip()}\n"
+
+
+def _leaves(blocks: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    """Yield the blocks, with groups replaced by their parts."""
+    for block in blocks:
+        if isinstance(block, Group) and not isinstance(block, ShownTable):
+            yield from _leaves(block.renderables)
+        else:
+            yield block
 
 
 def titled(title: str, block: RenderableType) -> Group:
@@ -144,5 +182,13 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def _console(*, plain: bool, stderr: bool = False) -> Console:
-    """Create a console that prints text without markup, emoji codes or highlighting."""
-    return _Console(stderr=stderr, color_system=None if plain else "auto", markup=False, emoji=False, highlight=False)
+    """Create a console that prints text without markup, emoji codes or highlighting.
+
+    Files and pipes have no width: nothing is left out of a table, unless COLUMNS says how wide they are.
+    """
+    console = _Console(
+        stderr=stderr, color_system=None if plain else "auto", markup=False, emoji=False, highlight=False
+    )
+    if not console.is_terminal:
+        console.width = shutil.get_terminal_size((PIPE_WIDTH, 0)).columns
+    return console

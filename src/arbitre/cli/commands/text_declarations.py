@@ -1,0 +1,63 @@
+"""The declarations of the commands of `arbitre text`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from arbitre.options import ID_KEY, REQUIRED, SCHEMA, Annotations, Output, Tokenizer, argument, option, switch
+
+READ_FILES: Final = switch("Read CANDIDATE and REFERENCE from text files (UTF-8).")
+CANDIDATE: Final = argument("CANDIDATE", "The text under evaluation.")
+REFERENCES: Final = argument("REFERENCE...", "The reference texts.")
+
+
+class TextRouge(Output):
+    """Compute ROUGE of a text. With several references, the best score counts."""
+
+    candidate: str = CANDIDATE
+    references: list[str] = REFERENCES
+    kind: str = option("rouge1", "rouge1 to rouge9, rougeL, rougeLsum or rougeS.", "KIND")
+    tokenizer: Tokenizer = option("words", "Words of any script, or the ASCII words of rouge-score.")
+    stem: bool = switch("Stem English words; requires --tokenizer rouge-score.")
+    skip: int = option(4, "Maximum number of words within a skip-bigram of rougeS.", "N")
+    files: bool = READ_FILES
+
+
+class TextBleu(Output):
+    """Compute BLEU of a text against all its references, without smoothing."""
+
+    candidate: str = CANDIDATE
+    references: list[str] = REFERENCES
+    weights: str = option("0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, ..., with sum 1.", "W,W,...")
+    tokenize: str = option("13a", "sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces.", "NAME")
+    files: bool = READ_FILES
+
+
+class TextPerplexity(Output):
+    """Compute the perplexity of documents, and of all their tokens, from the log-probabilities of the tokens."""
+
+    logprobs: list[str] = argument(
+        "FILE...",
+        "JSON files with log-probabilities, one document each, or - for standard input: a list of numbers, or logprobs"
+        " as in answers of OpenAI's API.",
+    )
+    window: int | None = option(None, "Also list the perplexity of windows of N tokens.", "N", least=1)
+    stride: int | None = option(
+        None, "Number of tokens between the starts of two windows. Default: --window.", "N", least=1
+    )
+    pointer: str | None = option(
+        None, "Read records, with the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
+    )
+    id_key: str = ID_KEY
+
+
+class TextCorpus(Annotations, Output):
+    """Compute ROUGE, BLEU and chrF of the texts at one path of a corpus, and the ordinary scores of the path."""
+
+    gold: str = argument("GOLD", "Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
+    predicted: str = argument("PREDICTED", "Predictions: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
+    schema: str = SCHEMA
+    path: str = option(REQUIRED, "Wildcard path of the texts, such as /summary.", "PATH")
+    kind: list[str] = option((), "Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum.", "KIND")
+    segmentation: bool = switch("Compare segmentations instead of texts: WindowDiff, Pk and others.")
+    id_key: str = ID_KEY

@@ -1,0 +1,251 @@
+"""Finds the files of a project, and writes a config file that names them, as `arbitre init` does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.comparator.schemas import infer_schema
+from arbitre.config import NAME
+from arbitre.errors import ArbitreError, DataError
+from arbitre.inputs import strict_json
+from arbitre.inputs.csv_table import CsvTable
+from arbitre.inputs.document_ids import normalized_id
+from arbitre.inputs.open_files import SIDECAR, open_source, read_lines, split_name
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import CELLS, DOCUMENT, LINES, TABLE
+from arbitre.parsing.fast_json import compact
+from arbitre.schema.loading.load_schema import is_schema_like
+from arbitre.schema.loading.schema_store import read_file
+from arbitre.storage.output_folder import MARKER, output_path, output_text_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from arbitre.comparator.schemas import InferredSchema
+    from arbitre.values import Json
+
+GOLD_NAMES: Final = ("gold", "truth", "reference", "expected", "annotated")
+"""Parts of file names that show that documents are gold, the most certain first."""
+MOST_RECORDS: Final = 1000
+"""Maximum number of documents whose ids are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewConfig:
+    """A config file that was written.
+
+    Attributes:
+        path: The config file.
+        schema: The schema.
+        inferred: The schema as it was inferred from gold and written; None if there was one.
+        gold: The gold documents.
+        systems: The predictions of each system; empty if no other documents have ids of gold.
+        options: The options that the files need.
+        notes: What was left out, and why.
+    """
+
+    path: Path
+    schema: Path
+    inferred: InferredSchema | None
+    gold: Path
+    systems: Mapping[str, Path]
+    options: Mapping[str, Json]
+    notes: tuple[str, ...]
+
+
+def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfig:
+    """Write `arbitre.toml` for the files in a folder, as `arbitre init` does.
+
+    Gold is the file or folder whose name contains gold, truth, reference, expected or annotated. Every other file or
+    folder of documents that has ids of gold is a system. If there is no schema, it is inferred from gold and written
+    to `schema.json`. If records have their id under another key than `id`, the key is found.
+
+    Args:
+        folder: The folder of the project. Its folders and their folders are searched as well.
+        force: If there is a file with the name of a new one that arbitre did not write, write to a new file beside it.
+
+    Raises:
+        DataError: There is no gold, or a file exists that arbitre did not write.
+    """
+    root = Path(folder)
+    target = output_path(root / NAME, force=force)
+    sources, schemas, notes = [*_sources(root)], [*_schemas(root)], []
+    gold = _gold(root, sources)
+    overlays = [path for path in schemas if "overlay" in path.name.lower()]
+    schemas = [path for path in schemas if path not in overlays]
+    others = [path for path in sources if path != gold and not any(word in _name(path) for word in GOLD_NAMES)]
+    options = _id_options(gold, others)
+    reading = ReadOptions(**options)
+    ids = _ids(gold, reading)
+    systems: dict[str, Path] = {}
+    for path in others:
+        common = len(ids & _ids(path, reading))
+        if common:
+            systems[_system_name(root, path, systems)] = path
+        else:
+            notes.append(f"{path.as_posix()}: not a system, no document has an id of gold")
+    notes += [f"{path.as_posix()}: not used, there is another schema" for path in schemas[1:]]
+    inferred = None
+    if not schemas:
+        schemas = [output_path(root / "schema.json", force=force)]
+        inferred = infer_schema(gold, out=schemas[0], id_key=reading.id_key)
+    with output_text_file(target) as file:
+        file.write(_toml(root, schemas[0], overlays[:1], gold, systems, options))
+    return NewConfig(target, schemas[0], inferred, gold, systems, options, tuple(notes))
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """Yield the files and folders of documents in a folder, in its folders and in their folders."""
+    for path in _entries(root):
+        if path.is_dir():
+            if _is_documents(path):
+                yield path
+            else:
+                yield from (
+                    below
+                    for below in _entries(path)
+                    if _is_documents(below) or (below.is_file() and _is_corpus_file(below))
+                )
+        elif _is_corpus_file(path):
+            yield path
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return the entries of a folder by name, without hidden ones; none of a folder of results."""
+    entries = sorted(folder.iterdir())
+    return [] if folder / MARKER in entries else [path for path in entries if not path.name.startswith(".")]
+
+
+def _is_documents(path: Path) -> bool:
+    """Return whether a path is a folder of `.json` files that are not schemas."""
+    return path.is_dir() and any(
+        split_name(one)[1] == DOCUMENT and one.is_file() and not _is_schema(one) for one in _entries(path)
+    )
+
+
+def _is_corpus_file(path: Path) -> bool:
+    """Return whether a file contains several documents."""
+    suffix = split_name(path)[1]
+    if suffix == DOCUMENT:
+        return not path.name.endswith(SIDECAR) and not _is_schema(path) and bool([*islice(_records(path), 1)])
+    return suffix in {*LINES, *CELLS, TABLE}
+
+
+def _schemas(root: Path) -> Iterator[Path]:
+    """Yield the schemas and overlays in a folder and in its folders, the nearest first."""
+    folders = [root, *(path for path in _entries(root) if path.is_dir())]
+    yield from (
+        path
+        for folder in folders
+        for path in _entries(folder)
+        if path.is_file() and path.suffix in {".json", ".yaml", ".yml"} and _is_schema(path)
+    )
+
+
+def _is_schema(path: Path) -> bool:
+    """Return whether a file is a schema or an overlay, by its name and its content."""
+    name = path.name.lower()
+    if "overlay" in name:
+        return True
+    if "schema" not in name:
+        return False
+    try:
+        return is_schema_like(read_file(path, "schema"))
+    except ArbitreError:
+        return False
+
+
+def _name(path: Path) -> str:
+    return split_name(path)[0].lower()
+
+
+def _gold(root: Path, sources: list[Path]) -> Path:
+    for word in GOLD_NAMES:
+        for path in sources:
+            if word in _name(path):
+                return path
+    found = f": {', '.join(path.name for path in sources)}" if sources else ""
+    raise DataError.of(
+        f"Expected a file or a folder of documents whose name contains {', '.join(GOLD_NAMES)}, got none{found}",
+        file=str(root),
+        hint="Rename the gold documents, or write arbitre.toml by hand.",
+    )
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the first objects in a file with several documents. Invalid files have none."""
+    suffix = split_name(path)[1]
+    try:
+        if suffix in LINES:
+            with open_source(path) as file:
+                values: list[Any] = [strict_json.parse(line) for line, _ in islice(read_lines(file), MOST_RECORDS)]
+        elif suffix in CELLS:
+            values = [row for _, row in islice(CsvTable(path, (), "").rows(), MOST_RECORDS)]
+        else:
+            loaded = strict_json.load(path) if suffix == DOCUMENT else None
+            values = loaded[:MOST_RECORDS] if isinstance(loaded, list) else []
+    except (ArbitreError, OSError):
+        return
+    yield from (value for value in values if isinstance(value, dict))
+
+
+def _ids(path: Path, reading: ReadOptions) -> set[str]:
+    """Return the ids of the first documents of a source; none if it cannot be read."""
+    try:
+        return {str(record.id) for record in islice(reading.records(path, "gold"), MOST_RECORDS)} - {"None"}
+    except ArbitreError:
+        return set()
+
+
+def _id_options(gold: Path, others: list[Path]) -> dict[str, Any]:
+    """Return the options by which documents of gold and of other sources have the same ids."""
+    records = [] if gold.is_dir() else [*_records(gold)]
+    if records and not all("id" in record for record in records):
+        shared = Counter[str]()
+        for name in records[0]:
+            values = [record.get(name) for record in records]
+            texts = {str(value) for value in values if isinstance(value, (str, int)) and not isinstance(value, bool)}
+            if len(texts) == len(records):
+                shared[name] = sum(
+                    str(record.get(name)) in texts for path in others for record in islice(_records(path), MOST_RECORDS)
+                )
+        if shared and max(shared.values()) > 0:
+            key, _ = max(shared.items(), key=lambda item: (item[1], "id" in item[0].lower()))
+            return {"id_key": key}
+    reading = ReadOptions()
+    ids = _ids(gold, reading)
+    found = set().union(*(_ids(path, reading) for path in others))
+    if ids and not ids & found and {*map(normalized_id, ids)} & {*map(normalized_id, found)}:
+        return {"normalize_ids": True}
+    return {}
+
+
+def _system_name(root: Path, path: Path, taken: Mapping[str, Path]) -> str:
+    """Return the name of a system: that of its file or folder, with that of the folder above if it is taken."""
+    name = split_name(path)[0]
+    return name if name not in taken else "-".join([*path.relative_to(root).parts[:-1], name])
+
+
+def _toml(  # noqa: PLR0917  (the parts of the file)
+    root: Path,
+    schema: Path,
+    overlays: list[Path],
+    gold: Path,
+    systems: Mapping[str, Path],
+    options: Mapping[str, Json],
+) -> str:
+    """Return the text of a config file. JSON strings, numbers and booleans are also TOML."""
+
+    def shown(path: Path) -> str:
+        return compact(path.relative_to(root).as_posix())
+
+    lines = [f"schema = {shown(schema)}", *(f"overlay = {shown(path)}" for path in overlays), f"gold = {shown(gold)}"]
+    if systems:
+        lines += ["", "[systems]", *(f"{compact(name)} = {shown(path)}" for name, path in systems.items())]
+    if options:
+        lines += ["", "[options]", *(f"{name} = {compact(value)}" for name, value in options.items())]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,226 @@
+"""The config file of a project: `arbitre.toml`, or the table `[tool.arbitre]` of `pyproject.toml`.
+
+    schema = "schema.json"
+    gold = "gold"
+
+    [systems]
+    careful = "predictions/careful"
+
+    [options]
+    close = 0.9
+
+    [options.rank]
+    score = ["f1q", "imq"]
+
+Paths are relative to the folder of the file. The names of options are those of Python (`id_key`) or of the command line
+(`id-key`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from arbitre.errors import OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+NAME: Final = "arbitre.toml"
+"""Name of the config file."""
+PROJECT: Final = "pyproject.toml"
+"""File that may contain the config as the table `[tool.arbitre]`."""
+TOP: Final = ("schema", "overlay", "functions", "gold")
+"""Options that are set at the top of the file, not under `[options]`, because they describe the project."""
+PATHS: Final = frozenset(
+    {
+        "allow_refs",
+        "decisions",
+        "gold",
+        "manifest",
+        "out",
+        "overlay",
+        "pairs",
+        "predicted",
+        "project",
+        "provenance",
+        "queue",
+        "schema",
+        "source",
+        "systems",
+        "test",
+        "train",
+    }
+)
+"""Options whose values are paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The contents of a config file.
+
+    Attributes:
+        path: The file.
+        project: Schema, overlay, functions and gold, as far as they are set.
+        systems: The predictions of each system.
+        common: Options of all commands, by name.
+        own: Options of single commands, by the name of the command.
+    """
+
+    path: Path
+    project: Mapping[str, Any] = field(default_factory=dict)
+    systems: Mapping[str, list[str]] = field(default_factory=dict)
+    common: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def find(cls, folder: str | Path = ".") -> Config | None:
+        """Return the config of a folder, or of the nearest folder above it; None if there is none.
+
+        In each folder, `arbitre.toml` comes before `pyproject.toml`, which counts only if it has `[tool.arbitre]`.
+
+        Raises:
+            OptionError: A file is not valid TOML, or does not have the form of a config.
+        """
+        start = Path(folder).absolute()
+        for above in (start, *start.parents):
+            for name in (NAME, PROJECT):
+                if (above / name).is_file() and (config := cls._read(above / name)) is not None:
+                    return config
+        return None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Config:
+        """Return the config in a file. Raises OptionError if it cannot be read or does not have the form of a config.
+
+        >>> Config.load("missing.toml")
+        Traceback (most recent call last):
+        arbitre.errors.OptionError: missing.toml: Cannot read the config file: No such file or directory
+        """
+        config = cls._read(Path(path))
+        if config is None:
+            raise OptionError.of("Expected the table [tool.arbitre], got none", file=str(path))
+        return config
+
+    @classmethod
+    def _read(cls, path: Path) -> Config | None:
+        try:
+            contents: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise OptionError.of(f"Cannot read the config file: {error.strerror}", file=str(path)) from error
+        except ValueError as error:  # TOML or UTF-8
+            raise OptionError.of(f"Expected TOML: {error}", file=str(path)) from error
+        if path.name == PROJECT:
+            tools = contents.get("tool")
+            contents = tools.get("arbitre") if isinstance(tools, dict) else None
+        return None if contents is None else cls._of(path, contents)
+
+    @classmethod
+    def _of(cls, path: Path, contents: Any) -> Config:  # noqa: ANN401  (the values of TOML)
+        given = _table(contents, path, "")
+        if unknown := sorted(given.keys() - {*TOP, "systems", "options"}):
+            hint = did_you_mean(unknown[0], (*TOP, "systems", "options"))
+            raise OptionError.of(
+                f"Unknown setting {unknown[0]!r}",
+                file=str(path),
+                hint=f"{hint} Other options belong under [options].",
+            )
+        options = _table(given.get("options", {}), path, "/options")
+        systems = _table(given.get("systems", {}), path, "/systems")
+        return cls(
+            path,
+            {name: given[name] for name in TOP if name in given},
+            {name: _texts(value, path, f"/systems/{name}") for name, value in systems.items()},
+            {_python_name(name): value for name, value in options.items() if not isinstance(value, dict)},
+            {
+                command: {_python_name(name): value for name, value in own.items()}
+                for command, own in options.items()
+                if isinstance(own, dict)
+            },
+        )
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the file, relative to the current folder if it is in it."""
+        here = self.path.parent
+        return here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here
+
+    def values(self, command: str, names: Collection[str]) -> dict[str, Any]:
+        """Return the options that the config sets for a command, with resolved paths.
+
+        Args:
+            command: Name of the command, such as `schema check`.
+            names: Names of its options. Of the settings for all commands, others are left out.
+
+        Raises:
+            OptionError: The table of the command contains a name that is not in `names`.
+        """
+        own = self.own.get(command, {})
+        if unknown := sorted(own.keys() - {*names}):
+            raise OptionError.of(
+                f"Unknown option {unknown[0]!r} of `arbitre {command}`",
+                file=str(self.path),
+                pointer=f"/options/{command}/{unknown[0]}",
+                hint=did_you_mean(unknown[0], names),
+            )
+        found = {**self.project, **({"systems": self.systems} if self.systems else {}), **self.common, **own}
+        if len(self.systems) == 1:
+            found.setdefault("predicted", next(iter(self.systems.values())))
+        return {name: self._resolved(name, value) for name, value in found.items() if name in names}
+
+    def options(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """Return the arguments that the config sets for a function of arbitre, as for the command of the same name.
+
+        The only system is also the option `predicted`.
+
+        >>> import arbitre
+        >>> Config(Path("arbitre.toml").absolute(), {"schema": "s.json"}, common={"level": 0.9}).options(arbitre.rank)
+        {'schema': 's.json', 'level': 0.9}
+        """
+        names = inspect.signature(function).parameters
+        return self.values(function.__name__.replace("_", " "), names.keys())
+
+    def _resolved(self, name: str, value: Any) -> Any:  # noqa: ANN401  (the values of TOML)
+        """Return a value with its paths relative to the current folder."""
+        if name not in PATHS:
+            return value
+        if isinstance(value, dict):
+            return {key: self._resolved(name, one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self._resolved(name, one) for one in value]
+        if not isinstance(value, str) or value == "-" or (name == "schema" and self._is_type(value)):
+            return value
+        return (self.folder / value).as_posix()
+
+    def _is_type(self, schema: str) -> bool:
+        """Return whether a schema is MODULE:NAME of a Python type, not a file."""
+        return ":" in schema and not (self.folder / schema.partition("#")[0]).exists()
+
+    def rows(self) -> Iterator[tuple[str, Any]]:
+        """Yield the settings as they are in the file, with the names of their tables."""
+        yield from self.project.items()
+        yield from ((f"systems.{name}", value) for name, value in self.systems.items())
+        yield from ((f"options.{name}", value) for name, value in self.common.items())
+        yield from (
+            (f"options.{command}.{name}", one) for command, own in self.own.items() for name, one in own.items()
+        )
+
+
+def _python_name(option: str) -> str:
+    return option.replace("-", "_")
+
+
+def _table(value: Any, path: Path, pointer: str) -> dict[str, Any]:  # noqa: ANN401  (the values of TOML)
+    if not isinstance(value, dict):
+        raise OptionError.of(f"Expected a table, got {value!r}", file=str(path), pointer=pointer)
+    return value
+
+
+def _texts(value: Any, path: Path, pointer: str) -> list[str]:  # noqa: ANN401  (the values of TOML)
+    texts = [value] if isinstance(value, str) else value
+    if not (isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)):
+        raise OptionError.of(f"Expected a path or a list of paths, got {value!r}", file=str(path), pointer=pointer)
+    return texts

@@ -1,0 +1,268 @@
+"""The config file: where it is found, what it may contain, and what commands take from it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import arbitre
+from arbitre import bundled
+from arbitre.cli import app
+from arbitre.cli.commands import DECLARATIONS
+from arbitre.cli.config_defaults import config_defaults
+from arbitre.config import PATHS, Config
+from arbitre.errors import OptionError
+from arbitre.options import options_of
+
+PROJECT = """
+schema = "schema.json"
+gold = "gold.jsonl"
+
+[systems]
+careful = "careful.jsonl"
+
+[options]
+close = 0.9
+id-key = "id"
+
+[options.rank]
+score = ["f1q", "imq"]
+"""
+WILDCARDS = {"at", "classified", "fields", "path"}
+"""Options whose values are paths in documents."""
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path, monkeypatch):
+    """A folder with the demo corpus and a config file, which is the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("gold", "careful", "hasty"):
+        shutil.copy(bundled.demo() / f"{name}.jsonl", tmp_path)
+    shutil.copy(bundled.schemas() / "examples" / "speakers.schema.json", tmp_path / "schema.json")
+    Path("arbitre.toml").write_text(PROJECT, encoding="utf-8")
+    return tmp_path
+
+
+def run(*given):
+    return CliRunner().invoke(app, given, env={"NO_COLOR": "1", "COLUMNS": "200"})
+
+
+def f1q(*given):
+    result = run(*given, "--format", "json", "--no-diagnose")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["macro"]["f1q"]
+
+
+def test_evaluate_alone_runs():
+    explicit = ("--schema", "schema.json", "--gold", "gold.jsonl", "--predicted", "careful.jsonl")
+    assert f1q("evaluate") == f1q("--config", "/dev/null", "evaluate", *explicit)
+    said = run("evaluate", "--no-diagnose").stderr
+    assert "From arbitre.toml: schema, close, gold, predicted, id_key" in said
+
+
+def test_the_command_line_takes_precedence():
+    hasty = f1q("evaluate", "--predicted", "hasty.jsonl")
+    assert hasty < f1q("evaluate")
+    assert f1q("evaluate", "gold.jsonl", "hasty.jsonl") == hasty
+    document = json.loads(Path("gold.jsonl").read_text("utf-8").splitlines()[0])
+    Path("pairs.jsonl").write_text(json.dumps({"id": "x", "gold": document, "predicted": document}), encoding="utf-8")
+    assert f1q("evaluate", "--pairs", "pairs.jsonl") == 1.0
+
+
+def test_paths_are_relative_to_the_file(project, monkeypatch):
+    (project / "below" / "here").mkdir(parents=True)
+    expected = f1q("evaluate")
+    monkeypatch.chdir(project / "below" / "here")
+    assert f1q("evaluate") == expected
+
+
+def test_several_systems_are_ranked_and_evaluate_asks_for_one():
+    Path("arbitre.toml").write_text(PROJECT.replace("[options]", 'hasty = "hasty.jsonl"\n\n[options]'), "utf-8")
+    ranked = run("rank", "--format", "json", "--no-diagnose", "--no-chance")
+    assert ranked.exit_code == 0, ranked.stderr
+    assert [system["name"] for system in json.loads(ranked.stdout)["systems"]] == ["careful", "hasty"]
+    refused = run("evaluate")
+    assert refused.exit_code == 2
+    assert "arbitre.toml names several systems: careful, hasty. Choose" in refused.stderr
+
+
+def test_python_takes_the_same_options():
+    config = arbitre.Config.find()
+    options = config.options(arbitre.evaluate)
+    assert options == {
+        "schema": "schema.json",
+        "gold": "gold.jsonl",
+        "predicted": ["careful.jsonl"],
+        "close": 0.9,
+        "id_key": "id",
+    }
+    assert arbitre.evaluate(**options, no_diagnose=True).macro.f1q == f1q("evaluate")
+    assert config.options(arbitre.rank)["systems"] == {"careful": ["careful.jsonl"]}
+    assert config.options(arbitre.rank)["score"] == ["f1q", "imq"]
+
+
+def test_pyproject_counts_if_it_has_the_table():
+    Path("arbitre.toml").unlink()
+    Path("pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
+    assert Config.find() is None
+    Path("pyproject.toml").write_text('[tool.arbitre]\nschema = "schema.json"\n', encoding="utf-8")
+    assert Config.find().project == {"schema": "schema.json"}
+
+
+FAULTS = {
+    "[options": "Expected TOML",
+    "gold = []\n[option]\nx = 1": "Unknown setting 'option'",
+    "systems = 3": "Expected a table, got 3 at /systems",
+    "[systems]\na = []": "Expected a path or a list of paths, got [] at /systems/a",
+    "[options]\nclos = 0.9": "Unknown option 'clos' at /options/clos",
+    "[options.evalute]\nclose = 0.9": "Unknown command 'evalute' at /options/evalute",
+    "[options.evaluate]\nscore = 'f1q'": "Unknown option 'score' of `arbitre evaluate` at /options/evaluate/score",
+    "[options]\nschema = 'x'": "Expected 'schema' at the top, not under [options] at /options/schema",
+    "[options]\nvalidate = 1": "Expected true or false, got 1 at /options/validate",
+    "[options]\nclose = [0.5, 0.9]": "Expected a text or a number, got [0.5, 0.9] at /options/close",
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_faults_name_the_file_and_the_place(text):
+    Path("arbitre.toml").write_text(text, encoding="utf-8")
+    result = run("evaluate", "--schema", "schema.json", "gold.jsonl", "careful.jsonl")
+    assert result.exit_code == 2
+    assert f"arbitre.toml: {FAULTS[text]}" in result.stderr
+
+
+def test_an_invalid_value_is_traced_to_the_file():
+    Path("arbitre.toml").write_text(PROJECT.replace("0.9", '"high"'), encoding="utf-8")
+    result = run("evaluate")
+    assert result.exit_code == 2
+    assert "'--close': arbitre.toml: " in result.stderr
+
+
+def test_help_works_whatever_the_file_contains():
+    Path("arbitre.toml").write_text("[", encoding="utf-8")
+    assert run("evaluate", "--help").exit_code == 0
+
+
+def test_config_show_prints_the_file_and_the_options_of_a_command(project):
+    shown = run("config", "show").stdout
+    assert f"# {project / 'arbitre.toml'}" in shown
+    assert 'systems.careful = ["careful.jsonl"]' in shown
+    assert "options.rank.score" in shown
+    own = json.loads(run("config", "show", "--command", "rank", "--format", "json").stdout)
+    assert own["settings"]["systems"] == ["careful=careful.jsonl"]
+    Path("arbitre.toml").unlink()
+    missing = run("config", "show")
+    assert missing.exit_code == 1
+    assert "`arbitre init` writes one" in missing.stderr
+
+
+def test_every_option_that_is_a_path_is_resolved():
+    declared = {option for each in DECLARATIONS.values() for option in options_of(each)}
+    located = {one.name for one in declared if one.metavar in {"PATH", "FILE", "DIR", "NAME=PATH", "NAME=PATH..."}}
+    configurable = located - WILDCARDS - {"after", "annotators", "before", "documents", "file", "folder", "logprobs"}
+    assert configurable == PATHS
+
+
+@pytest.mark.parametrize("words", DECLARATIONS)
+def test_every_command_takes_a_config_with_all_kinds_of_settings(words):
+    assert config_defaults(words, Config.find()).keys() <= {one.name for one in options_of(DECLARATIONS[words])}
+
+
+class TestInit:
+    def test_it_finds_gold_systems_and_ids_and_infers_a_schema(self):
+        for name in ("arbitre.toml", "schema.json"):
+            Path(name).unlink()
+        new = arbitre.init_config()
+        assert new.gold.name == "gold.jsonl"
+        assert {name: path.name for name, path in new.systems.items()} == {
+            "careful": "careful.jsonl",
+            "hasty": "hasty.jsonl",
+        }
+        assert new.inferred is not None
+        assert json.loads(Path("schema.json").read_text("utf-8")) == new.inferred.schema
+        assert run("rank", "--no-diagnose", "--no-chance").exit_code == 0
+
+    def test_records_with_another_key_of_the_id_are_joined(self):
+        Path("arbitre.toml").unlink()
+        for name in ("gold", "careful", "hasty"):
+            lines = [json.loads(line) for line in Path(f"{name}.jsonl").read_text("utf-8").splitlines()]
+            renamed = [{"folio": line.pop("id"), "constant": 1, **line} for line in lines]
+            Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, renamed)), encoding="utf-8")
+        new = arbitre.init_config()
+        assert new.options == {"id_key": "folio"}
+        assert new.systems.keys() == {"careful", "hasty"}
+
+    def test_folders_whose_names_differ_in_case_are_joined(self):
+        Path("arbitre.toml").unlink()
+        for folder, change in (("truth", str), ("models/a", str.upper), ("models/b", str)):
+            Path(folder).mkdir(parents=True)
+            for line in Path("gold.jsonl").read_text("utf-8").splitlines():
+                value = json.loads(line)
+                (Path(folder) / f"{change(value.pop('id'))}.json").write_text(json.dumps(value), encoding="utf-8")
+        for name in ("gold", "careful", "hasty"):
+            Path(f"{name}.jsonl").unlink()
+        shutil.rmtree("models/b")
+        new = arbitre.init_config()
+        assert (new.gold.as_posix(), new.options) == ("truth", {"normalize_ids": True})
+        assert {name: path.as_posix() for name, path in new.systems.items()} == {"a": "models/a"}
+        assert run("evaluate", "--no-diagnose").exit_code == 0
+
+    def test_other_documents_are_listed_and_nothing_is_replaced(self):
+        Path("arbitre.toml").unlink()
+        Path("notes.jsonl").write_text('{"id": "elsewhere"}\n', encoding="utf-8")
+        (note,) = arbitre.init_config().notes
+        assert note == "notes.jsonl: not a system, no document has an id of gold"
+        Path("arbitre.toml").write_text(PROJECT, encoding="utf-8")
+        refused = run("init")
+        assert refused.exit_code == 2
+        assert "arbitre.toml" in refused.stderr
+        assert Path("arbitre.toml").read_text("utf-8") == PROJECT
+        assert run("init", "--force").exit_code == 0
+        assert Path("arbitre.toml").read_text("utf-8") == PROJECT
+
+    def test_a_folder_without_gold_is_an_error(self, tmp_path):
+        (tmp_path / "empty").mkdir()
+        with pytest.raises(arbitre.DataError, match="whose name contains gold"):
+            arbitre.init_config(tmp_path / "empty")
+
+
+class TestHelp:
+    def test_rare_options_are_shown_with_help_all_only(self):
+        common, everything = (run("evaluate", option).stdout for option in ("--help", "--help-all"))
+        assert "--gold-sheet" not in common
+        assert "--help-all also lists" in common
+        for option in options_of(DECLARATIONS["evaluate"]):
+            assert all(name in everything for name in option.names)
+            assert option.rare or all(name in common for name in option.names)
+
+    def test_rare_options_work_as_others(self):
+        assert run("evaluate", "--gold-key", "gold", "--no-diagnose").exit_code == 0
+
+
+class TestFormats:
+    def test_csv_has_every_row_and_column_of_every_table(self):
+        printed = run("evaluate", "--no-diagnose", "--format", "csv").stdout
+        assert "score,Per-document mean" in printed
+        assert "/speakers/*/interventions/*/pages/*," in printed
+        assert "…" not in printed
+
+    def test_a_single_table_is_plain_csv(self):
+        lines = run("schema", "explain", "--format", "csv").stdout.splitlines()
+        assert lines[0] == "path,kind,weight,compared by"
+        assert len({line.count(",") for line in lines[:3]}) == 1
+
+    def test_markdown_has_texts_and_tables(self):
+        printed = run("evaluate", "--no-diagnose", "--format", "markdown").stdout
+        assert printed.startswith("6 documents, 0 failed")
+        assert "| score |" in printed
+
+    def test_pipes_have_all_columns(self):
+        printed = CliRunner().invoke(app, ["rank", "--no-diagnose"], env={"NO_COLOR": "1", "COLUMNS": None}).stdout
+        assert "Left out at this width" not in printed
+
+
+def test_names_of_systems_come_from_the_file(project):
+    with pytest.raises(OptionError, match="Cannot read the config file"):
+        Config.load(project / "missing.toml")
