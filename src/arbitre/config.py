@@ -164,7 +164,7 @@ class Config:
                 f"Unknown option {unknown[0]!r} of `arbitre {command}`",
                 file=str(self.path),
                 pointer=f"/options/{command}/{unknown[0]}",
-                hint=did_you_mean(unknown[0], names),
+                hint=did_you_mean(unknown[0], sorted(names)),
             )
         found = {**self.project, **({"systems": self.systems} if self.systems else {}), **self.common, **own}
         if len(self.systems) == 1:

@@ -306,6 +306,14 @@ class Annotations:
 class Comparison:
     """Comparison."""
 
+    fields: list[str] = option(
+        (),
+        "Compare only the values at this wildcard path and below it, such as /people/*/name. May be repeated.",
+        "POINTER",
+        keyword="str | Iterable[str]",
+        more="All other fields are ignored, also undeclared ones; the keys of `keyed` lists above the path are "
+        "compared.",
+    )
     close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY", rare=True)
     max_calls: int = option(
         100_000,

@@ -526,3 +526,51 @@ class TestSignature:
     def test_the_signature_survives_a_round_trip(self):
         signature = Comparator(self.BASE).signature
         assert arbitre.Comparator(self.BASE).signature.parse(signature.long) == signature
+
+
+class TestFields:
+    SCHEMA = {
+        "type": "object",
+        "properties": {
+            "date": {"type": "string"},
+            "people": {
+                "type": "array",
+                "x-arbitre": {"match": {"keyed": {"key": "id"}}},
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string"},
+                        "name": {"type": "string"},
+                        "address": {"type": "object", "properties": {"city": {"type": "string"}}},
+                    },
+                },
+            },
+        },
+    }
+    GOLD = {"date": "1867", "people": [{"id": "1", "name": "Ada", "address": {"city": "Paris"}}]}
+    PREDICTED = {"date": "1876", "more": 1, "people": [{"id": "1", "name": "Ada", "address": {"city": "x"}, "age": 3}]}
+
+    def quality(self, fields):
+        comparison = arbitre.Comparator(self.SCHEMA, fields=fields).compare(gold=self.GOLD, predicted=self.PREDICTED)
+        return comparison.quality, {path for path in comparison.by_path if path}
+
+    def test_only_the_values_at_the_paths_and_the_keys_of_their_lists_are_compared(self):
+        assert self.quality("/people/*/name") == (1.0, {"/people/*", "/people/*/id", "/people/*/name"})
+        quality, paths = self.quality(["/people/*/address", "/date"])
+        assert quality < 1.0
+        assert paths == {"/date", "/people/*", "/people/*/id", "/people/*/address", "/people/*/address/city"} - {
+            "/people/*/address"
+        }
+
+    def test_the_signature_is_that_of_the_same_settings(self):
+        whole, part = (arbitre.Comparator(self.SCHEMA, fields=fields).signature for fields in ((), "/date"))
+        assert whole != part
+
+    def test_a_path_that_the_schema_lacks_is_an_error(self):
+        with pytest.raises(arbitre.OptionError, match=r"/people/\*/nam'") as caught:
+            arbitre.Comparator(self.SCHEMA, fields=["/people/*/nam"])
+        assert "/people/*/name" in caught.value.hint
+
+    def test_a_key_that_is_ignored_is_an_error(self):
+        with pytest.raises(arbitre.SchemaError, match="it is ignored"):
+            arbitre.Comparator(self.SCHEMA, overlay={"/people/*/id": {"ignore": True}})

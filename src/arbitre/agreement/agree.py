@@ -360,7 +360,7 @@ def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Jso
             raise DataError.of(record.reason, pointer=record.pointer, file=record.file, line=record.line)
         value = record.value
         other = options.gold_key
-        if isinstance(value, dict) and value.keys() == {other} and other not in options.fields:
+        if isinstance(value, dict) and value.keys() == {other} and other not in options.field_kinds:
             value = value[other]
         if record.id in documents:
             raise DataError.of(

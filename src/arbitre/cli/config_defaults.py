@@ -62,8 +62,8 @@ def several_systems(config: Config | None) -> OptionError | None:
 
 
 @cache
-def _all_options() -> frozenset[str]:
-    return frozenset(option.name for declared in DECLARATIONS.values() for option in options_of(declared))
+def _all_options() -> tuple[str, ...]:
+    return tuple(sorted({option.name for declared in DECLARATIONS.values() for option in options_of(declared)}))
 
 
 def _check_names(config: Config) -> None:

@@ -151,6 +151,8 @@ class Comparator:
             struct of msgspec, a class of attrs, or any type that Pydantic can validate, such as `list[Model]` or a data
             class. "MODULE:NAME" imports one of these.
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
+        fields: Wildcard paths, such as "/people/*/name". Only the values there and below are compared, and the keys of
+            `keyed` lists above them. All other fields are ignored, also undeclared ones. Empty for all.
         close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
         distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
             your functions (gold, predicted) by name, in addition to the built-in distances.
@@ -168,7 +170,8 @@ class Comparator:
 
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
-        OptionError: A name of `functions` does not exist, or is not a function or a catalogue.
+        OptionError: A name of `functions` does not exist, or is not a function or a catalogue; or a path in `fields`
+            is not in the schema.
 
     >>> comparator = Comparator({"type": "array", "items": {"type": "string"}})
     >>> comparator.compare(gold=["Ada", "Bob"], predicted=["Bob"]).scores.irq
@@ -180,6 +183,7 @@ class Comparator:
         schema: SchemaSource,
         *,
         overlay: Mapping[str, Json] | str | Path | Overlay | None = None,
+        fields: str | Iterable[str] = (),
         close: float = CLOSE,
         distances: Distances = builtin,
         normalizers: Normalizers = normalisers.catalogue,
@@ -202,6 +206,7 @@ class Comparator:
             distance=distance,
             max_calls=max_calls,
             format_assertion=format_assertion,
+            fields=[fields] if isinstance(fields, str) else fields,
         )
         self.plan: Plan = replace(plan, inputs=(*plan.inputs, *module_files(names)))
 
@@ -525,6 +530,8 @@ class ComparatorKeywords(TypedDict, total=False):
     """Python function to use as a custom distance or normaliser, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
     """Folder, besides that of the schema, whose files the schema may reference with $ref."""
+    fields: str | Iterable[str]
+    """Compare only the values at this wildcard path and below it, such as /people/*/name."""
     close: float
     """Minimum quality for the verdict "close"."""
     max_calls: int | None

@@ -133,7 +133,7 @@ def apply_decisions(
         id_pattern=id_pattern,
         normalize_ids=normalize_ids,
         gold_key=gold_key,
-        fields=dict.fromkeys(_declared(root), frozenset()),
+        field_kinds=dict.fromkeys(_declared(root), frozenset()),
     )
     source = GoldSource(Path(gold), reading.reader("gold"))
     source.check()

@@ -79,7 +79,7 @@ class ReadOptions:
     texts: bool = False
     """Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a prediction
     that is a text by the JSON in it."""
-    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    field_kinds: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
     are texts."""
 
@@ -148,7 +148,7 @@ class ReadOptions:
             lenient=self.lenient and side == "predicted",
             repair_structure=self.repair_structure,
             texts=self.texts,
-            fields=self.fields,
+            field_kinds=self.field_kinds,
             normalize_ids=self.normalize_ids,
             sheet=self.gold_sheet if side == "gold" else self.predicted_sheet,
         )
@@ -159,7 +159,7 @@ class ReadOptions:
         Lenient reading keeps texts if the schema allows them, and the cells of CSV files are read as the kinds that the
         schema declares.
         """
-        return replace(self, texts=plan.allows_text, fields=plan.field_kinds)
+        return replace(self, texts=plan.allows_text, field_kinds=plan.field_kinds)
 
     def signed(self, plan: Plan) -> Plan:
         """Return the plan with the reading options that can change scores added to its signature."""
@@ -307,7 +307,7 @@ def source_records(
     reading = ReadOptions(id_key=id_key)
     if plan is None:
         for _, types in column_types([source], id_key):
-            reading = replace(reading, fields={name: frozenset({Kind.NUMBER}) for name in types.integers})
+            reading = replace(reading, field_kinds={name: frozenset({Kind.NUMBER}) for name in types.integers})
     yield from (reading if plan is None else reading.for_plan(plan)).records(source, side)
 
 

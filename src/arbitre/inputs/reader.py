@@ -72,7 +72,7 @@ class Reader:
         repair_structure: Whether lenient reading also accepts repairs that move or drop keys.
         wrapped: Whether a record may contain the document under `column`; see `unwrapped`.
         texts: Whether a document may be a text; if so, lenient reading does not look for JSON in it.
-        fields: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
+        field_kinds: Kinds of the fields of a document by name, to read the cells of CSV files; other cells are texts.
         normalize_ids: Whether ids are compared without case, Unicode form and file extension.
         sheet: Name of the sheet of an Excel workbook; None for the first.
         max_bytes: Maximum size of the JSON text of a document, in bytes.
@@ -87,7 +87,7 @@ class Reader:
     expression: Expression | None
     lenient: bool
     texts: bool = False
-    fields: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    field_kinds: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     normalize_ids: bool = False
     max_bytes: int = MAX_BYTES
     max_values: int = MAX_VALUES
@@ -263,7 +263,7 @@ class Reader:
                 yield self.failure(error, *labels)
                 continue
             value = {
-                name: typed_value(text, self.fields.get(name, ()), self.max_depth)
+                name: typed_value(text, self.field_kinds.get(name, ()), self.max_depth)
                 for name, text in row.items()
                 if text and name not in {self.id_key, RUN}
             }
@@ -395,7 +395,11 @@ class Reader:
         """
         key, value = self.column, record.value
         given = key not in SIDES
-        if not self.wrapped or not isinstance(value, dict) or (not given and (self.expression or key in self.fields)):
+        if (
+            not self.wrapped
+            or not isinstance(value, dict)
+            or (not given and (self.expression or key in self.field_kinds))
+        ):
             return self.finished(record)
         if key in value and (given or not value.keys() - {self.id_key, RUN, *SIDES}):
             if cells:

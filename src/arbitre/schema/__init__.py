@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from arbitre import matching
 from arbitre.distances import catalogue
 from arbitre.distances.base import with_floor
-from arbitre.errors import OptionError, Problem, SchemaError
+from arbitre.errors import OptionError, Problem, SchemaError, did_you_mean
 from arbitre.normalizers import catalogue as normalisers
+from arbitre.paths import STAR, wildcard
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.annotation_checks import matching_problems
 from arbitre.schema.compiling.compiler import Compiler, with_aliases
-from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of
+from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of, walk
 from arbitre.schema.loading.annotations import Overlay, foreign_keywords
 from arbitre.schema.loading.load_schema import SchemaSource, Subschema, load
 from arbitre.schema.nodes import PlanFacts, Reach
 from arbitre.schema.plan import Plan, canonical_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arbitre.catalogue import Catalogue
     from arbitre.distances import Distance, DistanceCatalogue
@@ -53,6 +54,7 @@ def compile_plan(
     distance: Json = None,
     max_calls: int | None = None,
     format_assertion: bool = False,
+    fields: Iterable[str] = (),
 ) -> Plan:
     """Compile a schema to a plan.
 
@@ -67,14 +69,18 @@ def compile_plan(
             `arbitre.schema`.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
         format_assertion: Whether validation checks `format`.
+        fields: Wildcard paths; only the values there and below are compared. Empty for all.
 
     Raises:
         SchemaError: The schema or the overlay is not valid. Lists every problem.
-        OptionError: `close`, `match` or `distance` is not valid.
+        OptionError: `close`, `match`, `distance` or `fields` is not valid.
     """
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
         raise OptionError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
     laid = None if overlay is None else overlay if isinstance(overlay, Overlay) else Overlay.read(overlay)
+    if fields := tuple(fields):
+        whole = _compiled(root, deepcopy(laid), float(close), Compiler(distances, matching.catalogue, normalizers))
+        laid = (Overlay() if laid is None else laid).extended(_without_other_fields(whole, fields))
     forced = Overrides(
         None if match is None else _chosen(matching.catalogue, match),
         None if distance is None else _chosen(distances, distance),
@@ -123,6 +129,41 @@ def _compiled_with(root: Subschema, overlay: Overlay | None, settings: Mapping[s
     return compile_plan(root, overlay=laid, **options)
 
 
+def _without_other_fields(plan: Plan, fields: Sequence[str]) -> dict[str, Json]:
+    """Return the settings by which only the values at these paths and below are compared, and the keys of their lists.
+
+    Raises:
+        OptionError: The schema has no such path.
+    """
+    declared = {row.path for row in plan.rows}
+    for path in fields:
+        if path not in declared:
+            message = f"Expected `fields` to contain wildcard paths of the schema, got {path!r}"
+            raise OptionError.of(message, hint=did_you_mean(path, sorted(declared - {""})))
+    above = _above(fields, declared)
+    keys = [
+        wildcard((*step.path, STAR, *key))
+        for step in walk(plan.sites)
+        if step.repeats is None and wildcard(step.path) in above
+        for key in plan.sites[step.site].list.matcher.key
+    ]
+    chosen = [*fields, *keys]
+    above = _above(chosen, declared)
+    kept = above | {path for path in declared if any(f"{path}/".startswith(f"{field}/") for field in chosen)}
+    settings: dict[str, Json] = {
+        path: {"ignore": True}
+        for path in sorted(declared - kept)
+        if path.rpartition("/")[0] in above and not path.endswith("/*")
+    }
+    objects = (row.path for row in plan.rows if row.path in above and "object" in row.kind)
+    return settings | {path: {"undeclared": "ignore"} for path in objects}
+
+
+def _above(paths: Iterable[str], declared: Iterable[str]) -> set[str]:
+    """Return the declared paths that one of these paths is below."""
+    return {above for above in declared for path in paths if path.startswith(f"{above}/")}
+
+
 def _chosen(catalogue: Catalogue[T], choice: Json) -> T:
     """Return what an option names. Raises OptionError."""
     try:
@@ -131,10 +172,12 @@ def _chosen(catalogue: Catalogue[T], choice: Json) -> T:
         raise OptionError(*(replace(one, pointer=one.pointer or None) for one in error.problems)) from error
 
 
-def _compiled(root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides) -> Plan:
+def _compiled(
+    root: Subschema, overlay: Overlay | None, close: float, compiler: Compiler, forced: Overrides | None = None
+) -> Plan:
     """Compile a schema; raise SchemaError with all its problems."""
     sites, wrong = with_aliases(compiler.compile(root, overlay), compiler.aliases)
-    sites = forced.apply(sites)
+    sites = sites if forced is None else forced.apply(sites)
     sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)

@@ -219,12 +219,10 @@ def sibling_keys(
 
 
 def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Problem]:
-    """Yield a problem for each list that is matched by equality of values with alternatives.
+    """Yield a problem for each list that is matched by an ignored key, or by equality of values with alternatives.
 
     Equality with one of several forms is not transitive, so it does not divide the items into groups.
     """
-    if all(site.alternatives is None for site in sites):
-        return
     for step in walk(sites):
         site = sites[step.site]
         matcher, items = site.list.matcher, site.list.items
@@ -236,7 +234,10 @@ def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Proble
             hint = 'Use {"hungarian": {"gate": 1}}, or map variants to one name with the normaliser `authority`.'
             yield Problem(message, root.file, hint=hint)
         for key in matcher.key if matcher.candidates is Candidates.SAME_KEY else ():
-            if sites[_at(sites, items, key)].alternatives is not None:
+            if _is_ignored(sites, items, key):
+                message = f"`keyed` cannot use the key {wildcard(key)} of {path}: it is ignored"
+                yield Problem(message, root.file, hint="Compare it with a small `weight` instead of `ignore`.")
+            elif sites[_at(sites, items, key)].alternatives is not None:
                 message = f"`keyed` cannot use the key {wildcard(key)} of {path}: it has `alternatives`"
                 hint = "Map variants to one name with the normaliser `authority` instead."
                 yield Problem(message, root.file, hint=hint)
@@ -252,6 +253,11 @@ def _has_alternatives(sites: Sequence[Site], index: int) -> bool:
         seen.update(new)
         pending += new
     return False
+
+
+def _is_ignored(sites: Sequence[Site], index: int, key: tuple[str, ...]) -> bool:
+    """Return whether the values at these tokens below a site are ignored."""
+    return any(key[depth] in sites[_at(sites, index, key[:depth])].object.ignored for depth in range(len(key)))
 
 
 def _at(sites: Sequence[Site], index: int, key: tuple[str, ...]) -> int:
