@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "same examples",
     parent=settings(),
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     database=None,

@@ -217,6 +217,10 @@ class Scores:
 
 OUTCOMES: Final = ("exact", "close", "wrong", "wrong_type", "wrong_type_predicted", "missing", "spurious")
 """Names of the outcomes, in display order."""
+ABSENCES: Final = ("absent", "true_negatives")
+"""Names of the counts of fields that gold lacks."""
+RATES: Final = ("exact_match_rate", "specificity")
+"""Names of the rates of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,8 @@ class PathScores(Scores):
             paired with a value of another kind, because it is counted by its leaves, each at its own path.
         missing: Gold values without a partner.
         spurious: Predicted values without a partner.
+        absent: Matched objects in which gold does not have this field; 0 for items of lists and maps.
+        true_negatives: Those in which the prediction does not have it either.
     """
 
     exact: float = 0.0
@@ -244,11 +250,22 @@ class PathScores(Scores):
     wrong_type_predicted: float = 0.0
     missing: float = 0.0
     spurious: float = 0.0
+    absent: float = 0.0
+    true_negatives: float = 0.0
 
     @classmethod
-    def of(cls, sums: Sequence[float]) -> PathScores:
+    def of(cls, sums: Sequence[float], absent: float = 0.0, true_negatives: float = 0.0) -> PathScores:
         """Return the scores for the five sums of a tally, followed by the numbers of values by outcome."""
-        return cls(Tally(*sums[: -len(OUTCOMES)]), *sums[-len(OUTCOMES) :])
+        outcomes = dict(zip(OUTCOMES, sums[-len(OUTCOMES) :], strict=True))
+        return cls(Tally(*sums[: -len(OUTCOMES)]), **outcomes, absent=absent, true_negatives=true_negatives)
+
+    @property
+    def specificity(self) -> float | None:
+        """The share of the matched objects without this field in gold that do not have it in the prediction either.
+
+        None if gold has the field in all of them. 1 - specificity is the rate of invented values.
+        """
+        return _ratio(self.true_negatives, self.absent)
 
     @property
     def exact_match_rate(self) -> float | None:
@@ -257,7 +274,7 @@ class PathScores(Scores):
 
     def to_dict(self) -> dict[str, float | None]:
         """Return counts, scores and outcomes by name."""
-        return Scores.to_dict(self) | {name: getattr(self, name) for name in (*OUTCOMES, "exact_match_rate")}
+        return Scores.to_dict(self) | {name: getattr(self, name) for name in (*OUTCOMES, *ABSENCES, *RATES)}
 
 
 class ScoresByPath(dict[str, PathScores]):

@@ -26,6 +26,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are n
 
 
 @needs_data
+@pytest.mark.nightly
 def test_nine_of_ten_findings_of_each_detector_are_correct():
     accuracies, copies = measure(detectors=available())
     assert copies >= 200

@@ -35,6 +35,7 @@ WORKLOAD = END_TO_END.parents[2].parent / "shared" / "bench"
 
 
 @pytest.mark.skipif(not WORKLOAD.is_dir(), reason="there is no workload beside the project")
+@pytest.mark.nightly
 def test_the_short_end_to_end_benchmark_times_every_row(tmp_path):
     out = tmp_path / "bench.json"
     command = [sys.executable, "-P", str(END_TO_END), "--short", "--kinds", "flat", "--json", str(out)]

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any, Generic, TypeVar
@@ -138,6 +139,12 @@ def test_a_missing_framework_is_an_error_that_says_what_to_install(name):
     assert issubclass(arbitre.errors.MissingLibraryError, ImportError)
 
 
+def awaited(coroutine):
+    """The result of a coroutine, also where an event loop runs in this thread, as that of a browser does."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 def test_arbitre_imports_no_framework():
     code = "import sys, arbitre\narbitre.Grader({})\nprint(*sys.modules)"
     modules = set(
@@ -172,7 +179,7 @@ def test_the_scorer_of_inspect(adapter, evaluation):
     score = module.arbitre_scorer(LETTER, paths=[NAMES])
     states = [SimpleNamespace(output=SimpleNamespace(completion=answer)) for answer in ANSWERS]
     targets = [SimpleNamespace(text=text) for text in TEXTS]
-    scores = [asyncio.run(score(state, target)) for state, target in zip(states, targets, strict=True)]
+    scores = [awaited(score(state, target)) for state, target in zip(states, targets, strict=True)]
     mean = sum(each.value["quality"] for each in scores) / 4
     assert mean == pytest.approx(evaluation.document_quality.mean, abs=1e-12)
     assert module.micro_f1q()([SimpleNamespace(score=each) for each in scores]) == evaluation.micro.f1q
@@ -211,7 +218,7 @@ def test_the_metric_of_dspy(adapter, evaluation):
 def test_the_metric_of_deepeval(adapter, evaluation):
     metric = adapter("deepeval").ArbitreMetric(LETTER, threshold=0.7, paths=[NAMES])
     cases = [SimpleNamespace(actual_output=one, expected_output=text) for one, text in zip(ANSWERS, TEXTS, strict=True)]
-    scores = [asyncio.run(metric.a_measure(case)) for case in cases]
+    scores = [awaited(metric.a_measure(case)) for case in cases]
     assert sum(scores) / 4 == pytest.approx(evaluation.document_quality.mean, abs=1e-12)
     assert (metric.measure(cases[0]), metric.success, metric.score_breakdown.keys()) == (scores[0], True, {NAMES})
     metric.measure(cases[2])

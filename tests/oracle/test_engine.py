@@ -92,7 +92,7 @@ def test_documents_with_ties_equal_the_textbook(mode, case):
     check(case, mode)
 
 
-@settings(slow, max_examples=60)
+@settings(slow, max_examples=40)
 @given(case=cases())
 def test_lists_matched_on_a_few_candidates_equal_the_textbook(case):
     check(case, {"limits": CellLimits(**LAZY, large=1, sparse=0, tile=2)})

@@ -60,7 +60,7 @@ def test_a_long_list_of_names_says_how_many_are_left_out():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["evalute"], "No such command 'evalute'. Did you mean \"evaluate\"? Also available: compare, rank, agree,"),
+        (["evalute"], "No such command 'evalute'. Did you mean \"evaluate\"? Also available: init, compare, rank,"),
         (["schema", "chek"], "No such command 'chek'. Did you mean \"check\"? Also available: "),
     ],
 )

@@ -19,7 +19,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.report.ranking_job import FactorsResults, RankingResults
 from arbitre.report.result_files import FORMS, Export, parse_exports, write_exports
 from arbitre.tables.table import SCORE, Table, TableColumn, count
-from arbitre.tally import COUNTS, NAMES, OUTCOMES
+from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
@@ -128,7 +128,7 @@ class TestEvaluate:
         }
         assert list(read("groups.csv")[0]) == ["group", "documents", *NAMES, "signature"]
         assert parquet("paths.parquet").column_names == [
-            *("path", *COUNTS, *NAMES), *OUTCOMES, "exact_match_rate", "signature"
+            *("path", *COUNTS, *NAMES), *OUTCOMES, *ABSENCES, *RATES, "signature"
         ]  # fmt: skip
         assert parquet("documents.parquet").column_names == [
             *("id", "run", "failed", "document_quality"), *COUNTS, *NAMES, "signature"

@@ -1,8 +1,11 @@
 """The numbers of exact, close, wrong, missing, spurious and wrongly typed values of each path."""
 
 import json
+from typing import ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arbitre import ABSENT, Comparator, Comparison, OptionError, QualityBound, check_bounds
 from arbitre.corpus.checkpoints import Checkpoints
@@ -190,3 +193,73 @@ def test_a_resumed_evaluation_reads_the_outcomes_from_its_checkpoints(tmp_path):
         for resume in (False, True)
     )
     assert again.by_path == once.by_path == LETTER.evaluate(CORPUS).by_path
+
+
+class TestTrueNegatives:
+    SCHEMA: ClassVar = {
+        "type": "object",
+        "properties": {
+            "date": TEXT,
+            "people": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"name": TEXT, "age": {"type": ["integer", "null"]}, "place": {"type": "object"}},
+                },
+            },
+        },
+    }
+    GOLD: ClassVar = {"people": [{"name": "Ada"}, {"name": "Bob", "age": 3}, {"name": "Cy"}, {"name": "Di"}]}
+    PREDICTED: ClassVar = {
+        "date": "1867",
+        "people": [{"name": "Ada", "age": 4}, {"name": "Bob"}, {"name": "Cy", "age": None}, {"name": "Zoltan Kovacs"}],
+    }
+
+    def comparator(self):
+        return Comparator(self.SCHEMA, match={"hungarian": {"gate": 0.4}})
+
+    def test_fields_that_gold_lacks_are_counted_in_matched_objects(self):
+        paths = self.comparator().compare(gold=self.GOLD, predicted=self.PREDICTED).by_path
+        age, date, name = (paths[path] for path in ("/people/*/age", "/date", "/people/*/name"))
+        assert (age.absent, age.true_negatives, age.specificity) == (2.0, 1.0, 0.5)  # of Ada and Cy; Di has no partner
+        assert (date.absent, date.specificity) == (1.0, 0.0)
+        assert (name.absent, name.specificity) == (0.0, None)
+
+    def test_a_corpus_adds_up_its_documents_also_those_without_any_value_at_the_path(self):
+        comparator = self.comparator()
+        documents = {
+            "a": (self.GOLD, self.PREDICTED),
+            "b": ({"people": [{"name": "Ada"}]}, {"people": [{"name": "Ada"}]}),
+            "c": ({"date": "1867", "people": []}, ABSENT),
+        }
+        triples = [(name, *pair) for name, pair in documents.items()]
+        paths = comparator.evaluate(triples).by_path
+        assert (paths["/people/*/age"].absent, paths["/people/*/age"].true_negatives) == (3.0, 2.0)
+        assert (paths["/date"].absent, paths["/date"].true_negatives) == (2.0, 1.0)
+        single = evaluate(comparator.plan, triples, options=ExecutionOptions(first_batch=1, batch_nodes=1)).by_path
+        assert single == paths
+
+    def test_a_value_of_another_kind_is_a_value(self):
+        paths = Comparator(self.SCHEMA).compare(
+            gold={"people": [{"name": "Ada", "age": {"years": 3}}, {"name": "Bob", "age": "3"}]},
+            predicted={"people": [{"name": "Ada", "age": 3}, {"name": "Bob", "age": 3}]},
+        )
+        assert paths.by_path["/people/*/age"].absent == 0.0
+
+    @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 2)), max_size=4), st.data())
+    def test_the_counts_are_those_of_the_documents(self, gold, data):
+        """Objects at the same position are compared; the counts are taken from the documents themselves."""
+        keys = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2))
+        predicted = data.draw(st.lists(keys, min_size=len(gold), max_size=len(gold)))
+        number = {"type": "integer"}
+        schema = {
+            "type": "array",
+            "items": {"type": "object", "properties": dict.fromkeys("abc", number)},
+            "x-arbitre": {"match": "ordered"},
+        }
+        paths = Comparator(schema).compare(gold=gold, predicted=predicted).by_path
+        for key in "abc":
+            if f"/*/{key}" in paths:
+                lacking = [right for left, right in zip(gold, predicted, strict=True) if key not in left]
+                expected = len(lacking), sum(key not in right for right in lacking)
+                assert (paths[f"/*/{key}"].absent, paths[f"/*/{key}"].true_negatives) == expected

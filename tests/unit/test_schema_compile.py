@@ -3,6 +3,7 @@
 import json
 import time
 from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 
@@ -529,7 +530,7 @@ class TestSignature:
 
 
 class TestFields:
-    SCHEMA = {
+    SCHEMA: ClassVar = {
         "type": "object",
         "properties": {
             "date": {"type": "string"},
@@ -547,8 +548,12 @@ class TestFields:
             },
         },
     }
-    GOLD = {"date": "1867", "people": [{"id": "1", "name": "Ada", "address": {"city": "Paris"}}]}
-    PREDICTED = {"date": "1876", "more": 1, "people": [{"id": "1", "name": "Ada", "address": {"city": "x"}, "age": 3}]}
+    GOLD: ClassVar = {"date": "1867", "people": [{"id": "1", "name": "Ada", "address": {"city": "Paris"}}]}
+    PREDICTED: ClassVar = {
+        "date": "1876",
+        "more": 1,
+        "people": [{"id": "1", "name": "Ada", "address": {"city": "x"}, "age": 3}],
+    }
 
     def quality(self, fields):
         comparison = arbitre.Comparator(self.SCHEMA, fields=fields).compare(gold=self.GOLD, predicted=self.PREDICTED)

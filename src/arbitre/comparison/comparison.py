@@ -13,7 +13,7 @@ from arbitre.comparison import html_repr as html
 from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
 from arbitre.comparison.leaf_pairs import classify, value_rows
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.levels import absences, by_path, field_counts, leaves, of_nodes, pair_qualities, squared_masses
 from arbitre.comparison.node_tree import Alignment, LeafVerdict, Match, Node, NodeTree, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
@@ -102,7 +102,11 @@ class Comparison:
         Computed on each access. `by_path()` is the same.
         """
         sums = by_path(self.levels, 1, self.close)
-        return ScoresByPath((path, PathScores.of(sums[path][0].tolist())) for path in sorted(sums, key=order))
+        fields = {path: rows[0].tolist() for path, rows in field_counts(self.levels, 1).items()}
+        counts = {path: found for path, *found in absences(fields)}
+        return ScoresByPath(
+            (path, PathScores.of(sums[path][0].tolist(), *counts.get(path, ()))) for path in sorted(sums, key=order)
+        )
 
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
         """Return the confusion matrix of the values at a path, with the scores of each class.

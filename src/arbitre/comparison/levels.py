@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.paths import DEPTH, escape, wildcard
+from arbitre.paths import DEPTH, STAR, escape, wildcard
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.paths import Path
@@ -398,6 +399,58 @@ def by_path(levels: Sequence[Level], documents: int, close: float) -> dict[str, 
     outcomes = _outcomes(row * _CELLS + np.concatenate(cells)[nodes], np.concatenate(weights)[nodes], size)
     by_number = np.hstack([sums, outcomes]).reshape(len(numbers), documents, -1)
     return dict(zip(numbers, by_number, strict=True))
+
+
+FIELD_WIDTH: Final = 3
+"""Number of columns of `field_counts`."""
+
+
+def field_counts(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
+    """Return how often the fields of matched objects are present, per document.
+
+    Args:
+        levels: The levels of documents that were compared together.
+        documents: Number of documents.
+
+    Returns:
+        By path, in columns: the number of matched pairs of objects at this path; of the pairs of objects that hold this
+        field, the number of those in which gold has it, and of those in which only the prediction has it; shapes
+        (documents, 3). Paths with zeros only are left out.
+    """
+    objects = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
+    for level in levels:
+        if not (level.leaf or level.kind_mismatch):
+            objects[level.first : level.first + len(level)] = level.paired & (level.gold_kind == Kind.OBJECT)
+    masks, weights, owner = [], [], []
+    for level in levels:
+        gold, predicted, _ = level.node_masks()
+        held = objects[level.parent] & (not (level.inner or level.path[-1:] == (STAR,)))
+        masks.append(np.stack([objects[level.first : level.first + len(level)], gold & held, predicted & ~gold & held]))
+        weights.append(np.ones(len(level)) if level.scale is None else level.scale)
+        owner.append(level.document)
+    if not levels:
+        return {}
+    counts, documents_of = np.concatenate(masks, axis=1) * np.concatenate(weights), np.concatenate(owner)
+    found: dict[str, Floats] = {}
+    for text, start, stop in runs_in_order(levels):
+        own = counts[:, start:stop]
+        if own.any():
+            sums = np.stack([sum_by_index(documents_of[start:stop], row, documents) for row in own], axis=1)
+            found[text] = found[text] + sums if text in found else sums
+    return found
+
+
+def absences(fields: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, float, float]]:
+    """Yield each field with how often gold lacks it in matched objects, and how often the prediction then lacks it too.
+
+    Args:
+        fields: Sums of the columns of `field_counts` by path.
+    """
+    for path, (_, gold, predicted) in fields.items():
+        above, _, key = path.rpartition("/")
+        if path and key != "*" and above in fields:
+            absent = max(0.0, fields[above][0] - gold)
+            yield path, absent, max(0.0, absent - predicted)
 
 
 def _cells(level: Level, gold: Mask, predicted: Mask, close: float, inside: Mask | None) -> Indices:

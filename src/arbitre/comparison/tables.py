@@ -99,6 +99,27 @@ def outcomes(by_path: Mapping[str, PathScores], average: str = "") -> Table:
     return Table.of(f"Outcomes by path, number of values{average}", heads, _path_rows(by_path, heads))
 
 
+def absent_fields(by_path: Mapping[str, PathScores]) -> Table:
+    """Return how often a field that gold lacks is also absent in the prediction, for fields that gold lacks."""
+    heads = (
+        TableColumn("path", kind="path"),
+        TableColumn("absent", count),
+        TableColumn("true negatives", count, drop=1),
+        TableColumn("invented", count),
+        TableColumn("specificity", SCORE, emphasis="strong"),
+    )
+    rows = [
+        (path, row.absent, row.true_negatives, row.absent - row.true_negatives, row.specificity)
+        for path, row in by_path.items()
+        if row.absent
+    ]
+    note = (
+        "Absent: matched objects in which gold lacks the field. True negatives: those in which the prediction lacks it "
+        "too. Specificity: their share."
+    )
+    return Table.of("Fields that gold lacks", heads, rows, notes=(note,))
+
+
 def flat(comparison: FlatComparison) -> Table:
     """Return the flat scores and the solidarity of each path."""
     heads = (

@@ -14,6 +14,7 @@ import numpy as np
 
 from arbitre.comparison.cause import CauseAnalysis
 from arbitre.comparison.flat import FlatComparison
+from arbitre.comparison.levels import FIELD_WIDTH
 from arbitre.corpus.chance import Chance
 from arbitre.corpus.documents import DocumentTable
 from arbitre.corpus.evaluation import Evaluation
@@ -71,6 +72,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "entries": evaluation.entries,
         "runs": runs,
         "paths": list(columns.paths),
+        "fields": list(columns.fields),
         "leaves": astuple(evaluation.leaves.tally),
         "curve": [curve.gold, curve.predicted],
         "failures": [asdict(failure) for failure in evaluation.failures],
@@ -95,6 +97,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "failed": columns.failed,
         "curve": np.stack([curve.qualities, curve.counts]),
         **{f"path_{number}": tallies for number, tallies in enumerate(columns.paths.values())},
+        **{f"field_{number}": counts for number, counts in enumerate(columns.fields.values())},
     }
     with path.open("wb") as file:
         np.savez(file, **arrays)
@@ -143,6 +146,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         arrays["qualities"],
         arrays["failed"],
         {path: CompactTable.of(arrays[f"path_{number}"]) for number, path in enumerate(text["paths"])},
+        {path: CompactTable.of(arrays[f"field_{number}"]) for number, path in enumerate(text.get("fields", ()))},
     )
     chance = text["chance"] and _chance(text["chance"])
     causes = None if text.get("causes") is None else CauseAnalysis.from_dict(text["causes"])
@@ -180,6 +184,7 @@ def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         "failed": ("b", (size,)),
         "curve": ("f", (2, arrays["curve"].shape[-1])),
         **{f"path_{number}": ("f", (size, 12)) for number in range(len(text["paths"]))},
+        **{f"field_{number}": ("f", (size, FIELD_WIDTH)) for number in range(len(text.get("fields", ())))},
     }
     for name, (kind, shape) in expected.items():
         array = arrays[name]

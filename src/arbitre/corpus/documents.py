@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.arrays import exact_sum
+from arbitre.comparison.levels import absences
 from arbitre.errors import OptionError
 from arbitre.inputs.records import key
 from arbitre.statistics.sample import scored
 from arbitre.storage.columns import LazySequence
-from arbitre.tally import COUNTS, NAMES, OUTCOMES, PathScores, Scores, ScoresByPath, Tally
+from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES, PathScores, Scores, ScoresByPath, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,6 +57,7 @@ class DocumentTable(LazySequence[DocumentResult]):
         qualities: Qualities of the roots, shape (documents,), in [0, 1].
         failed: Which documents failed, shape (documents,).
         paths: Tallies and outcomes of every wildcard path, each with `documents` rows and 12 columns.
+        fields: How often objects and their fields are present, see `arbitre.comparison.levels.field_counts`.
     """
 
     ids: LazySequence[str]
@@ -64,6 +66,7 @@ class DocumentTable(LazySequence[DocumentResult]):
     qualities: Floats
     failed: Mask
     paths: Mapping[str, CompactTable]
+    fields: Mapping[str, CompactTable]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -95,10 +98,12 @@ class DocumentTable(LazySequence[DocumentResult]):
             rows: Indices of the documents, shape (n,); None for all documents.
         """
         chosen = slice(None) if rows is None else rows
-        return ScoresByPath(
-            (path, PathScores.of([exact_sum(column[chosen]) for column in table.columns()]))
-            for path, table in self.paths.items()
+        sums, fields = (
+            {path: [exact_sum(column[chosen]) for column in table.columns()] for path, table in tables.items()}
+            for tables in (self.paths, self.fields)
         )
+        counts = {path: found for path, *found in absences(fields)}
+        return ScoresByPath((path, PathScores.of(found, *counts.get(path, ()))) for path, found in sums.items())
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
         """Yield the results of the documents at these row indices, shape (n,)."""
@@ -224,6 +229,6 @@ def path_frame(by_path: Mapping[str, PathScores], signature: Signature) -> Frame
     The columns are `path`, the masses, scores and outcomes over all documents, the exact-match rate, and `signature`.
     """
     rows = [scores.to_dict() for scores in by_path.values()]
-    names = (*COUNTS, *NAMES, *OUTCOMES, "exact_match_rate")
+    names = (*COUNTS, *NAMES, *OUTCOMES, *ABSENCES, *RATES)
     figures = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
     return {"path": list(by_path), **figures, SIGNATURE: [signature.short] * len(rows)}

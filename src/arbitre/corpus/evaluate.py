@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from arbitre.arrays import exact_parts, exact_sum
+from arbitre.comparison.levels import FIELD_WIDTH
 from arbitre.corpus.chance import Chance, Reservoir, estimate_chance, sample_pairs
 from arbitre.corpus.documents import DocumentTable
 from arbitre.corpus.evaluation import Evaluation
@@ -55,6 +56,7 @@ class Accumulator:
         self._tallies = GrowingArray(np.float64, TALLY_WIDTH)
         self._qualities, self._failed = GrowingArray(np.float64), GrowingArray(np.bool_)
         self._paths: dict[str, CompactTable] = {}
+        self._fields: dict[str, CompactTable] = {}
         self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
         self._steps = CurveAccumulator()
         self._failures: list[Failure] = []
@@ -70,10 +72,14 @@ class Accumulator:
 
     def add(self, outcomes: DocumentResults) -> None:
         """Add the results of the next work unit, except the values from observers."""
-        for path, rows in outcomes.paths.items():
-            column = self._paths.setdefault(path, CompactTable(PATH_WIDTH))
-            column.pad(len(self))
-            column.extend(rows)
+        for tables, found, width in (
+            (self._paths, outcomes.paths, PATH_WIDTH),
+            (self._fields, outcomes.fields, FIELD_WIDTH),
+        ):
+            for path, rows in found.items():
+                column = tables.setdefault(path, CompactTable(width))
+                column.pad(len(self))
+                column.extend(rows)
         self._ids.extend(outcomes.ids)
         self._runs += [self._names.setdefault(run, run) for run in outcomes.runs]  # equal names share one object
         self._tallies.extend(outcomes.tallies)
@@ -88,7 +94,7 @@ class Accumulator:
 
     def document_table(self) -> DocumentTable:
         """Return the results of all documents."""
-        for column in self._paths.values():
+        for column in (*self._paths.values(), *self._fields.values()):
             column.pad(len(self))
         return DocumentTable(
             self._ids,
@@ -97,6 +103,7 @@ class Accumulator:
             self._qualities.view(),
             self._failed.view(),
             {path: self._paths[path] for path in sorted(self._paths, key=order)},
+            {path: self._fields[path] for path in sorted(self._fields, key=order)},
         )
 
     def evaluation(

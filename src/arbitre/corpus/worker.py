@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.levels import by_path, leaves, of_nodes, pair_qualities, root_qualities
+from arbitre.comparison.levels import (
+    FIELD_WIDTH,
+    by_path,
+    field_counts,
+    leaves,
+    of_nodes,
+    pair_qualities,
+    root_qualities,
+)
 from arbitre.engine import compare_to_levels, release
 from arbitre.errors import DataError, FunctionError, SolverError
 from arbitre.inputs.records import Failure, Pair
@@ -63,6 +71,7 @@ class DocumentResults:
     qualities: Floats = field(default_factory=lambda: np.empty(0))
     failed: Mask = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     paths: dict[str, Floats] = field(default_factory=dict)
+    fields: dict[str, Floats] = field(default_factory=dict)
     steps: tuple[Floats, Floats] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
     failures: list[Failure] = field(default_factory=list)
     seen: dict[str, list[Json]] = field(default_factory=dict)
@@ -87,6 +96,7 @@ class DocumentResults:
             np.where(failed, 0.0, root_qualities(levels, size)),
             failed,
             by_path(levels, size, plan.close),
+            field_counts(levels, size),
             (steps[order], weights[order]),
             [],
             {name: values for name, values in observed.items() if not isinstance(values, bytes)},
@@ -99,7 +109,6 @@ class DocumentResults:
         batches = list(parts)
         if len(batches) < 2:  # noqa: PLR2004
             return batches[0] if batches else cls()
-        paths = dict.fromkeys(path for part in batches for path in part.paths)
         observed = dict.fromkeys(name for part in batches for name in part.seen)
         tables = dict.fromkeys(name for part in batches for name in part.tables)
         return cls(
@@ -109,10 +118,8 @@ class DocumentResults:
             np.concatenate([part.leaves for part in batches]),
             np.concatenate([part.qualities for part in batches]),
             np.concatenate([part.failed for part in batches]),
-            {
-                path: np.concatenate([part.paths.get(path, np.zeros((len(part), PATH_WIDTH))) for part in batches])
-                for path in paths
-            },
+            _padded([(len(part), part.paths) for part in batches], PATH_WIDTH),
+            _padded([(len(part), part.fields) for part in batches], FIELD_WIDTH),
             (np.concatenate([part.steps[0] for part in batches]), np.concatenate([part.steps[1] for part in batches])),
             [failure for part in batches for failure in part.failures],
             {name: [value for part in batches for value in part.seen.get(name, [])] for name in observed},
@@ -124,8 +131,11 @@ class DocumentResults:
 
         Only the names of the tables are included, not their rows.
         """
-        paths: list[tuple[str, Any, Any]]
-        paths = [(path, rows.any(axis=1).tolist(), rows.tolist()) for path, rows in self.paths.items()]
+        tables = {"paths": self.paths, "fields": self.fields}
+        by_path: dict[str, list[tuple[str, Any, Any]]] = {
+            name: [(path, rows.any(axis=1).tolist(), rows.tolist()) for path, rows in table.items()]
+            for name, table in tables.items()
+        }
         columns = (self.failed, self.qualities, self.tallies, self.leaves)
         rows = zip(self.ids, self.runs, *(column.tolist() for column in columns), strict=True)
         for at, (identity, run, failed, quality, entries, values) in enumerate(rows):
@@ -137,7 +147,10 @@ class DocumentResults:
                     "quality": quality,
                     "entries": entries,
                     "leaves": values,
-                    "paths": {path: tallies[at] for path, occurs, tallies in paths if occurs[at]},
+                    **{
+                        name: {path: found[at] for path, occurs, found in table if occurs[at]}
+                        for name, table in by_path.items()
+                    },
                 }
             )
         steps = {"qualities": self.steps[0].tolist(), "masses": self.steps[1].tolist()}
@@ -151,11 +164,6 @@ class DocumentResults:
         Raises ValueError or KeyError if they are damaged.
         """
         *rows, rest = (json.loads(line) for line in lines)
-        names = dict.fromkeys(path for row in rows for path in row["paths"])
-        paths = {path: np.zeros((len(rows), PATH_WIDTH)) for path in names}
-        for at, row in enumerate(rows):
-            for path, tally in row["paths"].items():
-                paths[path][at] = tally
         return cls(
             [row["id"] for row in rows],
             [row["run"] for row in rows],
@@ -163,12 +171,28 @@ class DocumentResults:
             _table([row["leaves"] for row in rows]),
             np.array([row["quality"] for row in rows], dtype=np.float64),
             np.array([row["failed"] for row in rows], dtype=np.bool_),
-            paths,
+            _by_path([row["paths"] for row in rows], PATH_WIDTH),
+            _by_path([row["fields"] for row in rows], FIELD_WIDTH),
             (_floats(rest["steps"]["qualities"]), _floats(rest["steps"]["masses"])),
             [Failure(**failure) for failure in rest["failures"]],
             rest["seen"],
             dict.fromkeys(rest.get("tables", ()), b""),  # earlier versions wrote no tables
         )
+
+
+def _padded(parts: Sequence[tuple[int, Mapping[str, Floats]]], width: int) -> dict[str, Floats]:
+    """Join tables by path of consecutive parts, each with its number of documents; missing tables are zeros."""
+    paths = dict.fromkeys(path for _, table in parts for path in table)
+    return {path: np.concatenate([table.get(path, np.zeros((size, width))) for size, table in parts]) for path in paths}
+
+
+def _by_path(rows: Sequence[Mapping[str, list[float]]], width: int) -> dict[str, Floats]:
+    """Return tables by path of documents, given their rows by path; missing rows are zeros."""
+    tables = {path: np.zeros((len(rows), width)) for path in dict.fromkeys(path for row in rows for path in row)}
+    for at, row in enumerate(rows):
+        for path, numbers in row.items():
+            tables[path][at] = numbers
+    return tables
 
 
 def _table(rows: list[list[float]]) -> Floats:

@@ -40,7 +40,7 @@ from arbitre.report.view import (
     TrustView,
 )
 from arbitre.signature import Signature
-from arbitre.tally import COUNTS, NAMES, OUTCOMES
+from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -233,7 +233,7 @@ def _paths(
 ) -> Iterator[PathRow]:
     for path, label, depth in nesting(by_path):
         scores = {name: by_path[path][name] for name in (*COUNTS, *NAMES)}
-        outcomes = {name: by_path[path][name] for name in (*OUTCOMES, "exact_match_rate")}
+        outcomes = {name: by_path[path].get(name) for name in (*OUTCOMES, *ABSENCES, *RATES)}
         yield PathRow(path, label, depth, scores, outcomes, worst.get(path, ()))
 
 

@@ -73,7 +73,7 @@ class PathRow:
     """Scores, outcomes and worst pairs of a wildcard path.
 
     `depth` is the number of its ancestors among the listed paths. `outcomes` are the numbers of values by outcome and
-    their `exact_match_rate`.
+    their `exact_match_rate`, and how often gold and prediction lack the field; None in results of earlier versions.
     """
 
     path: str

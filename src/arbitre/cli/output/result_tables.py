@@ -86,6 +86,8 @@ def by_path(paths: Mapping[str, PathScores], width: int, average: str = "") -> I
     """Yield tables of the scores and the outcomes of every path, nested under parent paths."""
     yield render(tables.paths(paths, average), width)
     yield render(tables.outcomes(paths, average), width)
+    if any(row.absent for row in paths.values()):
+        yield render(tables.absent_fields(paths), width, most=MAX_SHOWN)
 
 
 def faults(diagnosis: CorpusDiagnosis, signature: Signature, width: int) -> Iterator[RenderableType]:
