@@ -136,7 +136,7 @@ class SolverError(ArbitreError):
 
 
 class FunctionError(SolverError):
-    """A custom distance or normaliser raised an exception or returned an invalid result.
+    """A custom distance, normaliser or matching raised an exception or returned an invalid result.
 
     An exception of the function is the `__cause__` of the error.
 

@@ -295,7 +295,8 @@ class Annotations:
     )
     functions: list[str] = option(
         (),
-        "Python function to use as a custom distance or normaliser, or a catalogue of several. May be repeated.",
+        "Python function to use as a custom distance or normaliser, a custom matching, or a catalogue of several. May "
+        "be repeated.",
         "MODULE:NAME",
         keyword="Iterable[str]",
         more="The module is installed or in the current folder, see [custom distances and normalisers](custom.md).",
@@ -344,6 +345,7 @@ class Functions:
 
     distances: Any = option(..., "Distances by name. Default: those of arbitre.", keyword="Distances")
     normalizers: Any = option(..., "Normalisers by name. Default: those of arbitre.", keyword="Normalizers")
+    matchings: Any = option(..., "Matchings by name. Default: those of arbitre.", keyword="Matchings")
 
 
 class Overrides:
@@ -354,7 +356,6 @@ class Overrides:
         "Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several side by"
         " side.",
         "NAME",
-        parser="arbitre.cli.option_values:parse_matching",
         keyword="Json",
     )
     distance: list[str] | None = option(

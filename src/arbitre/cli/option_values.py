@@ -10,7 +10,6 @@ from typing import Any
 
 import typer
 
-from arbitre import matching
 from arbitre.catalogue import Catalogue
 from arbitre.cli.output.console import Terminal
 from arbitre.comparator import Comparator
@@ -38,11 +37,6 @@ def _choice(text: str, catalogue: Catalogue[Any], option: str | None = None) -> 
         raise typer.BadParameter("\n".join(map(str, placed)), param_hint=option and f"'{option}'") from error
 
 
-def parse_matching(text: str) -> NamedChoice:
-    """Parse the value of `--match`."""
-    return _choice(text, matching.catalogue)
-
-
 def check_format_assertion(options: ComparatorKeywords, *, validate: bool) -> None:
     """Raise OptionError if `--format-assertion` is given without `--validate`."""
     if options.get("format_assertion") and not validate:
@@ -53,28 +47,32 @@ def check_format_assertion(options: ComparatorKeywords, *, validate: bool) -> No
 class OverrideOptions:
     """Matchings and distances that override the schema."""
 
-    match: Sequence[NamedChoice] | None
+    match: Sequence[str] | None
     distance: Sequence[str] | None
 
     def configurations(self, schema: SchemaSource, options: ComparatorKeywords) -> list[Configuration]:
         """Build a comparator for every combination of matching and distance.
 
-        The names of distances include those of `--functions`.
+        The names include those of `--functions`.
 
         Raises:
             SchemaError: The schema is invalid, or a choice applies to no part of it.
             typer.BadParameter: A distance is unknown.
         """
-        distance = self._distances(options.get("functions", ()))
-        return configurations(schema, match=self.match or (), distance=distance, build=partial(Comparator, **options))
+        match, distance = self._named(options.get("functions", ()))
+        return configurations(schema, match=match, distance=distance, build=partial(Comparator, **options))
 
-    def distances(self, functions: Iterable[str]) -> list[Json]:
-        """Return the distances as in a schema. Raises typer.BadParameter if one is unknown."""
-        return [named.choice for named in self._distances(functions)]
+    def choices(self, functions: Iterable[str]) -> tuple[list[Json], list[Json]]:
+        """Return the matchings and the distances as in a schema. Raises typer.BadParameter if one is unknown."""
+        match, distance = self._named(functions)
+        return [named.choice for named in match], [named.choice for named in distance]
 
-    def _distances(self, functions: Iterable[str]) -> list[NamedChoice]:
-        known, _ = load_functions(functions)
-        return [_choice(text, known, "--distance") for text in self.distance or ()]
+    def _named(self, functions: Iterable[str]) -> tuple[list[NamedChoice], list[NamedChoice]]:
+        known = load_functions(functions)
+        return (
+            [_choice(text, known.matchings, "--match") for text in self.match or ()],
+            [_choice(text, known.distances, "--distance") for text in self.distance or ()],
+        )
 
 
 def named_sources(texts: Sequence[str]) -> dict[str, list[str]]:

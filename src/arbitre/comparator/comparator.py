@@ -7,8 +7,9 @@ import sys
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
+from arbitre import matching
 from arbitre import normalizers as normalisers
 from arbitre.catalogue import Catalogue
 from arbitre.comparison import html_repr as html
@@ -19,6 +20,7 @@ from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError, SchemaError
 from arbitre.inputs.records import Pair, readable
 from arbitre.inputs.strict_json import MAX_DEPTH, check_value
+from arbitre.matching import CustomMatching, with_matching
 from arbitre.metricity.claims import MAX_VALUES, check_claims
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from arbitre.gold.checks import GoldCheck
     from arbitre.gold.suggested_gate import SuggestedGate
     from arbitre.inputs.options import Gold
+    from arbitre.matching import Matcher
+    from arbitre.matching.custom import MatchingFunction
     from arbitre.metricity.claims import ClaimCheck
     from arbitre.normalizers import Normalizer
     from arbitre.report.keywords import CorpusKeywords, Pairs, Progress, SourceKeywords
@@ -54,20 +58,37 @@ if TYPE_CHECKING:
     from arbitre.signature import Signature
     from arbitre.values import Json
 
+    Matchings = Catalogue[Matcher] | Mapping[str, CustomMatching | MatchingFunction]
     Distances = DistanceCatalogue | Mapping[str, Callable[[Any, Any], Any]]
     Normalizers = Catalogue[Normalizer] | Mapping[str, Callable[[Any], Any]]
 
 
+CatalogueT = TypeVar("CatalogueT", bound=Catalogue[Any])
+
+
+class Functions(NamedTuple):
+    """The distances, normalisers and matchings that a schema may name."""
+
+    distances: DistanceCatalogue
+    normalizers: Catalogue[Normalizer]
+    matchings: Catalogue[Matcher]
+
+
 def load_functions(
-    names: Iterable[str] = (), distances: Distances = builtin, normalizers: Normalizers = normalisers.catalogue
-) -> tuple[DistanceCatalogue, Catalogue[Normalizer]]:
-    """Return the distances and normalisers that a schema may name.
+    names: Iterable[str] = (),
+    distances: Distances = builtin,
+    normalizers: Normalizers = normalisers.catalogue,
+    matchings: Matchings = matching.catalogue,
+) -> Functions:
+    """Return the distances, normalisers and matchings that a schema may name.
 
     Args:
         names: `MODULE:NAME` of functions and catalogues in the installed modules or the current folder. A function of
-            two values is a distance, for which no properties are claimed; a function of one text is a normaliser.
+            two values is a distance, for which no properties are claimed; a function of one text is a normaliser; a
+            `CustomMatching` is a matching.
         distances: A catalogue, or functions by name in addition to the built-in distances.
         normalizers: A catalogue, or functions by name in addition to the built-in normalisers.
+        matchings: A catalogue, or matchings by name in addition to the built-in matchings.
 
     Raises:
         OptionError: A module or a name does not exist, or is neither a function nor a catalogue.
@@ -75,24 +96,34 @@ def load_functions(
     """
     known = distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances)
     normal = normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers)
+    matched = matchings if isinstance(matchings, Catalogue) else _with_matchings(matchings)
     for name in names:
         loaded, own = _imported(name), name.partition(":")[2]
         if isinstance(loaded, DistanceCatalogue):
-            for added in sorted(loaded.entries.keys() - builtin.entries.keys()):
-                known = known.with_factory(added, loaded.entries[added])
+            known = _merged(known, loaded, builtin)
+        elif isinstance(loaded, CustomMatching):
+            matched = with_matching(own, loaded, matched)
+        elif isinstance(loaded, Catalogue) and loaded.term == matched.term:
+            matched = _merged(matched, loaded, matching.catalogue)
         elif isinstance(loaded, Catalogue):
-            for added in sorted(loaded.entries.keys() - normalisers.catalogue.entries.keys()):
-                normal = normal.with_factory(added, loaded.entries[added])
+            normal = _merged(normal, loaded, normalisers.catalogue)
         elif _arity(loaded) == 2:  # noqa: PLR2004  (gold and predicted)
             known = known.with_distance(own, loaded)
         elif _arity(loaded) == 1:
             normal = normalisers.with_normalizer(own, loaded, known=normal)
         else:
             raise OptionError.of(
-                "Expected `functions` to name a function of two values (a distance) or of one value (a normaliser), "
-                f"or a catalogue of such functions, got {type(loaded).__name__} for {name!r}."
+                "Expected `functions` to name a function of two values (a distance) or of one value (a normaliser), a "
+                f"CustomMatching, or a catalogue of such functions, got {type(loaded).__name__} for {name!r}."
             )
-    return known, normal
+    return Functions(known, normal, matched)
+
+
+def _merged(known: CatalogueT, loaded: CatalogueT, base: CatalogueT) -> CatalogueT:
+    """Return a catalogue with the entries of another one that are not in `base`."""
+    for name in sorted(loaded.entries.keys() - base.entries.keys()):
+        known = known.with_factory(name, loaded.entries[name])
+    return known
 
 
 def module_files(names: Iterable[str]) -> tuple[str, ...]:
@@ -106,6 +137,14 @@ def _with_distances(functions: Mapping[str, Callable[[Any, Any], Any]]) -> Dista
     extended = builtin
     for name, function in functions.items():
         extended = extended.with_distance(name, function)
+    return extended
+
+
+def _with_matchings(functions: Mapping[str, CustomMatching | MatchingFunction]) -> Catalogue[Matcher]:
+    """Return the built-in matchings and these."""
+    extended = matching.catalogue
+    for name, function in functions.items():
+        extended = with_matching(name, function, extended)
     return extended
 
 
@@ -158,8 +197,10 @@ class Comparator:
             your functions (gold, predicted) by name, in addition to the built-in distances.
         normalizers: Normalisers that the schema may name: a catalogue (see
             `arbitre.normalizers.with_normalizer`), or your functions of one text by name.
-        functions: Further distances and normalisers, as MODULE:NAME of a function or a catalogue in an installed module
-            or one in the current folder.
+        matchings: Matchings that the schema may name: a catalogue (see `arbitre.matching.with_matching`), or yours by
+            name: a `CustomMatching`, or a function of a cost matrix.
+        functions: Further distances, normalisers and matchings, as MODULE:NAME of a function, a `CustomMatching` or a
+            catalogue, in an installed module or one in the current folder.
         match: Matching for every array, instead of the one in the schema.
         distance: Distance for all non-exact leaves of the kinds that it accepts, instead of the one in the schema.
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
@@ -187,6 +228,7 @@ class Comparator:
         close: float = CLOSE,
         distances: Distances = builtin,
         normalizers: Normalizers = normalisers.catalogue,
+        matchings: Matchings = matching.catalogue,
         functions: Iterable[str] = (),
         match: Json = None,
         distance: Json = None,
@@ -195,13 +237,14 @@ class Comparator:
         allow_refs: str | Path | Iterable[str | Path] = (),
     ) -> None:
         names = tuple(functions)
-        known_distances, known_normalizers = load_functions(names, distances, normalizers)
+        known = load_functions(names, distances, normalizers, matchings)
         plan = compile_plan(
             load(schema, allow_refs),
             overlay=overlay,
             close=close,
-            distances=known_distances,
-            normalizers=known_normalizers,
+            distances=known.distances,
+            normalizers=known.normalizers,
+            matchings=known.matchings,
             match=match,
             distance=distance,
             max_calls=max_calls,
@@ -527,7 +570,7 @@ class ComparatorKeywords(TypedDict, total=False):
     overlay: Mapping[str, Json] | str | Path | None
     """Extra x-arbitre annotations by path, for a schema that you cannot edit."""
     functions: Iterable[str]
-    """Python function to use as a custom distance or normaliser, or a catalogue of several."""
+    """Python function to use as a custom distance or normaliser, a custom matching, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
     """Folder, besides that of the schema, whose files the schema may reference with $ref."""
     fields: str | Iterable[str]
@@ -542,6 +585,8 @@ class ComparatorKeywords(TypedDict, total=False):
     """Distances by name. Default: those of arbitre."""
     normalizers: Normalizers
     """Normalisers by name. Default: those of arbitre."""
+    matchings: Matchings
+    """Matchings by name. Default: those of arbitre."""
     match: Json
     """Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several side by
     side."""

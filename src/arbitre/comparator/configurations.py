@@ -138,12 +138,16 @@ def side_by_side(
     >>> [(row.choice.label, row.numbers["S"], row.numbers["W1"], row.more) for row in rows]
     [('hungarian', 1.0, 0.4, ()), ('ordered', 0.19999999999999996, 0.4, (('/0', '/0'),))]
     """
-    catalogue, _ = load_functions(options.get("functions", ()), options.get("distances", builtin_distances))
+    known = load_functions(
+        options.get("functions", ()),
+        options.get("distances", builtin_distances),
+        matchings=options.get("matchings", matching.catalogue),
+    )
     gold, predicted = as_document(gold, max_depth), as_document(predicted, max_depth)
     choices = configurations(
         infer([gold]) if schema is None else schema,
-        match=[NamedChoice.of(choice, matching.catalogue) for choice in match],
-        distance=[NamedChoice.of(choice, catalogue) for choice in distance],
+        match=[NamedChoice.of(choice, known.matchings) for choice in match],
+        distance=[NamedChoice.of(choice, known.distances) for choice in distance],
         build=partial(Comparator, **options),
     )
     return compare_choices(choices, gold, predicted)

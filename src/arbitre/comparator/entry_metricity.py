@@ -222,11 +222,15 @@ def entry_metricity(
     (1.0, 0.3333333333333333)
     """
     dialect, inputs = CsvDialect.named(csv_dialect), paths_among([gold, predicted])
-    known, _ = load_functions(options.get("functions", ()), options.get("distances", builtin_distances))
+    known = load_functions(
+        options.get("functions", ()),
+        options.get("distances", builtin_distances),
+        matchings=options.get("matchings", matching.catalogue),
+    )
     choices = configurations(
         schema,
-        match=[NamedChoice.of(choice, matching.catalogue) for choice in match],
-        distance=[NamedChoice.of(choice, known) for choice in distance],
+        match=[NamedChoice.of(choice, known.matchings) for choice in match],
+        distance=[NamedChoice.of(choice, known.distances) for choice in distance],
         build=partial(Comparator, **options),
     )
     inputs += choices[0].comparator.plan.inputs

@@ -1,5 +1,6 @@
 from . import transport
 from .builtin_matchers import Candidates, Matcher, catalogue
 from .coupling import Coupling
+from .custom import CustomMatching, with_matching
 
-__all__ = ["Candidates", "Coupling", "Matcher", "catalogue", "transport"]
+__all__ = ["Candidates", "Coupling", "CustomMatching", "Matcher", "catalogue", "transport", "with_matching"]

@@ -60,6 +60,8 @@ class Matcher:
         in_order: Whether the order of the items matters.
         transport: Options of optimal transport; None for other methods.
         options: Every option with its value.
+        custom: Whether it is a custom matching, whose properties are claims of its author.
+        of_values: Whether `couple` also takes the items of both lists, as `values`.
     """
 
     name: str
@@ -74,6 +76,8 @@ class Matcher:
     in_order: bool = False
     transport: TransportOptions | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    custom: bool = False
+    of_values: bool = False
 
 
 _GATE = {"gate": {"type": "number", "minimum": 0, "maximum": 1}}

@@ -50,6 +50,7 @@ def compile_plan(
     close: float = CLOSE,
     distances: DistanceCatalogue = catalogue,
     normalizers: Catalogue[Normalizer] = normalisers,
+    matchings: Catalogue[Matcher] = matching.catalogue,
     match: Json = None,
     distance: Json = None,
     max_calls: int | None = None,
@@ -64,6 +65,7 @@ def compile_plan(
         close: Minimum quality of a value that counts as close, in (0, 1].
         distances: The distances that the schema may name.
         normalizers: The normalisers that the schema may name.
+        matchings: The matchings that the schema may name.
         match: A matching for every list; overrides the schema.
         distance: A distance for every leaf that it can compare; overrides the schema. See
             `arbitre.schema`.
@@ -79,10 +81,10 @@ def compile_plan(
         raise OptionError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
     laid = None if overlay is None else overlay if isinstance(overlay, Overlay) else Overlay.read(overlay)
     if fields := tuple(fields):
-        whole = _compiled(root, deepcopy(laid), float(close), Compiler(distances, matching.catalogue, normalizers))
+        whole = _compiled(root, deepcopy(laid), float(close), Compiler(distances, matchings, normalizers))
         laid = (Overlay() if laid is None else laid).extended(_without_other_fields(whole, fields))
     forced = Overrides(
-        None if match is None else _chosen(matching.catalogue, match),
+        None if match is None else _chosen(matchings, match),
         None if distance is None else _chosen(distances, distance),
     )
     again = partial(
@@ -92,12 +94,13 @@ def compile_plan(
         close=close,
         distances=distances,
         normalizers=normalizers,
+        matchings=matchings,
         match=match,
         distance=distance,
         max_calls=max_calls,
         format_assertion=format_assertion,
     )
-    compiler = Compiler(distances, matching.catalogue, normalizers)
+    compiler = Compiler(distances, matchings, normalizers)
     plan = replace(_compiled(root, laid, float(close), compiler, forced), compile_with=again)
     inputs = (
         *root.shelf.files,

@@ -280,7 +280,17 @@ _CLAIMS: Final[dict[Fact, str]] = {
 }
 
 
+_MATCHING_CLAIMS: Final = {
+    "identity": "gives equal lists the distance 0",
+    "metric": "preserves metrics",
+    "separating": "gives different lists a distance above 0",
+}
+
+
 def _with_keys(node: ListNode, path: str) -> Iterator[Assumption]:
+    claims = [words for claim, words in _MATCHING_CLAIMS.items() if getattr(node.matcher, claim)]
+    if node.matcher.custom and claims:
+        yield Assumption(path, f"{node.matcher.name} {', '.join(claims)} (claimed by its author)")
     if node.matcher.key:
         key = " and ".join(wildcard(tokens) for tokens in node.matcher.key)
         yield Assumption(path, f"every item has its key {key} (an item without it has distance 1 to itself)")
@@ -356,6 +366,9 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
         fact, reason = "separating", f"{name} is 0 for some different lists, such as [a] and [a, a]"
     else:
         return
+    if matcher.custom:
+        reason = f"{name} is not claimed to {'preserve metrics' if fact == 'metric' else 'separate different lists'}"
+        remedy = f"claim it in its CustomMatching if it is true, or {remedy}"
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
 
 

@@ -223,7 +223,7 @@ def forces_pairs(sites: Sequence[Site], entries: Path) -> bool:
     if not _is_list(site):
         return False
     matcher = site.list.matcher
-    free = matcher.name == "sequence" or bool(matcher.options.get("gate"))
+    free = matcher.custom or matcher.name == "sequence" or bool(matcher.options.get("gate"))
     free |= matcher.transport is not None and not matcher.transport.balanced
     return matcher.candidates in (Candidates.ALL, Candidates.DIAGONAL) and not free
 

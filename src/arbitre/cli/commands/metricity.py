@@ -48,12 +48,13 @@ def metricity(
     """Measure how far the distances between entries deviate from a metric."""
     screen = output.terminal()
     settings: dict[str, Any] = {**options}
+    match, distance = overrides.choices(options.get("functions", ()))
     result = arbitre.entry_metricity(
         schema,
         gold=gold,
         predicted=predicted,
-        match=[choice.choice for choice in overrides.match or ()],
-        distance=overrides.distances(options.get("functions", ())),
+        match=match,
+        distance=distance,
         out=out,
         force=force,
         sample=sample,

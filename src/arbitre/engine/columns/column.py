@@ -35,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.engine.columns.ragged import counts_of, expand_slices
+from arbitre.matching import Candidates
 from arbitre.paths import STAR, Path, Token, pointer, wildcard
 from arbitre.values import ABSENT, Json, Kind, canonical
 
@@ -383,6 +384,11 @@ class ListColumn(_Container):
         if self.items is None:
             return ()
         return (Slices(self.items, self.starts, self.index, self.matcher.in_order),)
+
+    @property
+    def can_be_lazy(self) -> bool:
+        """Whether the matching may be computed with upper bounds of some qualities; a custom matching needs all."""
+        return self.matcher.candidates is Candidates.ALL and not self.matcher.custom
 
     @property
     def matched_optimally(self) -> bool:

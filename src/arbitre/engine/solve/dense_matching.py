@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,14 +12,17 @@ from arbitre.distances.base import Blocks
 from arbitre.engine.columns.ragged import cross_slices, expand_slices, find_sorted, starts_of
 from arbitre.engine.solve.batches import Batch, CellLayout, MatchedPairs, require_short
 from arbitre.engine.solve.entry_ties import entry_worth
-from arbitre.errors import SolverError
+from arbitre.errors import FunctionError, SolverError
 from arbitre.matching import Candidates
 from arbitre.matching.assignment import Ties, assign_above, assign_all, best_partners
 
 if TYPE_CHECKING:
-    from arbitre.arrays import Indices, Mask
+    from collections.abc import Callable
+
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, ListColumn
     from arbitre.engine.solve.batches import Evaluate
+    from arbitre.matching import Coupling
     from arbitre.paths import Path
 
 SAME_WORTH: Final = 1e-12
@@ -121,7 +125,7 @@ class DenseProblems:
             order = np.lexsort((self.below.left[pairs.at], pairs.owner))
             return [MatchedPairs(self.below, pairs.at[order], pairs.owner[order])]
         if not column.matcher.full_matching:
-            return [self._one_by_one(column)]
+            return [self._one_by_one(batch, column)]
         if self.below.exact is not None:
             return self._narrowed(self.below.exact.copy(), evaluate, always=column.expensive_above <= 1)
         return [self._matched(*assign_all(quality, self.heights, self.widths), column)]
@@ -134,17 +138,34 @@ class DenseProblems:
             owner = self.owner[chosen]
         return MatchedPairs(self.below, chosen, self.problems[owner])
 
-    def _one_by_one(self, column: ListColumn) -> MatchedPairs:
+    def _one_by_one(self, batch: Batch, column: ListColumn) -> MatchedPairs:
         """Match the items of each pair of lists separately."""
         matched, owners = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
         starts = starts_of(np.bincount(self.owner, minlength=len(self.problems))).tolist()
         for number in np.unique(self.owner).tolist():
             part = slice(starts[number], starts[number + 1])
             shape = int(self.heights[number]), int(self.widths[number])
-            coupling = column.matcher.couple(self.below.quality[part].reshape(shape), None)
+            coupling = self._coupled(batch, column, number, self.below.quality[part].reshape(shape))
             matched.append(part.start + coupling.gold * shape[1] + coupling.predicted)
             owners.append(np.full(len(matched[-1]), self.problems[number], dtype=np.intp))
         return MatchedPairs(self.below, np.concatenate(matched), np.concatenate(owners))
+
+    def _coupled(self, batch: Batch, column: ListColumn, number: int, quality: Floats) -> Coupling:
+        """Match the items of one pair of lists. Raises FunctionError with the pointer of the gold list."""
+        if not column.matcher.custom:
+            return column.matcher.couple(quality, None)
+        couple: Callable[..., Coupling] = column.matcher.couple
+        lists = batch.left[self.problems[number]], batch.right[self.problems[number]]
+        if column.matcher.of_values:
+            slots = (np.arange(column.starts[row], column.starts[row + 1]) for row in lists)
+            couple = partial(couple, values=tuple(self.below.column.values_of(column.rows(own)) for own in slots))
+        try:
+            return couple(quality, None)
+        except FunctionError as error:
+            gold, predicted = (column.pointer(int(row)) for row in lists)
+            placed = error.placed(f" (predicted: {predicted or 'the root'})", pointer=gold)
+            placed.document = int(column.root_rows(batch.left[self.problems[[number]]])[0])
+            raise placed from error.__cause__
 
     def _narrowed(self, exact: Mask, evaluate: Evaluate, *, always: bool) -> list[MatchedPairs]:
         """Match the items if some qualities are upper bounds, computing only the qualities that matter.

@@ -28,7 +28,6 @@ from arbitre.engine.solve.lazy_matching import match_lazily
 from arbitre.engine.solve.multiset_matching import count_equal
 from arbitre.engine.solve.upper_bounds import exactly_bounded_rows
 from arbitre.errors import FunctionError
-from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
@@ -112,7 +111,7 @@ class QualitySolver:
         if not self.exhaustive and column.multiset_keys is not None:
             dense = column.multiset_keys.has_uncountable[batch.left] & column.multiset_keys.has_uncountable[batch.right]
             batch.multiset_pairs = (~dense).nonzero()[0]
-        elif not self.exhaustive and column.matcher.candidates is Candidates.ALL and self.depth < MAX_LAZY_DEPTH:
+        elif not self.exhaustive and column.can_be_lazy and self.depth < MAX_LAZY_DEPTH:
             dense = (cells < self.limits.lazy) | _short_and_plain(batch, column, items, cells, self.limits)
             lists = (~dense).nonzero()[0]
             if not column.matched_optimally:
