@@ -361,7 +361,7 @@ class Comparator:
             check_value(document, side)
         self.plan.check_gold(gold)
         self.plan.check_predicted(predicted)
-        traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive)
+        traced = compare_batch(self.plan, [gold], [predicted], exhaustive=exhaustive, ask=True)
         return Comparison(
             level_source=traced.levels,
             entry_levels=traced.levels(self.plan.entries),

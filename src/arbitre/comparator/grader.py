@@ -302,7 +302,7 @@ class Grader:
         plan, measure = self.comparator.plan, self._measure
         plan.check_pair(gold, predicted)
         if measure.scope == QUALITY:  # without the levels of the result, which take a third of the time
-            result = compare_batch(plan, [gold], [predicted])
+            result = compare_batch(plan, [gold], [predicted], ask=True)
             if result.batch is not None and len(result.batch):
                 return float(result.batch.quality[0])
             return float(len(result.missing) == len(result.spurious) == 0)  # null on one side, or on both

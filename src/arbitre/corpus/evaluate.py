@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
@@ -18,7 +19,8 @@ from arbitre.corpus.evaluation import Evaluation
 from arbitre.corpus.executors import processes_of, run_in_process
 from arbitre.corpus.worker import NODES_PER_BATCH, PATH_WIDTH, TALLY_WIDTH, Worker
 from arbitre.curve import CurveAccumulator
-from arbitre.errors import DataError
+from arbitre.engine import judged_texts
+from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.records import Failure, Pair, key
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.checkpoints import Checkpoints
     from arbitre.corpus.executors import Executor
     from arbitre.corpus.worker import DocumentResults, Observers
+    from arbitre.distances.judges import Judge, TextPair
     from arbitre.inputs.records import Side
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
@@ -196,6 +199,8 @@ def evaluate(
     failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
     reservoir, size = Reservoir(), options.unit_size
     parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
+    if plan.has_judges and isinstance(pairs, JoinedCorpus):
+        ask_judges(plan, pairs)
     worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
     for outcomes in _outcomes(worker, parts, options):
         totals.add(outcomes)
@@ -209,6 +214,24 @@ def evaluate(
 
     without_gold = pairs.without_gold if isinstance(pairs, JoinedCorpus) else ()
     return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)
+
+
+def ask_judges(plan: Plan, corpus: JoinedCorpus) -> None:
+    """Ask the judges about all matched texts of a corpus, so that the number of calls is known before the first one.
+
+    Raises:
+        FunctionError: There would be more calls than the limit, or a judge fails.
+    """
+    pairs: dict[int, dict[TextPair, None]] = {}
+    judges: dict[int, Judge] = {}
+    for unit in corpus.parts():
+        for pair in unit:
+            with suppress(DataError, SolverError):  # of a document that cannot be compared; the evaluation reports it
+                for _, judge, texts in judged_texts(plan, [pair.gold], [pair.predicted]):
+                    judges[id(judge)] = judge
+                    pairs.setdefault(id(judge), {}).update(dict.fromkeys(texts))
+    for number, judge in judges.items():
+        judge.answers(pairs[number])
 
 
 def pair_up(triples: Iterable[Pair | Triple]) -> JoinedCorpus:

@@ -311,7 +311,7 @@ def _levels(plan: Plan, pairs: Sequence[Pair]) -> Sequence[Level]:
     """Return the levels of pairs. Raises DataError or SolverError if a document cannot be compared."""
     for pair in pairs:
         plan.check_pair(pair.gold, pair.predicted)
-    return compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
+    return compare_to_levels(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs], ask=True)
 
 
 def _compare_alone(plan: Plan, pair: Pair) -> tuple[Sequence[Pair], Sequence[Level], list[Failure]]:

@@ -99,7 +99,9 @@ class LeafSums:
             flat = FlatMatching.of_equal(counts[0], counts[1])
         problems, qualities = (np.concatenate(arrays) for arrays in zip(*reached, strict=True))
         own = sum_by_index(problems, qualities, len(paths) * size).reshape(shape)
-        quality = np.where(flat.exact, flat.quality, np.maximum(flat.quality, own.ravel()))
+        judged = isinstance(source, LeafColumn) and any(leaf.distance.judge is not None for leaf in source.leaves)
+        trusted = flat.exact & (not judged)  # a judge is asked about matched values only
+        quality = np.where(trusted, flat.quality, np.maximum(flat.quality, own.ravel()))
         self.exact &= flat.exact.reshape(shape).all(axis=0)
         sums = np.stack([flat.gold, flat.predicted, flat.matched, quality]).reshape(4, *shape)
         for path, number in paths.items():

@@ -3,5 +3,6 @@
 from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.builtin_distances import DistanceCatalogue, catalogue
 from arbitre.distances.embeddings import embedding, minilm
+from arbitre.distances.judges import judge
 
-__all__ = ["Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue", "embedding", "minilm"]
+__all__ = ["Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue", "embedding", "judge", "minilm"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.distances.judges import Judge
     from arbitre.values import Json, Kind
 
 
@@ -174,6 +175,7 @@ class Distance:
         expensive_above: Number of candidate pairs from which it is deferred until bounds show which pairs matter.
         custom: Whether it is a custom distance, whose facts are claims of its author.
         without_floor: The same distance without its floor; None if it has no floor (see `arbitre.distances.base`).
+        judge: Judge whose answers replace the distances of matched values; see `arbitre.distances.judge`.
     """
 
     name: str
@@ -184,6 +186,7 @@ class Distance:
     expensive_above: float = math.inf
     custom: bool = False
     without_floor: Distance | None = field(default=None, compare=False)
+    judge: Judge | None = field(default=None, compare=False)
 
     def __call__(self, gold: Json, predicted: Json) -> float:
         """Return the distance of two values of the accepted kinds, in [0, 1]; 0 for equal values."""
@@ -365,20 +368,21 @@ class FlooredPool(Pool):
         return self.base.exactly_bounded
 
     def distances(self, left: Indices, right: Indices) -> Floats:
-        return self._cut(self.base.distances(left, right))
+        return self.cut(self.base.distances(left, right))
 
     def lower_bounds_pairwise(self, left: Indices, right: Indices) -> tuple[Floats, Mask | None]:
         bounds, exact = self.base.lower_bounds_pairwise(left, right)
-        return self._cut(bounds), None if exact is None else exact | self._below(bounds)
+        return self.cut(bounds), None if exact is None else exact | self._below(bounds)
 
     def lower_bounds_blockwise(self, blocks: Blocks, left: Indices, right: Indices) -> Floats:
-        return self._cut(self.base.lower_bounds_blockwise(blocks, left, right))
+        return self.cut(self.base.lower_bounds_blockwise(blocks, left, right))
 
     def _below(self, distances: Floats) -> Mask:
         below: Mask = distances > 0.0 if self.floor == 1.0 else 1.0 - distances < self.floor - ROUNDING
         return below
 
-    def _cut(self, distances: Floats) -> Floats:
+    def cut(self, distances: Floats) -> Floats:
+        """Return distances with those above 1 - `floor` replaced by 1."""
         return np.where(self._below(distances), 1.0, distances)
 
 

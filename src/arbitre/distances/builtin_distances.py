@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from arbitre.catalogue import Catalogue, Factory
@@ -19,14 +20,16 @@ from arbitre.distances import (
     spans,
     translation,
 )
-from arbitre.distances.base import Distance
+from arbitre.distances.base import Distance, Facts
 from arbitre.distances.custom import user_distance
+from arbitre.distances.judges import Judge
+from arbitre.errors import SchemaError
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from arbitre.distances.base import Facts
-    from arbitre.values import Json, Kind
+    from arbitre.values import Json
 
 _SCALE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": sys.float_info.max}
 _GRID: Final = {"type": "number", "minimum": sys.float_info.min, "maximum": sys.float_info.max}
@@ -101,8 +104,29 @@ class DistanceCatalogue(Catalogue[Distance]):
         >>> own.build("initial")("Paris", "Pau"), own.build("initial").facts.metric
         (0.0, False)
         """
-        distance = user_distance(name, function, facts, bound=bound, batch=batch, kinds=kinds)
+        if isinstance(function, Judge):
+            distance = self._judged(name, function)
+        else:
+            distance = user_distance(name, function, facts, bound=bound, batch=batch, kinds=kinds)
         return self.with_factory(name, _fixed(distance, "A custom distance."))
+
+    def _judged(self, name: str, judge: Judge) -> Distance:
+        """Return the distance of a judge: the one that decides the matching, with the judge. Raises SchemaError."""
+        base = self.build(judge.match_by)
+        if Kind.STRING not in base.kinds or not base.facts.identity:
+            raise SchemaError.of(
+                f"Expected `match_by` to be a distance of texts that is 0 for equal texts, got {base.name}"
+            )
+        judge.name = name
+        return replace(
+            base,
+            name=name,
+            kinds=frozenset({Kind.STRING}),
+            facts=Facts.only("identity"),
+            options={"judge": judge.version, "match_by": {judge.match_by: dict(base.options)}},
+            custom=True,
+            judge=judge,
+        )
 
 
 _ANYTHING: Final = {

@@ -12,6 +12,7 @@ from arbitre.distances.custom import CHEAPER, MemoPool
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descendants, leaf_columns
 from arbitre.engine.columns.row_keys import row_codes
+from arbitre.engine.judging import judge_matched, judged_pairs
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
     from arbitre.distances.base import Pool
+    from arbitre.distances.judges import Judge, TextPair
     from arbitre.engine.columns.column import KnownBounds
     from arbitre.engine.solve.batches import Batch, CellLimits
     from arbitre.paths import Path
@@ -70,6 +72,7 @@ def compare_batch(
     exhaustive: bool = False,
     limits: CellLimits = DEFAULT_LIMITS,
     known: KnownBounds | None = None,
+    ask: bool = False,
 ) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
@@ -84,11 +87,12 @@ def compare_batch(
         limits: Sizes at which the solver changes its method. The results are the same.
         known: Upper bounds from a comparison of documents that share items with these (see `ListColumn.known_bounds`).
             The results are the same.
+        ask: Whether judges are asked about matched texts; if not, only their answers so far count.
 
     Raises:
         DataError: A value is not JSON.
         SolverError: A matching cannot be computed.
-        FunctionError: A custom distance or normaliser fails.
+        FunctionError: A custom distance, normaliser, matching or judge fails.
     """
     gold_positions, predicted_positions = (
         [position for position, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted)
@@ -115,6 +119,8 @@ def compare_batch(
     both = (left >= 0) & (right >= 0)
     solver = QualitySolver(exhaustive, limits, known=known)
     batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
+    if plan.has_judges:
+        judge_matched(batch, ask=ask)
     return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
 
 
@@ -234,9 +240,10 @@ def compare_to_levels(
     *,
     exhaustive: bool = False,
     limits: CellLimits = DEFAULT_LIMITS,
+    ask: bool = False,
 ) -> tuple[Level, ...]:
     """Return the levels of `compare_batch`."""
-    return compare_batch(plan, gold, predicted, exhaustive=exhaustive, limits=limits).levels()
+    return compare_batch(plan, gold, predicted, exhaustive=exhaustive, limits=limits, ask=ask).levels()
 
 
 def release(levels: Sequence[Level]) -> None:
@@ -263,7 +270,19 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
         DataError: A value is not JSON.
     """
     columns = build_columns(plan, [gold], [predicted])
-    return {path: bound for _, path, bound in call_upper_bounds(columns, np.zeros(2, dtype=np.intp), 1)}
+    found = {path: bound for _, path, bound in call_upper_bounds(columns, np.zeros(2, dtype=np.intp), 1)}
+    for path, judge, pairs in judged_texts(plan, [gold], [predicted]):
+        new = {pair for pair in pairs if pair not in judge.known_answers(pairs)}
+        found[path] = found.get(path, 0) + len(new)
+    return found
+
+
+def judged_texts(
+    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]
+) -> list[tuple[str, Judge, list[TextPair]]]:
+    """Return the matched texts of documents that are judged: their path, their judge and their pairs. Asks nothing."""
+    batch = compare_batch(plan, gold, predicted).batch if plan.has_judges else None
+    return [] if batch is None else judged_pairs(batch)
 
 
 def call_upper_bounds(columns: Sequence[Column], documents: Indices, first: int) -> Iterator[tuple[MemoPool, str, int]]:

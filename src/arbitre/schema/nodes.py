@@ -385,12 +385,14 @@ class PlanFacts:
             only speed.
         expensive_above: Pair count above which comparing the declared values of a site is expensive. Affects only
             speed.
+        judged: Whether a value may be compared by a judge.
     """
 
     match_equal_first: frozenset[int]
     is_multiset: frozenset[int]
     has_informative_lists: frozenset[int]
     expensive_above: Mapping[int, float]
+    judged: bool
 
     @classmethod
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> PlanFacts:
@@ -407,6 +409,7 @@ class PlanFacts:
             is_multiset=countable,
             has_informative_lists=with_declared_above(sites, informative),
             expensive_above=_expensive_above(sites, reached),
+            judged=any(leaf.distance.judge is not None for reach in reached for leaf in reach.leaves),
         )
 
 

@@ -100,6 +100,11 @@ class Plan:
         leaves = (leaf for site in self.sites for leaf in leaves_of(site, frozenset(Kind)))
         return any(leaf.distance.custom for leaf in leaves)
 
+    @property
+    def has_judges(self) -> bool:
+        """Whether a value may be compared by a judge."""
+        return self.facts.judged
+
     def with_overlay(self, overlay: Mapping[str, Json]) -> Plan:
         """Return the plan with further settings by wildcard path, which replace those of the schema and its overlay.
 

@@ -158,7 +158,7 @@ class QualitySolver:
             return
         if isinstance(column, ListColumn) and table is not None:
             batch.matches += table.match(batch, column, self.evaluate)
-        _settle(batch)
+        settle(batch)
         if batch.allow_bounds:
             batch.exact = _exact(batch)
 
@@ -269,7 +269,7 @@ def _leaf_pairs(
     return 1.0 - distances, exact
 
 
-def _settle(batch: Batch) -> None:
+def settle(batch: Batch) -> None:
     """Sum the matched mass and the quality mass over fields and items, and divide by the union."""
     column = batch.column
     batch.gold, batch.predicted = column.sizes[batch.left], column.sizes[batch.right]

@@ -10,7 +10,7 @@ from arbitre.matching import Candidates
 from arbitre.paths import wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.loading.load_schema import KEYWORD
-from arbitre.schema.nodes import below
+from arbitre.schema.nodes import below, leaves_of
 from arbitre.values import Kind, canonical
 
 if TYPE_CHECKING:
@@ -226,9 +226,11 @@ def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Proble
     for step in walk(sites):
         site = sites[step.site]
         matcher, items = site.list.matcher, site.list.items
+        path = wildcard(step.path) or "the root"
+        if site.alternatives is not None and any(leaf.distance.judge for leaf in leaves_of(site, frozenset(Kind))):
+            yield Problem(f"The values at {path} have `alternatives`, which a judge does not compare", root.file)
         if step.repeats is not None or site.atomic:
             continue
-        path = wildcard(step.path) or "the root"
         if matcher.candidates is Candidates.SAME_VALUE and _has_alternatives(sites, items):
             message = f"`set` cannot match the items of {path}: they have `alternatives`"
             hint = 'Use {"hungarian": {"gate": 1}}, or map variants to one name with the normaliser `authority`.'
