@@ -172,7 +172,7 @@ def missing_library(
       Install it: pip install 'arbitre[text]'
     """
     message = f"{purpose} needs {library}, which cannot be imported: {error}"
-    wanted = library if extra is None else f"'arbitre[{extra}]'"
+    wanted = library.lower() if extra is None else f"'arbitre[{extra}]'"
     return kind.of(message, hint=f"Install it: pip install {wanted}")
 
 

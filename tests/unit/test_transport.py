@@ -585,3 +585,12 @@ def test_masses_of_very_different_size_are_refused(solver):
         assert caught.value.message.startswith("Expected the masses of the items of a list to differ by a factor of at")
         assert caught.value.pointer == ""
     assert 0.0 < judge.compare(gold=listed(1e-3, 1e6), predicted=listed(1e5, 1)).quality <= 1.0
+
+
+def test_without_pot_only_transport_fails_and_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ot", None)
+    words = {"type": "array", "items": {"type": "string"}}
+    assert Comparator(words).compare(gold=["a", "b"], predicted=["b"]).quality == 0.5
+    with pytest.raises(SolverError, match="Transport needs POT, which cannot be imported") as caught:
+        Comparator(words, match="transport").compare(gold=["ab", "cb", "d"], predicted=["bb", "ba"])
+    assert caught.value.hint == "Install it: pip install pot"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import scipy
 
-from arbitre.errors import SolverError
+from arbitre.errors import SolverError, missing_library
 from arbitre.matching.assignment import TIE, assign_all
 from arbitre.matching.coupling import (
     NEGLIGIBLE,
@@ -338,8 +338,11 @@ class TransportProblem(NamedTuple):
 
 
 def import_pot() -> ModuleType:
-    """Import POT and return it."""
-    import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
+    """Import POT and return it. Raises SolverError if it is not installed."""
+    try:
+        import ot  # noqa: PLC0415  (it loads slowly, and few comparisons need it)
+    except ImportError as error:
+        raise missing_library("POT", None, "Transport", error, SolverError) from error
 
     return ot  # type: ignore[no-any-return]
 
