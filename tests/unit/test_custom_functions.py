@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
@@ -307,3 +308,120 @@ class TestCommands:
         said = " ".join(output.split())
         assert "`w1` raised ZeroDivisionError: division by zero, for 'ada' and 'ada'" in said
         assert "in document '1' at /name" in said
+
+
+class TestContext:
+    """A distance that sees the parents and the documents of its values."""
+
+    SCHEMA: ClassVar = {
+        "type": "object",
+        "properties": {
+            "year": {"type": "integer"},
+            "people": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": {"type": "string"},
+                        "age": {"type": ["string", "null"], "x-arbitre": {"distance": "by-age"}},
+                    },
+                },
+            },
+        },
+    }
+
+    def compared(self, function, gold, predicted, **options):
+        distances = catalogue.with_distance("by-age", function, context=True, **options)
+        return Comparator(self.SCHEMA, distances=distances).compare(gold=gold, predicted=predicted)
+
+    def test_a_function_sees_the_parent_and_the_document_of_both_values(self):
+        seen = {}
+
+        def born(gold, predicted, context):
+            seen[gold, predicted] = context
+            years = [
+                side.root["year"] - int(value) for side, value in ((context.gold, gold), (context.predicted, predicted))
+            ]
+            return float(abs(years[0] - years[1]) > 1)
+
+        gold = {"year": 1870, "people": [{"name": "Ada", "age": "30"}, {"name": "Bob", "age": "40"}]}
+        predicted = {"year": 1871, "people": [{"name": "Bob", "age": "41"}, {"name": "Ada", "age": "35"}]}
+        found = self.compared(born, gold, predicted)
+        assert {leaf.pointer: leaf.quality for leaf in found.explain() if leaf.pointer.endswith("age")} == {
+            "/people/0/age": 0.0,
+            "/people/1/age": 1.0,
+        }
+        context = seen["40", "41"]
+        assert context.gold.parent == gold["people"][1]
+        assert context.predicted.parent == predicted["people"][0]
+        assert (context.gold.root, context.predicted.root) == (gold, predicted)
+
+    def test_equal_values_in_different_places_are_called_separately(self):
+        def same_name(gold, predicted, context):  # noqa: ARG001
+            return float(context.gold.parent["name"] != context.predicted.parent["name"])
+
+        gold = {"people": [{"name": "Ada", "age": "30"}, {"name": "Bob", "age": "30"}]}
+        predicted = {"people": [{"name": "Bobby", "age": "30"}, {"name": "Ada", "age": "30"}]}
+        found = self.compared(same_name, gold, predicted)
+        assert [leaf.quality for leaf in found.explain() if leaf.pointer.endswith("age")] == [1.0, 0.0]
+
+    def test_a_symmetric_function_gets_gold_first(self):
+        sides = []
+
+        def record(gold, predicted, context):
+            sides.append((gold == "b", context.gold.root["year"], predicted))
+            return 0.5
+
+        self.compared(
+            record, {"year": 1, "people": [{"age": "b"}]}, {"year": 2, "people": [{"age": "a"}]}, facts=Facts()
+        )
+        assert sides == [(True, 1, "a")]
+
+    def test_a_batch_function_gets_a_list_of_contexts(self):
+        def batch(gold, predicted, context):
+            assert len(gold) == len(predicted) == len(context)
+            return [float(one.gold.parent != one.predicted.parent) for one in context]
+
+        gold = {"people": [{"name": "Ada", "age": "30"}]}
+        assert self.compared(batch, gold, gold, batch=True).quality == 1.0
+
+    def test_items_of_lists_have_the_list_as_parent(self):
+        def position(gold, predicted, context):
+            return float(context.gold.parent.index(gold) != context.predicted.parent.index(predicted))
+
+        words = {"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "position"}}}
+        distances = catalogue.with_distance("position", position, context=True)
+        found = Comparator(words, distances=distances).compare(gold=["a", "b"], predicted=["b", "x"])
+        assert [(pair.gold, pair.predicted) for pair in found.alignment("").pairs] == [(0, 0), (1, 1)]
+
+    def test_the_root_has_itself_as_document_and_no_parent(self):
+        def root(gold, predicted, context):
+            return float((context.gold.root, context.gold.parent, context.predicted.root) != (gold, None, predicted))
+
+        word = {"type": "string", "x-arbitre": {"distance": "root"}}
+        distances = catalogue.with_distance("root", root, context=True)
+        assert Comparator(word, distances=distances).compare(gold="a", predicted="b").quality == 1.0
+
+    def test_a_corpus_with_diagnosis_takes_it(self):
+        def same(gold, predicted, context):
+            assert context.gold.root is None or "people" in context.gold.root
+            return float(gold != predicted)
+
+        distances = catalogue.with_distance("by-age", same, context=True)
+        own, plain = (
+            Comparator(self.SCHEMA, distances=distances),
+            Comparator(self.SCHEMA, distances={"by-age": lambda a, b: float(a != b)}),
+        )
+        gold = {"year": 1, "people": [{"name": "Ada", "age": "3"}, {"name": "Bob", "age": "4"}, {"name": "Cy"}]}
+        wrong = {
+            "year": 1,
+            "people": [{"name": "Bob", "age": "3"}, {"name": "Ada", "age": "4"}, {"name": "Cy", "age": None}],
+        }
+        triples = [(str(number), gold, wrong) for number in range(6)]
+        assert own.evaluate(triples, diagnose=True).micro.f1q == plain.evaluate(triples, diagnose=True).micro.f1q
+        assert own.check_claims(gold=[gold]) == ()
+
+    def test_accepted_forms_are_refused(self):
+        word = {"type": "string", "x-arbitre": {"distance": "own", "alternatives": True}}
+        with pytest.raises(SchemaError, match="which the distance `own` does not compare"):
+            Comparator(word, distances=catalogue.with_distance("own", lambda *_, context: float(context is None), context=True))

@@ -132,7 +132,7 @@ class TestMatchedTexts:
 
     def test_accepted_forms_are_refused(self, same):
         schema = {"type": "string", "x-arbitre": {"distance": "same", "alternatives": True}}
-        with pytest.raises(SchemaError, match="which a judge does not compare"):
+        with pytest.raises(SchemaError, match="which the distance `same` does not compare"):
             comparator(same(), schema)
 
 

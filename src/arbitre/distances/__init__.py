@@ -2,7 +2,8 @@
 
 from arbitre.distances.base import Distance, Facts, Pool
 from arbitre.distances.builtin_distances import DistanceCatalogue, catalogue
+from arbitre.distances.custom import Context
 from arbitre.distances.embeddings import embedding, minilm
 from arbitre.distances.judges import judge
 
-__all__ = ["Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue", "embedding", "judge", "minilm"]
+__all__ = ["Context", "Distance", "DistanceCatalogue", "Facts", "Pool", "catalogue", "embedding", "judge", "minilm"]

@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -162,6 +162,20 @@ class Pool(ABC):
         return self.distances(left[blocks.rows], right[blocks.columns])
 
 
+class Surroundings(NamedTuple):
+    """Where a value is: the object or list that holds it, and its document. None if they are unknown."""
+
+    parent: Json = None
+    root: Json = None
+
+
+class Placed(NamedTuple):
+    """A value with its surroundings."""
+
+    value: Json
+    surroundings: Surroundings
+
+
 @dataclass(frozen=True, slots=True)
 class Distance:
     """A leaf distance with fixed options.
@@ -175,6 +189,7 @@ class Distance:
         expensive_above: Number of candidate pairs from which it is deferred until bounds show which pairs matter.
         custom: Whether it is a custom distance, whose facts are claims of its author.
         without_floor: The same distance without its floor; None if it has no floor (see `arbitre.distances.base`).
+        context: Whether the pool takes values with their surroundings, as `Placed`, and compares each value separately.
         judge: Judge whose answers replace the distances of matched values; see `arbitre.distances.judge`.
     """
 
@@ -187,6 +202,7 @@ class Distance:
     custom: bool = False
     without_floor: Distance | None = field(default=None, compare=False)
     judge: Judge | None = field(default=None, compare=False)
+    context: bool = False
 
     def __call__(self, gold: Json, predicted: Json) -> float:
         """Return the distance of two values of the accepted kinds, in [0, 1]; 0 for equal values."""

@@ -76,6 +76,7 @@ class DistanceCatalogue(Catalogue[Distance]):
         bound: Callable[[Any, Any], Any] | None = None,
         batch: bool = False,
         kinds: Iterable[Kind] | None = None,
+        context: bool = False,
     ) -> DistanceCatalogue:
         """Return a catalogue that also contains a custom distance.
 
@@ -95,6 +96,9 @@ class DistanceCatalogue(Catalogue[Distance]):
             bound: `bound(gold, predicted)` cheaply returns a lower bound of the distance: reduces the calls.
             batch: Whether `function` takes two lists of the same length and returns a list of floats.
             kinds: Kinds of values that it accepts; by default, those that the function states, otherwise all.
+            context: Whether `function` also takes `context`, a `Context` with the parent and the document of both
+                values; with `batch`, a list of them. The function is then called for each pair of values, also if
+                the same values occur elsewhere, and claims are not checked on data.
 
         Raises:
             SchemaError: The name is already in use.
@@ -107,7 +111,7 @@ class DistanceCatalogue(Catalogue[Distance]):
         if isinstance(function, Judge):
             distance = self._judged(name, function)
         else:
-            distance = user_distance(name, function, facts, bound=bound, batch=batch, kinds=kinds)
+            distance = user_distance(name, function, facts, bound=bound, batch=batch, kinds=kinds, context=context)
         return self.with_factory(name, _fixed(distance, "A custom distance."))
 
     def _judged(self, name: str, judge: Judge) -> Distance:

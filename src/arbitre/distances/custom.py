@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.distances.base import Distance, Facts, Pool, value_codes
+from arbitre.distances.base import Distance, Facts, Placed, Pool, Surroundings, value_codes
 from arbitre.errors import FunctionError, SolverError
 from arbitre.values import Kind
 
@@ -36,6 +36,25 @@ EQUAL_KEY: Final = -1
 """Key of all pairs of equal values if the facts declare d(x, x) = 0."""
 
 
+UNKNOWN: Final = Surroundings()
+"""Surroundings of a value that is compared by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where the values of a pair are.
+
+    Attributes:
+        gold: Surroundings of the gold value: its `parent`, the object or list that holds it, and its `root`, the
+            document. They are as in the document, not normalised. None if they are unknown: where a value is compared
+            by itself.
+        predicted: Surroundings of the predicted value.
+    """
+
+    gold: Surroundings = UNKNOWN
+    predicted: Surroundings = UNKNOWN
+
+
 @dataclass(frozen=True, slots=True)
 class UserFunction:
     """A custom distance function with its facts and its bound."""
@@ -45,6 +64,8 @@ class UserFunction:
     facts: Facts
     bound: DistanceFunction | None
     batch: bool
+    context: bool = False
+    """Whether the function also gets the `Context` of each pair."""
     prepare: Callable[[list[Json]], None] | None = None
     """Gets all distinct values before the first call. It costs as much as there are values, not pairs, and its calls
     are not limited."""
@@ -59,12 +80,23 @@ class UserFunction:
             except Exception as error:
                 raise FunctionError.of(f"`{self.name}` raised {type(error).__name__}: {error}") from error
 
-    def distances(self, gold: list[Json], predicted: list[Json]) -> Floats:
+    def distances(self, gold: list[Json], predicted: list[Json], contexts: Sequence[Context] | None = None) -> Floats:
         """Return d(gold[t], predicted[t]) for every t; shape (n,). Raises SolverError for invalid results."""
-        if self.batch:
-            results = _called(self.function, f"`{self.name}`", gold, predicted, (gold[:1], predicted[:1]))
+        function: Callable[..., Any] = self.function
+        if self.context:
+            around = [Context()] * len(gold) if contexts is None else list(contexts)
+            results = (
+                _called(partial(function, context=around), f"`{self.name}`", gold, predicted, (gold[:1], predicted[:1]))
+                if self.batch
+                else [
+                    _called(partial(function, context=here), f"`{self.name}`", *pair, pair)
+                    for here, pair in zip(around, zip(gold, predicted, strict=True), strict=True)
+                ]
+            )
+        elif self.batch:
+            results = _called(function, f"`{self.name}`", gold, predicted, (gold[:1], predicted[:1]))
         else:
-            results = self._each(self.function, f"`{self.name}`", gold, predicted)
+            results = self._each(function, f"`{self.name}`", gold, predicted)
         distances = _numbers(results, f"`{self.name}`", self.facts.range, gold, predicted)
         bounds = self.bounds(gold, predicted)
         above = np.flatnonzero(bounds > distances)
@@ -158,6 +190,7 @@ class MemoPool(Pool):
         values: The distinct values.
         codes: Index into `values` for each value of the column.
         limit: Maximum number of calls.
+        surroundings: Surroundings of each of `values`, if the function gets them.
         keys: Keys of the pairs with a known distance, increasing; shape (known,).
         answers: Distances of these pairs; shape (known,).
     """
@@ -166,6 +199,7 @@ class MemoPool(Pool):
     values: list[Json]
     codes: Indices
     limit: int | None = None
+    surroundings: Sequence[Surroundings] | None = None
     keys: Indices = field(init=False)
     answers: Floats = field(init=False)
 
@@ -200,10 +234,8 @@ class MemoPool(Pool):
                     f"Comparing needs more than {self.limit} calls to the distance `{self.function.name}`",
                     hint=CHEAPER,
                 )
-            known, answers = (
-                np.append(self.keys, new),
-                np.append(self.answers, self.function.distances(*self._pairs(new))),
-            )
+            found = self.function.distances(*self._pairs(new), self._contexts(new))
+            known, answers = np.append(self.keys, new), np.append(self.answers, found)
             order = np.argsort(known)
             self.keys, self.answers = known[order], answers[order]
         return self.answers[np.searchsorted(self.keys, keys)][place]
@@ -231,14 +263,30 @@ class MemoPool(Pool):
     def _keys(self, left: Indices, right: Indices) -> Indices:
         a, b = self.codes[left], self.codes[right]
         facts = self.function.facts
-        first, second = (np.minimum(a, b), np.maximum(a, b)) if facts.symmetric else (a, b)
+        swapped = facts.symmetric and not self.function.context  # the context names the sides
+        first, second = (np.minimum(a, b), np.maximum(a, b)) if swapped else (a, b)
         keys = first * len(self.values) + second
         return np.where(a == b, EQUAL_KEY, keys) if facts.identity else keys
+
+    def _contexts(self, keys: Indices) -> list[Context] | None:
+        """Return the context of each pair, numbered as in `_pairs`; None if the function takes none."""
+        around = self.surroundings
+        if around is None:
+            return None
+        sides = zip(*(side.tolist() for side in np.divmod(keys, len(self.values))), strict=True)
+        return [Context(around[first], around[second]) for first, second in sides]
 
     def _pairs(self, keys: Indices) -> tuple[list[Json], list[Json]]:
         """Return the gold and the predicted values of pairs, numbered first * number of values + second."""
         first, second = np.divmod(keys, len(self.values))
         return [self.values[index] for index in first.tolist()], [self.values[index] for index in second.tolist()]
+
+
+def _context_pool(function: UserFunction, values: Sequence[Json | Placed]) -> MemoPool:
+    """Return the pool of a function that gets the context: no two values are the same."""
+    placed = [value if isinstance(value, Placed) else Placed(value, Surroundings()) for value in values]
+    codes = np.arange(len(placed), dtype=np.intp)
+    return MemoPool(function, [one.value for one in placed], codes, surroundings=[one.surroundings for one in placed])
 
 
 def _pool(function: UserFunction, values: Sequence[Json]) -> MemoPool:
@@ -255,6 +303,7 @@ def user_distance(
     bound: DistanceFunction | None = None,
     batch: bool = False,
     kinds: Iterable[Kind] | None = None,
+    context: bool = False,
 ) -> Distance:
     """Return the distance of a custom function; see `DistanceCatalogue.with_distance`.
 
@@ -263,5 +312,6 @@ def user_distance(
     facts = getattr(function, "facts", Facts.only()) if facts is None else facts
     kinds = getattr(function, "kinds", Kind) if kinds is None else kinds
     batch, prepare = batch or getattr(function, "batch", False), getattr(function, "prepare", None)
-    pool = partial(_pool, UserFunction(name, function, facts, bound, batch, prepare))
-    return Distance(name, frozenset(kinds), facts, pool, expensive_above=1, custom=True)
+    prepared = UserFunction(name, function, facts, bound, batch, context, prepare)
+    pool = partial(_context_pool if context else _pool, prepared)
+    return Distance(name, frozenset(kinds), facts, pool, expensive_above=1, custom=True, context=context)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from arbitre.distances.base import Surroundings
 from arbitre.engine.columns.column import (
     Column,
     LeafColumn,
@@ -28,7 +29,7 @@ from arbitre.engine.columns.column import (
     own_tokens,
 )
 from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
-from arbitre.engine.columns.interning import Interned, intern, intern_forms
+from arbitre.engine.columns.interning import Interned, intern, intern_forms, with_surroundings
 from arbitre.engine.columns.ragged import add_one_by_one, counts_of, starts_of
 from arbitre.engine.columns.row_keys import key_codes, multiset_keys, row_codes
 from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
@@ -228,6 +229,8 @@ class _ColumnBuilder:
                 except DataError as error:
                     raise replace(place, token=site.alternatives).located(error, row) from error
             raise
+        if any(leaf.distance.context for leaf in parts.leaves):
+            parts = with_surroundings(parts, place.surroundings(values))
         column = LeafColumn(**self._common(site, values, place), **parts._asdict())
         self._register(column)
         return column
@@ -426,6 +429,19 @@ class ColumnOrigin:
             placed.values = error.values
             placed.document = row if self.parent is None else int(self.parent.root_rows(self.origin[[row]])[0])
         return placed
+
+    def surroundings(self, values: Sequence[Json]) -> list[Surroundings]:
+        """Return the parent and the document of each value; the value itself is the document if it has no parent."""
+        parent, rows = self.parent, self.origin
+        while isinstance(parent, MixedColumn) and parent.parent is not None:  # holds the value itself
+            parent, rows = parent.parent, parent.origin[rows]
+        if parent is None or isinstance(parent, MixedColumn):
+            return [Surroundings(None, value) for value in values]
+        root: Column = parent
+        while root.parent is not None:
+            root = root.parent
+        documents = root.values_of(parent.root_rows(rows))
+        return [Surroundings(*both) for both in zip(parent.values_of(rows), documents, strict=True)]
 
     def below(
         self,

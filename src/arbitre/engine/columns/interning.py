@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import chain, count, pairwise
 from types import MethodDescriptorType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from arbitre.distances.base import Placed, Surroundings
 from arbitre.engine.columns.alternatives import AcceptedForms, FormsPool
 from arbitre.engine.columns.ragged import starts_of
 from arbitre.normalizers import is_surely_nfc, normalize, normalized
@@ -166,6 +167,33 @@ def intern_forms(site: Site, values: Sequence[Json], siblings: Sequence[Json], t
         leaves=forms.leaves[:1],
         present=codes >= 0 if len(codes) and codes.min() < 0 else None,
         forms=AcceptedForms(pool, starts, all_forms, forms.codes),
+    )
+
+
+def with_surroundings(parts: Interned, around: Sequence[Surroundings]) -> Interned:
+    """Return values of which each has a code of its own, and of which the pools know the surroundings.
+
+    Args:
+        parts: The values.
+        around: Surroundings of each value; shape (values,).
+    """
+    present = (parts.codes >= 0).nonzero()[0]
+    old = parts.codes[present]
+    codes = np.full_like(parts.codes, -1)
+    codes[present] = np.arange(len(present), dtype=np.intp)
+    values, slots = [parts.values[code] for code in old.tolist()], parts.slots[old]
+    local = np.zeros(len(old), dtype=np.intp)
+    pools = []
+    for slot, leaf in enumerate(parts.leaves):
+        own = (slots == slot).nonzero()[0]
+        local[own] = np.arange(len(own), dtype=np.intp)
+        members: list[Any] = [values[at] for at in own.tolist()]
+        if leaf.distance.context:
+            places = (around[row] for row in present[own].tolist())
+            members = [Placed(*both) for both in zip(members, places, strict=True)]
+        pools.append(leaf.distance.pool(members))
+    return parts._replace(
+        codes=codes, values=values, kinds=parts.kinds[old], slots=slots, local=local, pools=tuple(pools)
     )
 
 

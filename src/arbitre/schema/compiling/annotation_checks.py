@@ -227,8 +227,11 @@ def matching_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Proble
         site = sites[step.site]
         matcher, items = site.list.matcher, site.list.items
         path = wildcard(step.path) or "the root"
-        if site.alternatives is not None and any(leaf.distance.judge for leaf in leaves_of(site, frozenset(Kind))):
-            yield Problem(f"The values at {path} have `alternatives`, which a judge does not compare", root.file)
+        if site.alternatives is not None:
+            named = [leaf.distance for leaf in leaves_of(site, frozenset(Kind))]
+            for refused in [one.name for one in named if one.judge is not None or one.context][:1]:
+                message = f"The values at {path} have `alternatives`, which the distance `{refused}` does not compare"
+                yield Problem(message, root.file, hint="Neither a judge nor a distance with context can compare them.")
         if step.repeats is not None or site.atomic:
             continue
         if matcher.candidates is Candidates.SAME_VALUE and _has_alternatives(sites, items):
