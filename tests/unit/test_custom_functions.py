@@ -424,4 +424,6 @@ class TestContext:
     def test_accepted_forms_are_refused(self):
         word = {"type": "string", "x-arbitre": {"distance": "own", "alternatives": True}}
         with pytest.raises(SchemaError, match="which the distance `own` does not compare"):
-            Comparator(word, distances=catalogue.with_distance("own", lambda *_, context: float(context is None), context=True))
+            Comparator(
+                word, distances=catalogue.with_distance("own", lambda *_, context: float(context is None), context=True)
+            )

@@ -6,6 +6,8 @@ from itertools import pairwise
 from typing import ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import arbitre
 from arbitre import Comparator
@@ -579,3 +581,66 @@ class TestFields:
     def test_a_key_that_is_ignored_is_an_error(self):
         with pytest.raises(arbitre.SchemaError, match="it is ignored"):
             arbitre.Comparator(self.SCHEMA, overlay={"/people/*/id": {"ignore": True}})
+
+
+class TestNullCredit:
+    VALUES: ClassVar = st.one_of(st.none(), st.sampled_from("ab"))
+    PEOPLE: ClassVar = st.lists(st.dictionaries(st.sampled_from(["name", "mail", "other"]), VALUES), max_size=4)
+
+    @staticmethod
+    def schema(credit, distance):
+        text = {"type": ["string", "null"], "x-arbitre": {"distance": distance}}
+        field = {"type": ["string", "null"], "x-arbitre": {"distance": distance, "weight": 2, **credit}}
+        return {"type": "array", "items": {"type": "object", "properties": {"name": text, "mail": field}}}
+
+    @given(PEOPLE, PEOPLE)
+    def test_missing_and_null_count_as_one_value(self, gold, predicted):
+        """Against a schema without the setting, for documents in which a text stands for null and a missing key."""
+
+        def written(people):
+            return [
+                {key: value for key, value in one.items() if key != "mail"}
+                | {"mail": "none" if one.get("mail") is None else one["mail"]}
+                for one in people
+            ]
+
+        credit = Comparator(self.schema({"null": "credit"}, "exact"))
+        plain = Comparator(self.schema({}, "exact"))
+        found = credit.compare(gold=gold, predicted=predicted)
+        expected = plain.compare(gold=written(gold), predicted=written(predicted))
+        assert found.quality == pytest.approx(expected.quality, abs=1e-12)
+        assert found.scores.f1q == (None if expected.scores.f1q is None else pytest.approx(expected.scores.f1q))
+
+    def test_a_repair_adds_the_missing_key(self):
+        comparator = Comparator(self.schema({"null": "credit"}, "exact"))
+        comparison = comparator.compare(gold=[{"name": "a", "mail": "b"}], predicted=[{"name": "a"}])
+        (operation,) = comparison.patch()
+        assert (operation.op, operation.path, operation.value) == ("add", "/0/mail", "b")
+
+    def test_undeclared_keys_still_count(self):
+        comparator = Comparator(self.schema({"null": "credit"}, "exact"))
+        assert comparator.compare(gold=[{"name": "a"}], predicted=[{"name": "a", "x": 1}]).quality == 0.75
+
+    def test_the_signature_and_the_certificate_state_it(self):
+        credit, plain = (Comparator(self.schema(one, "yujian-bo")) for one in ({"null": "credit"}, {}))
+        assert credit.signature != plain.signature
+        assert credit.certificate.verdict == "metric"
+        assert ("/*/mail", "null") in {(one.path, one.by) for one in credit.certificate.identifies}
+
+    @pytest.mark.parametrize(
+        ("field", "message"),
+        [
+            ({"type": "array", "x-arbitre": {"null": "credit"}}, "`null` applies to fields with single values"),
+            ({"x-arbitre": {"null": "credit"}}, "`null` applies to fields with single values"),
+            ({"type": "string", "x-arbitre": {"null": "credit", "absent": [""]}}, "`null` and `absent` contradict"),
+            ({"type": "string", "x-arbitre": {"null": "keep"}}, 'Expected `null` to be "credit", got "keep"'),
+        ],
+    )
+    def test_other_uses_are_errors(self, field, message):
+        with pytest.raises(SchemaError, match=message):
+            Comparator({"type": "object", "properties": {"a": field}})
+
+    def test_an_overlay_may_set_it(self):
+        schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+        comparator = Comparator(schema, overlay={"/a": {"null": "credit"}})
+        assert comparator.compare(gold={"b": "x"}, predicted={}).quality == 0.5

@@ -246,6 +246,9 @@ def _identified(site: Site, reach: Reach, path: Path, forms: frozenset[Alternati
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
         yield Equivalence(wildcard((*path, *alias.target)), "aliases", f"the field under {sources} in a prediction")
+    for child in site.object.fields:
+        if child.null_credit:
+            yield Equivalence(wildcard((*path, child.name)), "null", "null and a missing field")
     for name in sorted(site.object.ignored - forms):
         yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
     if site.object.closed:

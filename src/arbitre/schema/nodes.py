@@ -93,12 +93,16 @@ class ObjectBranch:
 
 @dataclass(frozen=True, slots=True)
 class FieldNode:
-    """A declared key: the site of its value, its weight, and whether that site depends on the object's branch."""
+    """A declared key: the site of its value, its weight, and whether that site depends on the object's branch.
+
+    With `null_credit`, a missing key counts as null, which is a value.
+    """
 
     name: str
     site: int
     weight: float = 1.0
     tagged: bool = False
+    null_credit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

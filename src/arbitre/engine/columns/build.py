@@ -246,6 +246,9 @@ class _ColumnBuilder:
         for child in node.fields:
             site = self.plan.sites[child.site]
             read, missing = read_field(child.name, site, values), missing_value(site)
+            if child.null_credit:
+                total -= read.count(missing)
+                read = [None if value is missing else value for value in read]
             rows, present, types = np.arange(len(read), dtype=np.intp), read, set(map(type, read))
             if type(missing) in types:
                 types.remove(type(missing))

@@ -237,14 +237,26 @@ class Compiler:
                 continue
             ignored.discard(name)
             weight = float(settings["weight"].value) if "weight" in settings else 1.0
-            fields.append(
-                FieldNode(name, self._request(tagged_subschemas, absent, here), weight, len(tagged_subschemas) > 1)
-            )
+            credit = "null" in settings and self._can_earn_credit(settings["null"], tagged_subschemas)
+            site = self._request(tagged_subschemas, Absence.of(()) if credit else absent, here)
+            fields.append(FieldNode(name, site, weight, len(tagged_subschemas) > 1, credit))
             weights += [settings["weight"]] if "weight" in settings else []
             if "aliases" in settings:
                 self.aliases[index, name] = settings["aliases"]
         self.problems += _weight_problems(weights)
         return tuple(fields), frozenset(ignored)
+
+    def _can_earn_credit(self, setting: Annotation, tagged_subschemas: Sequence[TaggedSubschemas]) -> bool:
+        """Return whether a field with `null` has single values and no `absent`; a problem is added if it has not."""
+        branches = [branch for _, subschemas in tagged_subschemas for branch in self._expander.branches(subschemas)]
+        if any(branch.kinds is None or branch.kinds & {Kind.OBJECT, Kind.ARRAY} for branch in branches):
+            message = "`null` applies to fields with single values, but a list, an object or any value is declared here"
+            self.problems.append(setting.problem(message))
+            return False
+        if any("absent" in branch.settings for branch in branches):
+            self.problems.append(setting.problem("`null` and `absent` contradict each other", "Remove one of them."))
+            return False
+        return True
 
     def _patterns(
         self, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None

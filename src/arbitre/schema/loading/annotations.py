@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.load_schema import Subschema
 
 
-FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases"})
+FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases", "null"})
 """Keys that apply to a field; the others apply to its value."""
 
 _EXPECTED: Final = {
@@ -34,6 +34,7 @@ _EXPECTED: Final = {
     "floor": "a number above 0 and at most 1",
     "alternatives": 'the JSON Pointer of a sibling field, such as "/variants", or true',
     "ignore": "true or false",
+    "null": '"credit"',
     "absent": 'a list of null, texts such as "" or "n/a", [] and {}',
     "aliases": "a list of relative JSON Pointers",
     "undeclared": '"count" or "ignore"',
