@@ -154,9 +154,11 @@ def violations(found: Sequence[Mapping[str, Any]], width: int) -> RenderableType
 
 
 def headline(tally: Scores, entries: str, before: str) -> Text:
-    """Return the first lines of the output: `before`, then the counts of entries."""
+    """Return the first lines of the output: `before`, then the counts of entries, and what both mean."""
     sizes = f"{count(tally.gold)} gold, {count(tally.predicted)} predicted, {count(tally.matched)} matched"
-    return Text.assemble((before, "bold"), f"\nentries {entries or WHOLE}: {sizes}")
+    what = f"the items of {entries}" if entries else "the items or fields of the document"
+    meaning = f"Scores are from 0 to 1. f1q: how correct and how complete the entries are. Entries: {what}."
+    return Text.assemble((before, "bold"), f"\nentries {entries or WHOLE}: {sizes}\n", (meaning, "dim"))
 
 
 def average(results: Evaluation) -> str:
