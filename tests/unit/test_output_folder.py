@@ -240,3 +240,27 @@ def test_results_of_another_command_are_not_replaced(here):
     consensus = ("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "results")
     assert "results of another command" in run(*consensus, code=2)
     assert contents(here) == before
+
+
+URLS = ("s3://bucket/out", "gs://bucket/out", "file:///tmp/out", "memory://out", "https://example.org/out")
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_results_are_not_written_to_a_folder_with_the_name_of_a_url(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = {"type": "array", "items": {"type": "string"}}
+    with pytest.raises(DataError, match="Expected a path of this machine, got a URL") as caught:
+        arbitre.evaluate(words, [("a", ["x"], ["x"])], out=url)
+    assert caught.value.file == url.replace(":///", "://")
+    with pytest.raises(DataError, match="got a URL"):
+        arbitre.infer_schema([["x"]], out=f"{url}/schema.json")
+    with pytest.raises(DataError, match="got a URL"):
+        arbitre.evaluate(words, gold=f"{url}/gold.jsonl", predicted="x.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_such_a_name_may_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("s3:").mkdir()
+    arbitre.evaluate({"type": "array"}, [("a", ["x"], ["x"])], out="s3:/out")
+    assert Path("s3:", "out", "evaluation.json").is_file()

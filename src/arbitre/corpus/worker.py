@@ -58,6 +58,7 @@ class DocumentResults:
         qualities: Qualities of the roots, shape (documents,), in [0, 1]; 0 for failed documents.
         failed: Which documents failed, shape (documents,).
         paths: Tallies and outcomes of each wildcard path, each of shape (documents, 12).
+        fields: How often objects and their fields are present, each of shape (documents, 3); see `field_counts`.
         steps: Qualities of matched entries and their masses, each of shape (pairs,).
         failures: Documents that could not be compared.
         seen: JSON values from observers, by their names.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar, cast
 
 from arbitre.errors import DataError, clipped
-from arbitre.storage.files import unreadable
+from arbitre.storage.files import check_is_local, unreadable
 from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
                 file=clipped(name, 200),
                 hint="In Python, pass documents as a list of dictionaries or models, or as a dictionary by id.",
             ) from error
+        if not exists:
+            check_is_local(name)
         if exists or not glob.has_magic(name):
             yield name
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
@@ -109,3 +111,25 @@ def is_file_name(name: str) -> bool:
     if name in {"", ".", ".."} or Path(name).name != name or "\0" in name or name[-1] in ". ":
         return False
     return name.partition(".")[0].rstrip().lower() not in _DEVICES
+
+
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/")
+"""Start of a URL; `Path` turns its two slashes into one. The name of a drive, as in `C:/`, has one letter only."""
+
+
+def check_is_local(path: str | Path) -> None:
+    """Raise DataError if a path is a URL, such as `s3://bucket/out`, not a path of this machine.
+
+    >>> check_is_local("s3://bucket/out")
+    Traceback (most recent call last):
+    arbitre.errors.DataError: s3://bucket/out: Expected a path of this machine, got a URL
+      Copy the files with the tools of the service, or mount it as a folder.
+    """
+    found = _URL.match(str(path))
+    if found is not None and not os.path.lexists(found[1]):
+        shown = re.sub(r":/+", "://", str(path), count=1)
+        raise DataError.of(
+            "Expected a path of this machine, got a URL",
+            file=shown,
+            hint="Copy the files with the tools of the service, or mount it as a folder.",
+        )

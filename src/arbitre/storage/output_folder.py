@@ -28,7 +28,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from arbitre.errors import DataError
-from arbitre.storage.files import is_file_name, unicode_only, unwritable
+from arbitre.storage.files import check_is_local, is_file_name, unicode_only, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -275,6 +275,7 @@ def check_output_folder(
     folder: Path, *, inputs: Iterable[str | Path] = (), parts: Collection[str] = (), force: bool = False
 ) -> None:
     """Raise DataError if results must not be written to a folder; arguments as for `output_folder`."""
+    check_is_local(folder)
     root = folder.resolve()
     for source in inputs:
         resolved = Path(source).resolve()
@@ -482,6 +483,7 @@ def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = 
     Raises:
         DataError: There is a file that arbitre did not write, or the path is that of an input.
     """
+    check_is_local(path)
     if any(Path(source).resolve() == path.resolve() for source in inputs):
         raise DataError.of("The output file is an input", file=str(path), hint="Choose another name.")
     try:
