@@ -238,7 +238,7 @@ class TestLimits:
         branches = [{"anyOf": [obj(**{f"p{n}_{m}": STRING}) for m in range(4)]} for n in range(20)]
         start = time.monotonic()
         problems = refused({"allOf": branches})
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < 10  # instead of hours
         assert [problem.message for problem in problems] == ["Expected at most 256 branches for one value, got more"]
         assert problems[0].hint == "Simplify the combinations of anyOf, oneOf and allOf."
 

@@ -424,8 +424,10 @@ def field_counts(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
     masks, weights, owner = [], [], []
     for level in levels:
         gold, predicted, _ = level.node_masks()
-        held = objects[level.parent] & (not (level.inner or level.path[-1:] == (STAR,)))
-        masks.append(np.stack([objects[level.first : level.first + len(level)], gold & held, predicted & ~gold & held]))
+        of_map = level.path[-1:] == (STAR,) and not level.named
+        held = objects[level.parent] & (not (level.inner or of_map))
+        counted = np.stack([objects[level.first : level.first + len(level)], gold & held, predicted & ~gold & held])
+        masks.append(counted & (len(level.path) <= DEPTH))  # deeper levels share a path
         weights.append(np.ones(len(level)) if level.scale is None else level.scale)
         owner.append(level.document)
     if not levels:

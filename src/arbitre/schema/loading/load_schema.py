@@ -502,6 +502,7 @@ class Field:
         absent: Which of null, texts such as "" or "n/a", [] and {} count as absent.
         aliases: Relative JSON Pointers to other places where a prediction may store this field.
         alternatives: Where gold lists the accepted forms of the value.
+        null: "credit": null and a missing key count as a value, which earns credit if it is right.
         ignore: Whether the field is excluded from the comparison.
         undeclared: Whether keys that the schema does not declare count.
 
@@ -521,6 +522,7 @@ class Field:
         absent: Sequence[Json] | None = None,
         aliases: Sequence[str] | None = None,
         alternatives: str | bool | None = None,
+        null: str | None = None,
         ignore: bool | None = None,
         undeclared: str | None = None,
     ) -> None:
