@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 import typer
 from jsonschema import Draft202012Validator
+from rich.console import Console
+from rich.text import Text
 from typer.testing import CliRunner
 
 import arbitre
@@ -24,6 +27,7 @@ from arbitre.cli.commands import evaluate as evaluate_command
 from arbitre.cli.option_values import over, under
 from arbitre.cli.output import progress
 from arbitre.cli.output.console import Terminal
+from arbitre.cli.output.progress import shown_progress
 from arbitre.corpus.evaluate import ignore_progress
 from arbitre.corpus.quality_bounds import QualityBound
 from arbitre.report.evaluation_job import EvaluationJob
@@ -557,7 +561,12 @@ def test_progress_without_a_terminal_is_a_line_every_few_seconds(monkeypatch):
     monkeypatch.setattr(EvaluationJob, "__call__", slowly)
     result = run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL)
     lines = list(dict.fromkeys(result.stderr.splitlines()))
-    assert lines == ["comparing: 0 of 6 documents", "comparing: 6 of 6 documents", "resampling", "writing"]
+    assert [re.sub(r", [\d,]+/s, 0:00:00 left$", " (rate)", line) for line in lines] == [
+        "comparing: 0 of 6 documents",
+        "comparing: 6 of 6 documents (rate)",
+        "resampling",
+        "writing",
+    ]
     assert (
         "comparing" not in run("evaluate", "--quiet", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL).stderr
     )
@@ -576,8 +585,29 @@ def test_the_phases_are_reported_in_order(monkeypatch):
     monkeypatch.setattr(evaluate_command, "shown_progress", recorded)
     run("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", CAREFUL, "--out", "out")
     assert phases[0] == ("reading", 1, None)
-    assert phases[-3:] == [("comparing", 6, 6), ("resampling", 0, None), ("writing", 0, None)]
-    assert list(dict.fromkeys(phase for phase, _, _ in phases)) == ["reading", "comparing", "resampling", "writing"]
+    assert phases[-4:] == [
+        ("comparing", 6, 6),
+        ("resampling", 0, None),
+        ("diagnosing", 0, None),
+        ("writing", 0, None),
+    ]
+    assert list(dict.fromkeys(phase for phase, _, _ in phases)) == [
+        *("reading", "comparing", "resampling", "diagnosing", "writing")
+    ]
+
+
+def test_the_bar_has_a_total_only_where_it_is_known():
+    """Of a phase without a total, the number of documents is shown alone; the bar of the next one starts anew."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    screen = Terminal(console, console, quiet=False)
+    with shown_progress(screen) as show:
+        for step in (("reading", 18643, None), ("comparing", 200, 18643), ("resampling", 0, None)):
+            show(*step)
+            time.sleep(0.3)  # it is drawn ten times a second
+    printed = Text.from_ansi(console.file.getvalue()).plain
+    assert "18,643 documents" in printed
+    assert "200 of 18,643 documents" in printed
+    assert "100" not in printed
 
 
 def test_no_chance_computes_no_chance_scores():

@@ -366,7 +366,9 @@ class EvaluationJob:
         def completed(found: Evaluation) -> Evaluation:
             self.on_progress("resampling", 0, None)
             evaluation = self._completed(found, clusters)
-            evaluation.trust  # noqa: B018  (computed once, before the files)
+            evaluation.trust  # noqa: B018  (computed once, before the files; so are the causes)
+            if evaluation.cause_factory is not None:
+                evaluation.cause_analysis  # noqa: B018
             self.on_progress("writing", 0, None)
             return evaluation
 
@@ -519,6 +521,7 @@ class DocumentDetails(SavedDetails):
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
         documents, most = self.job.documents, MAX_DIAGNOSED if self.job.options.diagnose else QUICKLY_DIAGNOSED
+        self.job.on_progress("diagnosing", 0, None)
         return find_causes(self.job.plan, diagnosed(documents, most), len(documents), self.job.source_texts())
 
     def values(self, path: str) -> tuple[list[Row], str | None]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     Task,
@@ -38,6 +39,14 @@ class RateColumn(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
 
 
+class CountColumn(ProgressColumn):
+    """Progress column with the number of documents done, and their total if it is known."""
+
+    def render(self, task: Task) -> Text:
+        """Return the count, or an empty text in phases that count no documents."""
+        return Text(_counted(int(task.completed), None if task.total is None else int(task.total)))
+
+
 @contextmanager
 def shown_progress(screen: Terminal) -> Iterator[OnProgress]:
     """Show the progress that is reported to the function of this context; nothing if `quiet`."""
@@ -58,7 +67,7 @@ def compare_with_progress(job: EvaluationJob, screen: Terminal) -> tuple[Evaluat
 
 
 def _bar(screen: Terminal) -> Iterator[OnProgress]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), CountColumn(), RateColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen.err, transient=True) as progress:
         tasks: dict[Phase, TaskID] = {}
 
@@ -66,18 +75,35 @@ def _bar(screen: Terminal) -> Iterator[OnProgress]:
             if phase not in tasks:
                 for task in tasks.values():
                     progress.update(task, visible=False)
-                tasks[phase] = progress.add_task(phase)
+                tasks[phase] = progress.add_task(phase, total=total)
             progress.update(tasks[phase], completed=done, total=total)
 
         yield show
 
 
+def _counted(done: int, total: int | None) -> str:
+    """Return a number of documents, with their total if it is known; empty for 0 of an unknown number.
+
+    >>> _counted(1200, 2000), _counted(1200, None), _counted(0, None)
+    ('1,200 of 2,000 documents', '1,200 documents', '')
+    """
+    if total is not None:
+        return f"{done:,} of {total:,} documents"
+    return f"{done:,} documents" if done else ""
+
+
 def _lines(screen: Terminal) -> Iterator[OnProgress]:
     current, finished = [""], threading.Event()
+    phases: dict[Phase, tuple[float, int]] = {}
+    """When each phase began, and the number of documents that were done then."""
 
     def show(phase: Phase, done: int, total: int | None) -> None:
-        count = f": {done:,} of {total:,} documents" if total is not None else f": {done:,} documents" if done else ""
-        current[0] = phase + count
+        began, before = phases.setdefault(phase, (time.monotonic(), done))
+        rate = (done - before) / max(time.monotonic() - began, 1e-9)
+        parts = [_counted(done, total), f"{rate:,.0f}/s" if done > before else ""]
+        if total is not None and done > before:
+            parts.append(f"{timedelta(seconds=round((total - done) / rate))} left")
+        current[0] = ": ".join(filter(None, [phase, ", ".join(filter(None, parts))]))
 
     def print_lines() -> None:
         while not finished.wait(SECONDS):
