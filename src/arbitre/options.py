@@ -510,6 +510,9 @@ class Processes:
         rare=True,
     )
     scheduler: str | None = option(None, "Address of the Dask scheduler.", "ADDRESS", rare=True)
+    wait_workers: int = option(
+        1, "Number of workers of the cluster to wait for before the comparison begins.", "N", least=1, rare=True
+    )
 
 
 class ReportFiles:

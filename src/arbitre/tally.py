@@ -263,7 +263,7 @@ class PathScores(Scores):
     def specificity(self) -> float | None:
         """The share of the matched objects without this field in gold that do not have it in the prediction either.
 
-        None if gold has the field in all of them. 1 - specificity is the rate of invented values.
+        None if gold has the field in all of them. 1 - specificity is the rate of spurious values.
         """
         return _ratio(self.true_negatives, self.absent)
 

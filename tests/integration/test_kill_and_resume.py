@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -301,6 +302,19 @@ def test_an_unreachable_scheduler_is_named():
         list(DaskCluster("tcp://127.0.0.1:1")(None, []))
 
 
+def test_an_evaluation_waits_for_the_first_worker(plan, joined):
+    distributed = pytest.importorskip("distributed")
+    from arbitre.corpus.cluster import DaskCluster
+
+    options = {"n_workers": 0, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as made:
+        timer = threading.Timer(0.5, made.scale, [2])
+        timer.start()
+        found = evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(made.scheduler_address, 2)))
+        timer.join()
+    assert text(found) == text(evaluate(plan, joined))
+
+
 @pytest.fixture
 def other_worker(tmp_path, cluster):
     """Starts a worker with a copy of arbitre in which a text is replaced; it joins the cluster of the other tests."""
@@ -340,7 +354,7 @@ def run_until_other_worker(plan, joined, cluster):
 
 def test_a_worker_with_other_code_stops_the_run(plan, joined, cluster, other_worker):
     other_worker("tally.py", "import math", "import math  # changed")
-    with pytest.raises(ArbitreError, match=r"runs arbitre 0\.1\.0 \(\w{8}\), but this process 0\.1\.0 \(\w{8}\)"):
+    with pytest.raises(ArbitreError, match=r"runs arbitre 0\.1\.0 \(\w{8}\), but this process runs 0\.1\.0 \(\w{8}\)"):
         run_until_other_worker(plan, joined, cluster)
 
 

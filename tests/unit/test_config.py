@@ -59,7 +59,7 @@ def test_evaluate_alone_runs():
     explicit = ("--schema", "schema.json", "--gold", "gold.jsonl", "--predicted", "careful.jsonl")
     assert f1q("evaluate") == f1q("--config", "/dev/null", "evaluate", *explicit)
     said = run("evaluate", "--no-diagnose").stderr
-    assert "From arbitre.toml: schema, close, gold, predicted, id_key" in said
+    assert "Options from arbitre.toml: schema, close, gold, predicted, id_key" in said
 
 
 def test_the_command_line_takes_precedence():

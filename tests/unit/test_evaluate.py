@@ -17,6 +17,7 @@ from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import join
 from arbitre.inputs.records import Failure, Pair, Record
+from arbitre.interpreter import RARELY
 
 WHOLE = {"type": "integer"}
 NUMBERS = Comparator({"type": "array", "items": WHOLE})
@@ -397,3 +398,11 @@ def test_compared_documents_are_freed_without_the_garbage_collector():
     finally:
         gc.enable()
         gc.unfreeze()
+
+
+def test_garbage_is_collected_rarely_while_documents_are_compared():
+    before, seen = gc.get_threshold(), []
+    how = ExecutionOptions(on_results=lambda _: seen.append(gc.get_threshold()))
+    evaluate(Comparator({"type": "string"}).plan, [("a", "x", "x")], how)
+    assert seen == [RARELY]
+    assert gc.get_threshold() == before

@@ -172,6 +172,19 @@ class TestAnswers:
         left = comparator(same()).most_calls(gold=GOLD, predicted=PREDICTED)
         assert sum(left.values()) == 1
 
+    def test_a_failure_among_many_calls_ends_the_others(self, same):
+        def ask(gold, _):
+            if gold.endswith("7"):
+                raise ValueError("no")
+            return True
+
+        gold = [f"{number:03}" for number in range(60)]
+        own = comparator(same(ask, threads=4, retries=0), TOPICS)
+        for _ in range(20):
+            with pytest.raises(FunctionError, match="raised ValueError"):
+                own.compare(gold=gold, predicted=[f"{text}x" for text in gold])
+        assert own.most_calls(gold=gold, predicted=[f"{text}x" for text in gold])["/*"] < 60
+
     def test_a_judge_can_be_pickled(self, same):
         judged = pickle.loads(pickle.dumps(same(len)))  # noqa: S301
         assert (judged.ask, judged.match_by, judged.known) == (len, "yujian-bo", {})

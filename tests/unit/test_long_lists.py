@@ -17,9 +17,9 @@ from arbitre.engine import compare_to_levels
 from arbitre.engine.solve import sparse_matching
 from arbitre.engine.solve.batches import CellLimits
 from arbitre.errors import SolverError
+from arbitre.interpreter import call_interruptibly
 from arbitre.matching import assignment
 from arbitre.matching.assignment import SparsePairs
-from arbitre.threads import call_interruptibly
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 100}}}}

@@ -96,4 +96,4 @@ def _note(config: Config, names: Sequence[str], given: dict[str, Any]) -> None:
 
     if names:
         screen = Terminal.create(plain=bool(given.get("no_color")), quiet=bool(given.get("quiet")))
-        screen.note(f"From {(config.folder / config.path.name).as_posix()}: {', '.join(names)}")
+        screen.note(f"Options from {(config.folder / config.path.name).as_posix()}: {', '.join(names)}")

@@ -105,7 +105,7 @@ def absent_fields(by_path: Mapping[str, PathScores]) -> Table:
         TableColumn("path", kind="path"),
         TableColumn("absent", count),
         TableColumn("true negatives", count, drop=1),
-        TableColumn("invented", count),
+        TableColumn("spurious", count),
         TableColumn("specificity", SCORE, emphasis="strong"),
     )
     rows = [

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.corpus.checkpoints import write_checkpoint
 from arbitre.errors import ArbitreError
+from arbitre.interpreter import collecting_rarely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,17 +52,19 @@ class DaskCluster:
     other code or returns other results than this process, or workers are killed repeatedly.
     """
 
-    def __init__(self, scheduler: str) -> None:
-        """Set the address of the scheduler, such as `tcp://10.0.0.1:8786`."""
+    def __init__(self, scheduler: str, wait_workers: int = 1) -> None:
+        """Set the address of the scheduler, such as `tcp://10.0.0.1:8786`, and the number of workers to wait for."""
         self.scheduler = scheduler
+        self.wait_workers = wait_workers
         self.checked: set[str] = set()
         """Addresses of the workers whose first document has been compared again."""
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
         self.checked.clear()
         with self._client() as client:
+            client.wait_for_workers(self.wait_workers)
             shared_worker = client.scatter(worker, broadcast=True)
-            limit = PARTS_PER_THREAD * max(1, sum(client.nthreads().values()))
+            limit = _limit(client)
             waiting: deque[tuple[WorkUnit, Any]] = deque()
             for part in parts:
                 part_with_documents = part.with_temporary_documents()
@@ -71,6 +74,7 @@ class DaskCluster:
                 waiting.append((part, future))
                 if len(waiting) >= limit:
                     yield self._result(worker, *waiting.popleft())
+                    limit = _limit(client, limit)  # workers may have joined
             while waiting:
                 yield self._result(worker, *waiting.popleft())
 
@@ -118,7 +122,7 @@ class DaskCluster:
         if not isinstance(found, WorkerResults) or found.code != code():
             where, theirs = ("", "an older version") if not isinstance(found, WorkerResults) else found[1:]
             raise ArbitreError.of(
-                f"The worker {where or 'of ' + self.scheduler} runs arbitre {theirs}, but this process {code()}",
+                f"The worker {where or 'of ' + self.scheduler} runs arbitre {theirs}, but this process runs {code()}",
                 hint=f"Install the same version everywhere; scores could differ. {RESUME}",
             )
         if found.address not in self.checked and len(part):
@@ -134,10 +138,20 @@ class DaskCluster:
         return found.outcomes
 
 
+def _limit(client: Any, before: int = PARTS_PER_THREAD) -> int:  # noqa: ANN401  (Dask is optional)
+    """Return the maximum number of submitted work units; `before` if the scheduler is lost, which its results show."""
+    try:
+        threads: int = sum(client.nthreads().values())
+    except OSError:  # CommClosedError
+        return before
+    return PARTS_PER_THREAD * max(1, threads)
+
+
 def _work_on_cluster(worker: Worker, part: WorkUnit) -> WorkerResults:
     from distributed import get_worker  # noqa: PLC0415  (only workers need it)
 
-    return WorkerResults(worker(part), get_worker().address, code())
+    with collecting_rarely():
+        return WorkerResults(worker(part), get_worker().address, code())
 
 
 @cache

@@ -26,6 +26,7 @@ from arbitre.inputs.options import NO_PREDICTION
 from arbitre.inputs.records import Failure, Pair, key
 from arbitre.inputs.strict_json import check_value
 from arbitre.inputs.work_units import WorkUnit
+from arbitre.interpreter import collecting_rarely
 from arbitre.paths import order, wildcard
 from arbitre.storage.columns import CompactTable, GrowingArray, StringArray, encoded
 from arbitre.storage.temporary import Database
@@ -202,9 +203,10 @@ def evaluate(
     if plan.has_judges and isinstance(pairs, JoinedCorpus):
         ask_judges(plan, pairs)
     worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
-    for outcomes in _outcomes(worker, parts, options):
-        totals.add(outcomes)
-        options.on_results(outcomes)
+    with collecting_rarely():
+        for outcomes in _outcomes(worker, parts, options):
+            totals.add(outcomes)
+            options.on_results(outcomes)
 
     def chance_factory() -> Chance:
         sample = sample_pairs(pairs.pairs) if isinstance(pairs, JoinedCorpus) else reservoir()

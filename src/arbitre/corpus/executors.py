@@ -27,6 +27,7 @@ from arbitre.corpus.checkpoints import write_checkpoint
 from arbitre.corpus.fork_server import MAIN, exit_on_interrupt, start_server, starting, worker_context
 from arbitre.errors import ArbitreError, OptionError
 from arbitre.inputs.work_units import WorkUnit
+from arbitre.interpreter import RARELY
 from arbitre.storage.temporary import TemporaryFolder, remove_stale_folders, temporary_space
 
 if TYPE_CHECKING:
@@ -58,23 +59,23 @@ def run_in_process(worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[Docume
     return (write_checkpoint(part, worker(part)) for part in parts)
 
 
-def choose_executor(engine: Engine, scheduler: str | None, workers: int | None) -> Executor:
+def choose_executor(engine: Engine, scheduler: str | None, workers: int | None, wait_workers: int = 1) -> Executor:
     """Return the executor for these options; see `EvaluationOptions`. Raises OptionError if they contradict."""
     if (engine == "dask") != (scheduler is not None):
         raise OptionError.of("Expected `engine` dask and `scheduler` together.")
     if scheduler is not None:
         from arbitre.corpus.cluster import DaskCluster  # noqa: PLC0415  (few evaluations need it)
 
-        return DaskCluster(scheduler)
+        return DaskCluster(scheduler, wait_workers)
     count = workers or os.cpu_count() or 1
     return ProcessPool(count) if count > 1 else run_in_process
 
 
-def _initialize_worker(collection: tuple[int, int, int], script: dict[str, str]) -> None:
-    """Prepare a worker process. The garbage collection settings of the command save 8 % of its time."""
+def _initialize_worker(script: dict[str, str]) -> None:
+    """Prepare a worker process."""
     exit_on_interrupt()
     _SCRIPT.location = script
-    gc.set_threshold(*collection)
+    gc.set_threshold(*RARELY)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
@@ -110,8 +111,7 @@ class ProcessPool:
             if _SCRIPT.running:
                 raise ArbitreError.of("it starts worker processes itself")
             self._pool = Future()
-            settings = gc.get_threshold(), script_location()
-            arguments = self._pool, self.workers, worker_context(), settings
+            arguments = self._pool, self.workers, worker_context(), (script_location(),)
             threading.Thread(target=_start, args=arguments, daemon=True).start()
 
     def map(
@@ -221,7 +221,7 @@ def _start(
     started: Future[ProcessPoolExecutor],
     workers: int,
     context: BaseContext,
-    settings: tuple[tuple[int, int, int], dict[str, str]],
+    settings: tuple[dict[str, str]],
 ) -> None:
     """Start worker processes and store the pool, or the error, in `started`."""
     try:

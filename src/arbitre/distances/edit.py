@@ -31,7 +31,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
 
 from arbitre.distances.base import DeferredPool, Distance, Facts, Pool, check_distances, ratio_or_zero
-from arbitre.threads import call_interruptibly
+from arbitre.interpreter import call_interruptibly
 from arbitre.values import Kind
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import math
 import sqlite3
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,14 +122,16 @@ class Judge:
         failure: BaseException | None = None
         with ThreadPoolExecutor(self.threads) as pool:
             futures = {pool.submit(self._ask, pair): pair for pair in pairs}
-            for future in as_completed(futures):
-                if future.cancelled():
-                    continue
-                if (error := future.exception()) is None:
-                    yield futures[future], future.result()
-                elif failure is None:
-                    failure = error
-                    pool.shutdown(wait=False, cancel_futures=True)
+            pending = set(futures)
+            while pending:
+                done, pending = wait_for(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    if (error := future.exception()) is None:
+                        yield futures[future], future.result()
+                    else:
+                        failure = failure or error
+                if failure is not None:
+                    pending = {future for future in pending if not future.cancel()}  # running calls end first
         if failure is not None:
             raise failure
 

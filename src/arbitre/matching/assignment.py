@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import scipy
 
+from arbitre.interpreter import call_interruptibly
 from arbitre.matching.coupling import Coupling
-from arbitre.threads import call_interruptibly
 
 if TYPE_CHECKING:
     from collections.abc import Callable

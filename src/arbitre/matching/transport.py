@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 
 from arbitre.errors import SolverError, missing_library
+from arbitre.interpreter import call_interruptibly
 from arbitre.matching.assignment import TIE, assign_all
 from arbitre.matching.coupling import (
     NEGLIGIBLE,
@@ -39,7 +40,6 @@ from arbitre.matching.transport_options import (
     TransportOptions,
     UnbalancedSolver,
 )
-from arbitre.threads import call_interruptibly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -69,6 +69,8 @@ class EvaluationOptions:
     """Compare on this machine or on a Dask cluster."""
     scheduler: str | None = None
     """Address of the Dask scheduler."""
+    wait_workers: int = 1
+    """Number of workers of the cluster to wait for before the comparison begins."""
     keep: int | None = None
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
     as many as fit in 1.6 MB."""
@@ -103,7 +105,7 @@ class EvaluationOptions:
     @property
     def executor(self) -> Executor:
         """A new executor for these options."""
-        return choose_executor(self.engine, self.scheduler, self.workers)
+        return choose_executor(self.engine, self.scheduler, self.workers, self.wait_workers)
 
     @property
     def exports(self) -> tuple[Export, ...]:

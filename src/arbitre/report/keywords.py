@@ -99,6 +99,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Compare on this machine or on a Dask cluster."""
     scheduler: str | None
     """Address of the Dask scheduler."""
+    wait_workers: int
+    """Number of workers of the cluster to wait for before the comparison begins."""
     keep: int | None
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
     as many as fit in 1.6 MB."""

@@ -12,7 +12,7 @@ from jsonschema.validators import extend
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
-from arbitre import threads
+from arbitre import interpreter
 from arbitre.errors import SchemaError, clipped, did_you_mean, shown
 from arbitre.parsing.numerals import read_decimal
 from arbitre.paths import order, pointer
@@ -87,7 +87,7 @@ def find_violations(
             raise
 
     try:
-        violated = threads.call_with_deep_stack(validate_document)
+        violated = interpreter.call_with_deep_stack(validate_document)
     except (TooManyStepsError, RecursionError) as error:
         message = "Schema validation of a document takes too many steps"
         hint = "Check the schema for references that form a cycle and for recursion under anyOf, oneOf or if."

@@ -157,7 +157,7 @@ def headline(tally: Scores, entries: str, before: str) -> Text:
     """Return the first lines of the output: `before`, then the counts of entries, and what both mean."""
     sizes = f"{count(tally.gold)} gold, {count(tally.predicted)} predicted, {count(tally.matched)} matched"
     what = f"the items of {entries}" if entries else "the items or fields of the document"
-    meaning = f"Scores are from 0 to 1. f1q: how correct and how complete the entries are. Entries: {what}."
+    meaning = f"Scores range from 0 to 1. f1q measures how correct and complete the entries are, here {what}."
     return Text.assemble((before, "bold"), f"\nentries {entries or WHOLE}: {sizes}\n", (meaning, "dim"))
 
 

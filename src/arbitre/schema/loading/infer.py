@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arbitre import threads
+from arbitre import interpreter
 from arbitre.errors import DataError
 from arbitre.parsing.dates import is_date
 from arbitre.parsing.json_form import json_form
@@ -51,7 +51,7 @@ def infer(documents: Iterable[Json], dates: Iterable[str] = ()) -> dict[str, Any
         schema: dict[str, Any] = builder.to_schema()
         return schema
 
-    schema = threads.call_with_deep_stack(build)
+    schema = interpreter.call_with_deep_stack(build)
     fields = schema.get("properties", {}).keys() & set(dates) if schema.get("type") == "object" else ()
     for name in fields:
         if all(isinstance(value := one.get(name, ""), str) and (not value or is_date(value)) for one in known):

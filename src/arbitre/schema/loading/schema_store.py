@@ -21,7 +21,7 @@ from jsonschema_specifications import REGISTRY as METASCHEMAS  # type: ignore[im
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012, specification_with
 
-from arbitre import threads
+from arbitre import interpreter
 from arbitre.errors import DataError, Problem, SchemaError, clipped, folder_problem, nearest, shown
 from arbitre.parsing.fast_json import count_values
 from arbitre.paths import escape, order, pointer
@@ -175,7 +175,7 @@ class SchemaStore:
 
     def _validate(self, schema: Json, draft: type[Validator], file: str | None, place: str) -> None:
         validator = draft(draft.META_SCHEMA)
-        errors = threads.call_with_deep_stack(lambda: list(validator.iter_errors(schema)))
+        errors = interpreter.call_with_deep_stack(lambda: list(validator.iter_errors(schema)))
         problems = dict.fromkeys(_problem(error, draft, file, place) for error in errors)
         if problems:
             raise SchemaError(*sorted(problems, key=lambda problem: order(problem.pointer or "")))

@@ -1,15 +1,16 @@
-"""Calls in threads: of recursive code with a large stack, and of long native code so that Ctrl-C takes effect."""
+"""The interpreter: a large stack for recursive code, Ctrl-C during native code, and rare garbage collection."""
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
@@ -21,6 +22,22 @@ _FRAMES: Final = 200_000
 """Recursion limit during the second call, in frames."""
 _STACK: Final = 256 * 1024 * 1024
 """Size of the stack, in bytes."""
+
+
+RARELY: Final = 50_000, 20, 50
+"""Thresholds of the garbage collector while documents are compared. Documents have no reference cycles: collecting less
+often saves 6 to 8 % of the time of an evaluation."""
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Collect garbage rarely in this context."""
+    before = gc.get_threshold()
+    gc.set_threshold(*RARELY)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def call_with_deep_stack(function: Callable[[], T]) -> T:
