@@ -110,7 +110,7 @@ def examples(page):
 def save(page, name, folder):
     """Export the decisions with the keyboard and return the file."""
     page.get_by_role("button", name=f"Export the decisions as {name}").focus()
-    with page.expect_download() as download:
+    with page.expect_download(timeout=60_000) as download:  # browsers may start it late
         page.keyboard.press("Enter")
     path = folder / download.value.suggested_filename
     download.value.save_as(path)

@@ -75,7 +75,7 @@ def choices(page):
 
 def exported(page, folder):
     """Export the decisions with the keyboard and return the file."""
-    with page.expect_download() as download:
+    with page.expect_download(timeout=60_000) as download:  # browsers may start it late
         page.keyboard.press("x")
     assert download.value.suggested_filename == "decisions.jsonl"
     download.value.save_as(folder / "decisions.jsonl")

@@ -61,20 +61,16 @@ def judged_pairs(root: Batch) -> list[tuple[str, Judge, list[TextPair]]]:
 
 def _reached(root: Batch) -> list[tuple[Batch, Indices]]:
     """Return the batches below a closed batch, parents first, with the pairs that are part of the matching."""
-    batches: dict[int, Batch] = {id(root): root}
     positions: dict[int, list[Indices]] = {id(root): [np.arange(len(root), dtype=np.intp)]}
     pending = [root]
-    order: list[Batch] = []
     for batch in pending:  # grows during iteration; a batch is visited again when more of its pairs are reached
-        order.append(batch)
         at = np.unique(np.concatenate(positions[id(batch)]))
         for below, chosen in _below(batch, at):
             if len(chosen):
-                batches[id(below)] = below
                 positions.setdefault(id(below), []).append(chosen)
                 pending.append(below)
-    final = sorted({id(batch): batch for batch in order}.values(), key=lambda batch: batch.column.number)
-    return [(batch, np.unique(np.concatenate(positions[id(batch)]))) for batch in final]
+    batches = sorted({id(batch): batch for batch in pending}.values(), key=lambda batch: batch.column.number)
+    return [(batch, np.unique(np.concatenate(positions[id(batch)]))) for batch in batches]
 
 
 def _below(batch: Batch, at: Indices) -> Iterator[tuple[Batch, Indices]]:
