@@ -108,7 +108,10 @@ class Config:
     @classmethod
     def _read(cls, path: Path) -> Config | None:
         try:
-            contents: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            if path.name == PROJECT and "arbitre" not in text:  # of another project, and perhaps not valid
+                return None
+            contents: Any = tomllib.loads(text)
         except OSError as error:
             raise OptionError.of(f"Cannot read the config file: {error.strerror}", file=str(path)) from error
         except ValueError as error:  # TOML or UTF-8

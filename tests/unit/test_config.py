@@ -107,6 +107,8 @@ def test_pyproject_counts_if_it_has_the_table():
     Path("arbitre.toml").unlink()
     Path("pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
     assert Config.find() is None
+    Path("pyproject.toml").write_text("[project\n", encoding="utf-8")  # somebody else's, and damaged
+    assert Config.find() is None
     Path("pyproject.toml").write_text('[tool.arbitre]\nschema = "schema.json"\n', encoding="utf-8")
     assert Config.find().project == {"schema": "schema.json"}
 
