@@ -366,6 +366,28 @@ def test_a_worker_of_an_older_version_stops_the_run(plan, joined, cluster, other
         run_until_other_worker(plan, joined, cluster)
 
 
+def test_a_worker_without_arbitre_is_one_message(tmp_path, plan, joined):
+    """The package of the worker lacks the modules that it needs, as if nothing were installed."""
+    distributed = pytest.importorskip("distributed")
+    from arbitre.corpus.cluster import DaskCluster
+
+    package = tmp_path / "site" / "arbitre"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('No module named arbitre')", encoding="utf-8")
+    options = {"n_workers": 0, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as made:
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", made.scheduler_address, "--no-nanny"]
+        env = os.environ | {"PYTHONPATH": os.fspath(package.parent)}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        worker = subprocess.Popen([*command, "--dashboard-address", ":0"], env=env, **quiet)
+        try:
+            with pytest.raises(ArbitreError, match=r"cannot run arbitre .*No module named"):
+                evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(made.scheduler_address)))
+        finally:
+            worker.kill()
+            worker.wait()
+
+
 def test_a_worker_with_other_results_stops_the_run(plan, joined, cluster, monkeypatch):
     """As with another version of a library: the code is the same, the numbers are not."""
     from arbitre.corpus.cluster import DaskCluster

@@ -63,7 +63,7 @@ class DaskCluster:
         self.checked.clear()
         with self._client() as client:
             client.wait_for_workers(self.wait_workers)
-            shared_worker = client.scatter(worker, broadcast=True)
+            shared_worker = self._shared(client, worker)
             limit = _limit(client)
             waiting: deque[tuple[WorkUnit, Any]] = deque()
             for part in parts:
@@ -93,6 +93,20 @@ class DaskCluster:
                 hint="Start one with `dask scheduler` and pass the address that it prints.",
             ) from error
 
+    def _shared(self, client: Any, worker: Worker) -> Any:  # noqa: ANN401  (Dask is optional)
+        """Send the worker to all workers of the cluster. Raises ArbitreError if one of them cannot read it."""
+        try:
+            return client.scatter(worker, broadcast=True)
+        except Exception as error:  # Dask raises errors of workers as plain exceptions
+            raise self._unable(error) from error
+
+    def _unable(self, error: Exception) -> ArbitreError:
+        """Return the error for a worker that cannot run this code."""
+        return ArbitreError.of(
+            f"A worker of {self.scheduler} cannot run arbitre {code()}: {error}",
+            hint="Install the same version of arbitre, with the same extras, on all workers.",
+        )
+
     def _result(self, worker: Worker, part: WorkUnit, future: Any) -> DocumentResults:  # noqa: ANN401
         from distributed import KilledWorker  # noqa: PLC0415
         from distributed.comm.core import CommClosedError  # noqa: PLC0415
@@ -109,10 +123,7 @@ class DaskCluster:
                 f"The connection to the Dask scheduler at {self.scheduler} was lost: {error}", hint=RESUME
             ) from error
         except (ImportError, AttributeError, TypeError) as error:
-            raise ArbitreError.of(
-                f"A worker of {self.scheduler} cannot run arbitre {code()}: {type(error).__name__}: {error}",
-                hint="Install the same version of arbitre, with the same extras, on all workers.",
-            ) from error
+            raise self._unable(error) from error
         outcomes = self._checked(worker, part, found)
         future.release()
         return write_checkpoint(part, outcomes)
