@@ -224,16 +224,14 @@ def ask_judges(plan: Plan, corpus: JoinedCorpus) -> None:
     Raises:
         FunctionError: There would be more calls than the limit, or a judge fails.
     """
-    pairs: dict[int, dict[TextPair, None]] = {}
-    judges: dict[int, Judge] = {}
+    pairs: dict[Judge, dict[TextPair, None]] = {}
     for unit in corpus.parts():
         for pair in unit:
             with suppress(DataError, SolverError):  # of a document that cannot be compared; the evaluation reports it
                 for _, judge, texts in judged_texts(plan, [pair.gold], [pair.predicted]):
-                    judges[id(judge)] = judge
-                    pairs.setdefault(id(judge), {}).update(dict.fromkeys(texts))
-    for number, judge in judges.items():
-        judge.answers(pairs[number])
+                    pairs.setdefault(judge, {}).update(dict.fromkeys(texts))
+    for judge, texts_of_judge in pairs.items():
+        judge.answers(texts_of_judge)
 
 
 def pair_up(triples: Iterable[Pair | Triple]) -> JoinedCorpus:

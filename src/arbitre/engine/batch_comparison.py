@@ -272,8 +272,7 @@ def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
     columns = build_columns(plan, [gold], [predicted])
     found = {path: bound for _, path, bound in call_upper_bounds(columns, np.zeros(2, dtype=np.intp), 1)}
     for path, judge, pairs in judged_texts(plan, [gold], [predicted]):
-        new = {pair for pair in pairs if pair not in judge.known_answers(pairs)}
-        found[path] = found.get(path, 0) + len(new)
+        found[path] = found.get(path, 0) + len(set(pairs) - judge.known_answers(pairs).keys())
     return found
 
 

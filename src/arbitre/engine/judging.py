@@ -37,13 +37,16 @@ def judge_matched(root: Batch, *, ask: bool) -> None:
         FunctionError: A judge fails.
     """
     reached = _reached(root)
-    answers: dict[int, Answers] = {}
-    for judge, pairs in _pairs_by_judge(reached):
-        answers[id(judge)] = judge.answers(pairs) if ask else judge.known_answers(pairs)
+    texts: defaultdict[Judge, list[TextPair]] = defaultdict(list)
+    for _, judge, pairs in _judged_pairs(reached):
+        texts[judge] += pairs
+    answers: dict[Judge, Answers] = {
+        judge: judge.answers(pairs) if ask else judge.known_answers(pairs) for judge, pairs in texts.items()
+    }
     for batch, at in reversed(reached):  # children first
         if isinstance(batch.column, LeafColumn):
             for slot, judge, chosen, pairs in _judged(batch, batch.column, at):
-                _set_qualities(batch, batch.column.pools[slot], chosen, pairs, answers[id(judge)])
+                _set_qualities(batch, batch.column.pools[slot], chosen, pairs, answers[judge])
         else:
             _sum_transported(batch)
             settle(batch)
@@ -51,9 +54,13 @@ def judge_matched(root: Batch, *, ask: bool) -> None:
 
 def judged_pairs(root: Batch) -> list[tuple[str, Judge, list[TextPair]]]:
     """Return the matched texts of a closed batch that are judged: their path, their judge and their pairs."""
+    return _judged_pairs(_reached(root))
+
+
+def _judged_pairs(reached: Sequence[tuple[Batch, Indices]]) -> list[tuple[str, Judge, list[TextPair]]]:
     return [
         (wildcard(batch.column.path), judge, pairs)
-        for batch, at in _reached(root)
+        for batch, at in reached
         if isinstance(batch.column, LeafColumn)
         for _, judge, _, pairs in _judged(batch, batch.column, at)
     ]
@@ -84,18 +91,6 @@ def _below(batch: Batch, at: Indices) -> Iterator[tuple[Batch, Indices]]:
         yield match.batch, match.at[selected[match.owner]]
     for transport in batch.transports:
         yield transport.batch, transport.at[selected[transport.owner]]
-
-
-def _pairs_by_judge(reached: Sequence[tuple[Batch, Indices]]) -> Iterator[tuple[Judge, list[TextPair]]]:
-    """Yield each judge with all pairs of texts that it judges."""
-    judges: dict[int, Judge] = {}
-    pairs: defaultdict[int, list[TextPair]] = defaultdict(list)
-    for batch, at in reached:
-        if isinstance(batch.column, LeafColumn):
-            for _, judge, _, found in _judged(batch, batch.column, at):
-                judges[id(judge)] = judge
-                pairs[id(judge)] += found
-    yield from ((judge, pairs[key]) for key, judge in judges.items())
 
 
 def _judged(batch: Batch, column: LeafColumn, at: Indices) -> Iterator[tuple[int, Judge, Indices, list[TextPair]]]:
