@@ -83,8 +83,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     ids = _ids(gold, reading)
     systems: dict[str, Path] = {}
     for path in others:
-        common = len(ids & _ids(path, reading))
-        if common:
+        if ids & _ids(path, reading):
             systems[_system_name(root, path, systems)] = path
         else:
             notes.append(f"{path.as_posix()}: not a system, no document has an id of gold")
@@ -206,13 +205,12 @@ def _id_options(gold: Path, others: list[Path]) -> dict[str, Any]:
     records = [] if gold.is_dir() else [*_records(gold)]
     if records and not all("id" in record for record in records):
         shared = Counter[str]()
+        in_others = [record for path in others for record in _records(path)]
         for name in records[0]:
             values = [record.get(name) for record in records]
             texts = {str(value) for value in values if isinstance(value, (str, int)) and not isinstance(value, bool)}
             if len(texts) == len(records):
-                shared[name] = sum(
-                    str(record.get(name)) in texts for path in others for record in islice(_records(path), MOST_RECORDS)
-                )
+                shared[name] = sum(str(record.get(name)) in texts for record in in_others)
         if shared and max(shared.values()) > 0:
             key, _ = max(shared.items(), key=lambda item: (item[1], "id" in item[0].lower()))
             return {"id_key": key}
