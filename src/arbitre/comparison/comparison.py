@@ -13,7 +13,15 @@ from arbitre.comparison import html_repr as html
 from arbitre.comparison.diagnosis import Diagnosis
 from arbitre.comparison.json_format import FORMAT, levels_from_json, nodes_to_json
 from arbitre.comparison.leaf_pairs import classify, value_rows
-from arbitre.comparison.levels import absences, by_path, field_counts, leaves, of_nodes, pair_qualities, squared_masses
+from arbitre.comparison.levels import (
+    by_path,
+    field_counts,
+    leaves,
+    of_nodes,
+    pair_qualities,
+    scores_by_path,
+    squared_masses,
+)
 from arbitre.comparison.node_tree import Alignment, LeafVerdict, Match, Node, NodeTree, Verdict
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
@@ -103,10 +111,7 @@ class Comparison:
         """
         sums = by_path(self.levels, 1, self.close)
         fields = {path: rows[0].tolist() for path, rows in field_counts(self.levels, 1).items()}
-        counts = {path: found for path, *found in absences(fields)}
-        return ScoresByPath(
-            (path, PathScores.of(sums[path][0].tolist(), *counts.get(path, ()))) for path in sorted(sums, key=order)
-        )
+        return scores_by_path({path: sums[path][0].tolist() for path in sorted(sums, key=order)}, fields)
 
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
         """Return the confusion matrix of the values at a path, with the scores of each class.

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arbitre.paths import DEPTH, STAR, escape, wildcard
+from arbitre.tally import PathScores, ScoresByPath
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
@@ -442,17 +443,23 @@ def field_counts(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
     return found
 
 
-def absences(fields: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, float, float]]:
-    """Yield each field with how often gold lacks it in matched objects, and how often the prediction then lacks it too.
+def scores_by_path(sums: Mapping[str, Sequence[float]], fields: Mapping[str, Sequence[float]]) -> ScoresByPath:
+    """Return the scores and outcomes of each path of `sums`.
+
+    For a field, this includes how often gold lacks it in matched objects, and how often the prediction then lacks it
+    too.
 
     Args:
-        fields: Sums of the columns of `field_counts` by path.
+        sums: Sums of the columns of `by_path`, by path.
+        fields: Sums of the columns of `field_counts`, by path.
     """
+    absent: dict[str, tuple[float, float]] = {}
     for path, (_, gold, predicted) in fields.items():
         above, _, key = path.rpartition("/")
         if path and key != "*" and above in fields:
-            absent = max(0.0, fields[above][0] - gold)
-            yield path, absent, max(0.0, absent - predicted)
+            lacking = max(0.0, fields[above][0] - gold)
+            absent[path] = lacking, max(0.0, lacking - predicted)
+    return ScoresByPath((path, PathScores.of(counts, *absent.get(path, ()))) for path, counts in sums.items())
 
 
 def _cells(level: Level, gold: Mask, predicted: Mask, close: float, inside: Mask | None) -> Indices:

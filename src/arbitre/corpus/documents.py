@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from arbitre.arrays import exact_sum
-from arbitre.comparison.levels import absences
+from arbitre.comparison.levels import scores_by_path
 from arbitre.errors import OptionError
 from arbitre.inputs.records import key
 from arbitre.statistics.sample import scored
@@ -102,8 +102,7 @@ class DocumentTable(LazySequence[DocumentResult]):
             {path: [exact_sum(column[chosen]) for column in table.columns()] for path, table in tables.items()}
             for tables in (self.paths, self.fields)
         )
-        counts = {path: found for path, *found in absences(fields)}
-        return ScoresByPath((path, PathScores.of(found, *counts.get(path, ()))) for path, found in sums.items())
+        return scores_by_path(sums, fields)
 
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
         """Yield the results of the documents at these row indices, shape (n,)."""
