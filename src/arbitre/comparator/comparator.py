@@ -119,6 +119,12 @@ def load_functions(
     return Functions(known, normal, matched)
 
 
+def functions_in(options: Mapping[str, Any]) -> Functions:
+    """Return the distances, normalisers and matchings that the options of a `Comparator` name; see `load_functions`."""
+    names = ("distances", "normalizers", "matchings")
+    return load_functions(options.get("functions", ()), **{name: options[name] for name in names if name in options})
+
+
 def _merged(known: CatalogueT, loaded: CatalogueT, base: CatalogueT) -> CatalogueT:
     """Return a catalogue with the entries of another one that are not in `base`."""
     for name in sorted(loaded.entries.keys() - base.entries.keys()):

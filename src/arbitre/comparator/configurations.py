@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from arbitre import matching
-from arbitre.comparator.comparator import Comparator, as_document, load_functions
+from arbitre.comparator.comparator import Comparator, as_document, functions_in
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import DataError, SchemaError
 from arbitre.inputs.strict_json import MAX_DEPTH
 from arbitre.paths import STAR, order
@@ -138,11 +136,7 @@ def side_by_side(
     >>> [(row.choice.label, row.numbers["S"], row.numbers["W1"], row.more) for row in rows]
     [('hungarian', 1.0, 0.4, ()), ('ordered', 0.19999999999999996, 0.4, (('/0', '/0'),))]
     """
-    known = load_functions(
-        options.get("functions", ()),
-        options.get("distances", builtin_distances),
-        matchings=options.get("matchings", matching.catalogue),
-    )
+    known = functions_in(options)
     gold, predicted = as_document(gold, max_depth), as_document(predicted, max_depth)
     choices = configurations(
         infer([gold]) if schema is None else schema,

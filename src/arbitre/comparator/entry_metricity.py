@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre import matching
-from arbitre.comparator.comparator import Comparator, as_document, load_functions
+from arbitre.comparator.comparator import Comparator, as_document, functions_in
 from arbitre.comparator.configurations import NamedChoice, configurations
-from arbitre.distances import catalogue as builtin_distances
 from arbitre.errors import OptionError, shown
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.open_files import STDIN
@@ -222,11 +220,7 @@ def entry_metricity(
     (1.0, 0.3333333333333333)
     """
     dialect, inputs = CsvDialect.named(csv_dialect), paths_among([gold, predicted])
-    known = load_functions(
-        options.get("functions", ()),
-        options.get("distances", builtin_distances),
-        matchings=options.get("matchings", matching.catalogue),
-    )
+    known = functions_in(options)
     choices = configurations(
         schema,
         match=[NamedChoice.of(choice, known.matchings) for choice in match],
