@@ -48,6 +48,7 @@ class NamedChoice:
     def of(cls, choice: Json, catalogue: Catalogue[Any]) -> Self:
         """Name a choice from a catalogue. Raises SchemaError if the catalogue has no such choice.
 
+        >>> from arbitre import matching
         >>> NamedChoice.of({"transport": {"solver": "dummy", "lambda": 0.2}}, matching.catalogue).label
         'transport(dummy, lambda=0.2)'
         """
