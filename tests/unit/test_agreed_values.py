@@ -10,6 +10,8 @@ from arbitre.comparison.cause import CauseAnalysis
 from arbitre.systems.agreed_values import AgreedValues
 from arbitre.systems.cause_costs import CauseCosts
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = {
     "type": "object",
     "properties": {

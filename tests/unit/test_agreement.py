@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from arbitre import Comparator, DataError, OptionError, agreement
 from arbitre.cli import app
 
+pytestmark = pytest.mark.slow
+
 ATOMISED = {"alex": [(0, 2, "A"), (2, 4, "A"), (4, 6, "A"), (8, 9, "A")], "suzan": [(0, 6, "A"), (8, 9, "B")]}
 ALIGNED = ATOMISED | {"suzan": [(0, 2, "A"), (2.5, 4, "A"), (5, 7, "A"), (8, 9, "B")]}
 """Two configurations (after Mathet and Widlöcher, 2016, table 3): different units, or the same with one other label."""

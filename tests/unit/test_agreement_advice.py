@@ -20,6 +20,8 @@ from arbitre import Comparator, OptionError, agreement
 from arbitre.cli import app
 from arbitre.distances import catalogue
 
+pytestmark = pytest.mark.slow
+
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "oracles" / "agreement.json"
 
 PARTIES = {"type": "object", "properties": {"party": {"enum": ["A", "B", "C", "D"]}}}

@@ -16,6 +16,8 @@ from arbitre.errors import ArbitreError, DataError
 from arbitre.inputs.annotated_text import Utf16Offsets
 from arbitre.inputs.annotation_files import AnnotationOptions, annotation_format
 
+pytestmark = pytest.mark.slow
+
 TEXT = "Ada 😀 met Bob in Zürich 😀😀."
 MARKED = [("Ada", "PER"), ("Bob", "PER"), ("Bob in Zürich", "EVENT"), ("😀😀", "MOOD"), ("Zürich", "LOC")]
 """Spans of the text, two of them overlapping, one of surrogate pairs."""

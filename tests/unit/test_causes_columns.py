@@ -8,6 +8,8 @@ from arbitre import Comparator
 from arbitre.causes.search import find_causes
 from arbitre.inputs.records import Pair
 
+pytestmark = pytest.mark.slow
+
 TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 LETTER = {
     "type": "object",

@@ -9,6 +9,8 @@ import pytest
 
 from arbitre import Comparator
 
+pytestmark = pytest.mark.slow
+
 WORK = {"title": {"type": "string"}, "year": {"type": "integer"}}
 AUTHOR = {
     "name": {"type": "string"},

@@ -8,6 +8,8 @@ from arbitre import Comparator
 from arbitre.causes.search import find_causes
 from arbitre.inputs.records import Pair
 
+pytestmark = pytest.mark.slow
+
 WORK = {"type": "object", "properties": {
     "container_title": {"type": "string"}, "issue_date": {"type": "string"}, "pages": {"type": "string"},
     "author": {"type": "object", "properties": {"family": {"type": "string"}, "given": {"type": "string"}}},

@@ -15,6 +15,8 @@ from arbitre.causes import absent, mappings, search
 from arbitre.causes.search import find_causes
 from arbitre.inputs.records import Pair
 
+pytestmark = pytest.mark.slow
+
 TYPES = ["journal-article", "book", "thesis", "book-chapter"]
 NAMES = ["Louis Barthou", "Jean-Pierre Roux", "Anne Élie", "Paul Doumer", "Marie Curie", "Albert Lebrun"]
 WORK = {

@@ -11,6 +11,8 @@ import arbitre
 from arbitre.causes.search import find_causes
 from arbitre.inputs.records import Pair
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["Élise Barthou", "Paul Lefèvre", "Anne-Marie Sérot", "Noé Fiffre", "Zoé Waltz", "Guy de Lémery", "René Coty"]
 TITLES = [
     "Notes on l'élevage, 1789",

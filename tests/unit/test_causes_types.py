@@ -13,6 +13,8 @@ from arbitre.inputs.records import Pair
 from arbitre.paths import parse
 from arbitre.values import ABSENT
 
+pytestmark = pytest.mark.slow
+
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
 PERSON = {"type": "object", "properties": {"name": TEXT, "born": {"type": "integer"}}}
 ENTRY = {

@@ -11,6 +11,8 @@ import pytest
 from arbitre.distances.builtin_distances import catalogue as distances
 from arbitre.matching.builtin_matchers import catalogue as matchings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 LISTED = ROOT / "docs" / "citation.md"
 

@@ -17,6 +17,8 @@ from arbitre.inputs.csv_table import cell_value
 from arbitre.inputs.provenance import DisagreementCounts, Provenance, ValueOrigin
 from arbitre.values import ABSENT
 
+pytestmark = pytest.mark.slow
+
 SPEAKER = {
     "type": "object",
     "required": ["name"],

@@ -14,6 +14,8 @@ from arbitre.agreement.consensus.disagreement import PathCounts
 from arbitre.inputs.provenance import Provenance, ValueOrigin
 from arbitre.values import ABSENT
 
+pytestmark = pytest.mark.slow
+
 NAMES = "abcdefg"
 TAGS = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
 SPEAKERS = {

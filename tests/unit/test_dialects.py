@@ -10,6 +10,8 @@ import arbitre
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError, SchemaError
 
+pytestmark = pytest.mark.slow
+
 S = "x-aws-stickler-"
 X = "x-eval-"
 

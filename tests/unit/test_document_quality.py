@@ -19,6 +19,8 @@ from arbitre.report.language import Language
 from arbitre.report.render import render_page
 from arbitre.report.report_files import read_view
 
+pytestmark = pytest.mark.slow
+
 pydantic = pytest.importorskip("pydantic")
 
 HEADER = ("number", "date", "customer", "currency", "total")

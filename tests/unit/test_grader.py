@@ -18,6 +18,8 @@ from arbitre.comparator import feedback as limits
 from arbitre.comparator import grader as module
 from arbitre.comparator.feedback import shown_pair
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 LETTER = {
     "type": "object",

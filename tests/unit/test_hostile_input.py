@@ -10,6 +10,8 @@ from arbitre import Comparator
 from arbitre.errors import DataError, SchemaError
 from arbitre.storage.files import atomic_text_file
 
+pytestmark = pytest.mark.slow
+
 LISTS = {"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
 LEAF = {"x-arbitre": {"distance": "exact"}}
 SET = {"type": "array", "items": {"type": "array"}, "x-arbitre": {"match": "set"}}

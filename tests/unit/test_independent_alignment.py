@@ -12,6 +12,8 @@ from arbitre import Comparator, agreement
 from arbitre.distances.edit import _EditPool
 from arbitre.engine.columns.column import KnownQualities
 
+pytestmark = pytest.mark.slow
+
 PARTIES = ("left", "centre", "right")
 
 

@@ -19,6 +19,8 @@ from arbitre.agreement.consensus.places import find_places
 from arbitre.agreement.consensus.risk import Presence, error_rates, estimate_presence, merits, standing_of
 from arbitre.inputs.provenance import ErrorRates
 
+pytestmark = pytest.mark.slow
+
 TOWNS = ["Aachen", "Bremen", "Cottbus", "Dresden", "Erfurt", "Fulda", "Gotha", "Hamburg", "Ilmenau", "Jena"]
 SCHEMA = {
     "type": "object",

@@ -9,6 +9,8 @@ from arbitre import ABSENT, Comparator
 from arbitre.errors import DataError
 from arbitre.values import MAX_DEPTH
 
+pytestmark = pytest.mark.slow
+
 ANYTHING = {}
 LISTS = {"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
 OBJECTS = {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"items": {"$ref": "#"}}}}

@@ -12,6 +12,8 @@ from arbitre.comparison import Patch, PatchOperation
 from arbitre.diagnosis import repair
 from arbitre.distances import catalogue
 
+pytestmark = pytest.mark.slow
+
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
 

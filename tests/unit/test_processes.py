@@ -15,6 +15,8 @@ from arbitre.corpus.executors import ProcessPool, running
 from arbitre.errors import ArbitreError
 from arbitre.inputs.open_files import LARGE_FILE
 
+pytestmark = pytest.mark.slow
+
 
 def process_of(_item):
     return os.getpid()

@@ -21,6 +21,8 @@ from arbitre.report.language import Language, Translator
 from arbitre.report.report_files import view_of
 from arbitre.report.view import IntervalView, LeaderboardRow, PairwiseTest, SystemsView, View
 
+pytestmark = pytest.mark.slow
+
 EN, FR = Translator(Language.EN), Translator(Language.FR)
 LONG = [f"vision-model-72b-temperature-{heat}-seed-{seed}-prompt-verbose-json" for heat in (0, 2) for seed in range(8)]
 HEBREW = "נתונים היסטוריים של הפרלמנט הצרפתי גרסה שנייה"

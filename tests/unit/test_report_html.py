@@ -36,6 +36,8 @@ from arbitre.report.standalone import embedded
 from arbitre.report.view import PairwiseTest
 from arbitre.systems.ranking import rank as ranking
 
+pytestmark = pytest.mark.slow
+
 PAGE = files("arbitre.report").joinpath("page")
 LONGEST = 400
 BOTH = pytest.mark.parametrize("language", list(Language))

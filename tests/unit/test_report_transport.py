@@ -18,6 +18,8 @@ from arbitre.report.quality_matrix import shares_of
 from arbitre.report.render import render_page
 from arbitre.report.report_files import view_of
 
+pytestmark = pytest.mark.slow
+
 SENATE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "senat-1931"
 SPEAKERS = "/listes_des_intervenants"
 

@@ -12,6 +12,8 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.schema.compiling import compiler
 from arbitre.schema.loading.infer import annotate, infer
 
+pytestmark = pytest.mark.slow
+
 
 def checked(gold, schema=None, **options):
     """The result of a check; without a schema, of the inferred one."""

@@ -21,6 +21,8 @@ from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair
 from arbitre.statistics.sample import cluster_labels
 
+pytestmark = pytest.mark.slow
+
 LETTERS = Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
 SCHEMA = {
     "type": "object",

@@ -22,6 +22,8 @@ from arbitre.report.quality_matrix import MAX_CELLS, QualityMatrices
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments, digest, read
 from arbitre.statistics.intervals import document_intervals
 
+pytestmark = pytest.mark.slow
+
 WORDS = {"type": "array", "items": {"type": "string"}}
 PERSON = {
     "type": "object",
