@@ -156,6 +156,10 @@ def test_config_show_prints_the_file_and_the_options_of_a_command(project):
     assert "options.rank.score" in shown
     own = json.loads(run("config", "show", "--command", "rank", "--format", "json").stdout)
     assert own["settings"]["systems"] == ["careful=careful.jsonl"]
+    table = run("config", "show", "--format", "csv").stdout.splitlines()
+    assert table[0] == "setting,value"
+    assert len(table) == len(shown.splitlines())
+    assert "| systems.careful |" in run("config", "show", "--format", "markdown").stdout
     Path("arbitre.toml").unlink()
     missing = run("config", "show")
     assert missing.exit_code == 1

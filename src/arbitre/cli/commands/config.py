@@ -10,6 +10,8 @@ from arbitre.cli.config_defaults import config_defaults
 from arbitre.cli.output.console import OutputOptions
 from arbitre.config import NAME, Config
 from arbitre.parsing.fast_json import compact
+from arbitre.tables.table import Table, columns
+from arbitre.tables.terminal import render
 
 if TYPE_CHECKING:
     from arbitre.values import Json
@@ -25,5 +27,9 @@ def show(*, file: str | None, command: str | None, output: OutputOptions) -> Non
     settings: dict[str, Json] = dict(config.rows() if command is None else config_defaults(command, config))
     if screen.as_json:
         screen.json({"file": str(config.path), "settings": settings})
+        return
+    if screen.output in {"csv", "markdown"}:
+        rows = ((name, compact(value)) for name, value in settings.items())
+        screen.show([render(Table.of("Settings", columns("setting", "value"), rows), screen.width)])
         return
     screen.verbatim(f"# {config.path}", *(f"{name} = {compact(value)}" for name, value in settings.items()))
