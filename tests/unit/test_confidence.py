@@ -20,8 +20,6 @@ from arbitre.report.figures import figures
 from arbitre.report.language import Language, Translator
 from arbitre.report.report_files import read_view
 
-pytestmark = pytest.mark.slow
-
 SCALARS = (
     st.none()
     | st.booleans()

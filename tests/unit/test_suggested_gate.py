@@ -12,8 +12,6 @@ from typer.testing import CliRunner
 from arbitre import Comparator, DataError, bundled
 from arbitre.cli import app
 
-pytestmark = pytest.mark.slow
-
 SCHEMA = bundled.schema("examples/speakers.schema.json")
 LINES = [json.loads(line) for line in (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
 GOLD = {line.pop("id"): line for line in LINES}

@@ -11,8 +11,6 @@ from arbitre import text
 from arbitre.cli import app
 from arbitre.errors import DataError
 
-pytestmark = pytest.mark.slow
-
 for library in ("rouge_score", "nltk", "sacrebleu"):
     pytest.importorskip(library)
 

@@ -29,8 +29,6 @@ from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import CorpusKeywords
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 OF_SCHEMA = {"texts", "field_kinds"}

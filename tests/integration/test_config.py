@@ -16,8 +16,6 @@ from arbitre.config import PATHS, Config
 from arbitre.errors import OptionError
 from arbitre.options import options_of
 
-pytestmark = pytest.mark.slow
-
 PROJECT = """
 schema = "schema.json"
 gold = "gold.jsonl"

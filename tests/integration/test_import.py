@@ -13,8 +13,6 @@ import typer
 import arbitre
 from arbitre.cli import COMMANDS, app
 
-pytestmark = pytest.mark.slow
-
 NUMERICAL = {"numpy", "scipy", "rapidfuzz", "cydifflib", "ot", "pandas", "pyarrow"}
 SLOW = {
     "scipy.stats",

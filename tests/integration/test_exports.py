@@ -21,8 +21,6 @@ from arbitre.report.result_files import FORMS, Export, parse_exports, write_expo
 from arbitre.tables.table import SCORE, Table, TableColumn, count
 from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 
-pytestmark = pytest.mark.slow
-
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))
 

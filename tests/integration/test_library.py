@@ -20,8 +20,6 @@ from arbitre.errors import OptionError
 from arbitre.inputs.options import read_records
 from arbitre.report.evaluation_job import EvaluationJob
 
-pytestmark = pytest.mark.slow
-
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
 GOLD, HASTY = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
 WORDS = {"type": "array", "items": {"type": "string"}}

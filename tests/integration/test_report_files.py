@@ -21,8 +21,6 @@ from arbitre.report.report_files import read_view
 from arbitre.report.result_files import evaluate_into
 from arbitre.tables.csv_text import cell
 
-pytestmark = pytest.mark.slow
-
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 
 

@@ -15,8 +15,6 @@ from arbitre.corpus.executors import ProcessPool, running
 from arbitre.errors import ArbitreError
 from arbitre.inputs.open_files import LARGE_FILE
 
-pytestmark = pytest.mark.slow
-
 
 def process_of(_item):
     return os.getpid()

@@ -17,8 +17,6 @@ from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
 from arbitre.storage.output_folder import LOCK, MARKER, STAGING, output_folder
 
-pytestmark = pytest.mark.slow
-
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty"))
 EVALUATE = ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--workers", "1")
