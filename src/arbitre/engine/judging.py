@@ -6,7 +6,7 @@ See `arbitre.distances.judge`.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,24 @@ if TYPE_CHECKING:
     Answers = Mapping[TextPair, float]
 
 
+class _JudgedTexts(NamedTuple):
+    """Matched texts of a batch that have the same judge.
+
+    Attributes:
+        batch: The batch.
+        pool: The pool that decided the matching.
+        judge: The judge.
+        at: Positions of the pairs in the batch; shape (pairs,).
+        pairs: The gold and the predicted text of each pair.
+    """
+
+    batch: Batch
+    pool: Pool
+    judge: Judge
+    at: Indices
+    pairs: list[TextPair]
+
+
 def judge_matched(root: Batch, *, ask: bool) -> None:
     """Set the qualities of matched texts to the answers of their judges, and those of everything above accordingly.
 
@@ -37,33 +55,22 @@ def judge_matched(root: Batch, *, ask: bool) -> None:
         FunctionError: A judge fails.
     """
     reached = _reached(root)
+    judged = _judged(reached)
     texts: defaultdict[Judge, list[TextPair]] = defaultdict(list)
-    for _, judge, pairs in _judged_pairs(reached):
-        texts[judge] += pairs
-    answers: dict[Judge, Answers] = {
-        judge: judge.answers(pairs) if ask else judge.known_answers(pairs) for judge, pairs in texts.items()
-    }
-    for batch, at in reversed(reached):  # children first
-        if isinstance(batch.column, LeafColumn):
-            for slot, judge, chosen, pairs in _judged(batch, batch.column, at):
-                _set_qualities(batch, batch.column.pools[slot], chosen, pairs, answers[judge])
-        else:
+    for one in judged:
+        texts[one.judge] += one.pairs
+    answers = {judge: judge.answers(pairs) if ask else judge.known_answers(pairs) for judge, pairs in texts.items()}
+    for one in judged:
+        _set_qualities(one, answers[one.judge])
+    for batch, _ in reversed(reached):  # children first
+        if not isinstance(batch.column, LeafColumn):
             _sum_transported(batch)
             settle(batch)
 
 
 def judged_pairs(root: Batch) -> list[tuple[str, Judge, list[TextPair]]]:
     """Return the matched texts of a closed batch that are judged: their path, their judge and their pairs."""
-    return _judged_pairs(_reached(root))
-
-
-def _judged_pairs(reached: Sequence[tuple[Batch, Indices]]) -> list[tuple[str, Judge, list[TextPair]]]:
-    return [
-        (wildcard(batch.column.path), judge, pairs)
-        for batch, at in reached
-        if isinstance(batch.column, LeafColumn)
-        for _, judge, _, pairs in _judged(batch, batch.column, at)
-    ]
+    return [(wildcard(one.batch.column.path), one.judge, one.pairs) for one in _judged(_reached(root))]
 
 
 def _reached(root: Batch) -> list[tuple[Batch, Indices]]:
@@ -93,26 +100,33 @@ def _below(batch: Batch, at: Indices) -> Iterator[tuple[Batch, Indices]]:
         yield transport.batch, transport.at[selected[transport.owner]]
 
 
-def _judged(batch: Batch, column: LeafColumn, at: Indices) -> Iterator[tuple[int, Judge, Indices, list[TextPair]]]:
-    """Yield each judge of a column with its slot, the positions of the pairs that it judges, and their texts."""
-    for slot, leaf in enumerate(column.leaves):
-        judge = leaf.distance.judge
-        if judge is None:
+def _judged(reached: Sequence[tuple[Batch, Indices]]) -> list[_JudgedTexts]:
+    """Return the matched texts that are judged, by batch and judge."""
+    found = []
+    for batch, at in reached:
+        column = batch.column
+        if not isinstance(column, LeafColumn):
             continue
-        gold, predicted = column.codes[batch.left[at]], column.codes[batch.right[at]]
-        own = (column.slots[gold] == slot) & (column.slots[predicted] == slot)
-        codes = zip(gold[own].tolist(), predicted[own].tolist(), strict=True)
-        yield slot, judge, at[own], [(str(column.values[one]), str(column.values[other])) for one, other in codes]
+        for slot, leaf in enumerate(column.leaves):
+            judge = leaf.distance.judge
+            if judge is None:
+                continue
+            gold, predicted = column.codes[batch.left[at]], column.codes[batch.right[at]]
+            own = (column.slots[gold] == slot) & (column.slots[predicted] == slot)
+            codes = zip(gold[own].tolist(), predicted[own].tolist(), strict=True)
+            pairs = [(str(column.values[one]), str(column.values[other])) for one, other in codes]
+            found.append(_JudgedTexts(batch, column.pools[slot], judge, at[own], pairs))
+    return found
 
 
-def _set_qualities(batch: Batch, pool: Pool, at: Indices, pairs: Sequence[TextPair], answers: Answers) -> None:
+def _set_qualities(judged: _JudgedTexts, answers: Answers) -> None:
     """Set the qualities of pairs of texts that have an answer; a floor applies to them as well."""
-    known = np.array([pair in answers for pair in pairs], dtype=np.bool_)
-    distances = np.array([1.0 - answers[pair] for pair in pairs if pair in answers], dtype=np.float64)
-    if isinstance(pool, FlooredPool):
-        distances = pool.cut(distances)
-    batch.quality = batch.quality.copy()
-    batch.quality[at[known]] = 1.0 - distances
+    known = np.array([pair in answers for pair in judged.pairs], dtype=np.bool_)
+    distances = np.array([1.0 - answers[pair] for pair in judged.pairs if pair in answers], dtype=np.float64)
+    if isinstance(judged.pool, FlooredPool):
+        distances = judged.pool.cut(distances)
+    judged.batch.quality = judged.batch.quality.copy()
+    judged.batch.quality[judged.at[known]] = 1.0 - distances
 
 
 def _sum_transported(batch: Batch) -> None:
