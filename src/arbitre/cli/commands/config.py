@@ -28,7 +28,7 @@ def show(*, file: str | None, command: str | None, output: OutputOptions) -> Non
     if screen.as_json:
         screen.json({"file": str(config.path), "settings": settings})
         return
-    if screen.output in {"csv", "markdown"}:
+    if screen.as_tables:
         rows = ((name, compact(value)) for name, value in settings.items())
         screen.show([render(Table.of("Settings", columns("setting", "value"), rows), screen.width)])
         return

@@ -61,6 +61,11 @@ class Terminal:
         return self.output == "json"
 
     @property
+    def as_tables(self) -> bool:
+        """Whether results are printed as tables for other programs: CSV or Markdown."""
+        return self.output in {"csv", "markdown"}
+
+    @property
     def width(self) -> int:
         return self.out.width
 
@@ -93,7 +98,7 @@ class Terminal:
 
     def show(self, blocks: Iterable[RenderableType]) -> None:
         """Print the blocks, separated by empty lines; as CSV, only their tables, with all rows and columns."""
-        if self.output in {"csv", "markdown"}:
+        if self.as_tables:
             self.raw("\n".join(_as_csv(blocks) if self.output == "csv" else _as_markdown(blocks)))
         elif not self.quiet:
             for number, block in enumerate(blocks):
