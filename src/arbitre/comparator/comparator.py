@@ -121,8 +121,8 @@ def load_functions(
 
 def functions_in(options: Mapping[str, Any]) -> Functions:
     """Return the distances, normalisers and matchings that the options of a `Comparator` name; see `load_functions`."""
-    names = ("distances", "normalizers", "matchings")
-    return load_functions(options.get("functions", ()), **{name: options[name] for name in names if name in options})
+    given = {name: options[name] for name in Functions._fields if name in options}
+    return load_functions(options.get("functions", ()), **given)
 
 
 def _merged(known: CatalogueT, loaded: CatalogueT, base: CatalogueT) -> CatalogueT:
