@@ -120,7 +120,7 @@ def load_functions(
 
 
 def functions_in(options: Mapping[str, Any]) -> Functions:
-    """Return the distances, normalisers and matchings that the options of a `Comparator` name; see `load_functions`."""
+    """Return the distances, normalisers and matchings in the options of a `Comparator`; see `load_functions`."""
     given = {name: options[name] for name in Functions._fields if name in options}
     return load_functions(options.get("functions", ()), **given)
 

@@ -444,10 +444,10 @@ def field_counts(levels: Sequence[Level], documents: int) -> dict[str, Floats]:
 
 
 def scores_by_path(sums: Mapping[str, Sequence[float]], fields: Mapping[str, Sequence[float]]) -> ScoresByPath:
-    """Return the scores and outcomes of each path of `sums`.
+    """Return the scores and outcomes of each path in `sums`.
 
-    For a field, this includes how often gold lacks it in matched objects, and how often the prediction then lacks it
-    too.
+    For fields, they include the number of matched objects in which gold lacks the field, and the number of these in
+    which the prediction lacks it too.
 
     Args:
         sums: Sums of the columns of `by_path`, by path.
