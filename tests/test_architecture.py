@@ -43,7 +43,7 @@ A module may import from its own package, from a lower layer, and from what come
 Late imports and imports for types count. The root is below the command and above everything else.
 """
 FOLDERS = {
-    "engine": ("columns", "solve"),
+    "engine": ("columns", "solve", "references"),
     "cli": ("output", "commands"),
     "schema": ("loading", "compiling"),
 }

@@ -9,10 +9,11 @@ import numpy as np
 
 from arbitre.distances.base import base_pool
 from arbitre.distances.custom import CHEAPER, MemoPool
-from arbitre.engine.columns.build import build_columns
+from arbitre.engine.columns.build import build_columns, build_with_references
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descendants, leaf_columns
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.judging import judge_matched, judged_pairs
+from arbitre.engine.references.matching import match_entries
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from arbitre.distances.base import Pool
     from arbitre.distances.judges import Judge, TextPair
     from arbitre.engine.columns.column import KnownBounds
+    from arbitre.engine.references.matching import Correspondence
     from arbitre.engine.solve.batches import Batch, CellLimits
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
@@ -56,6 +58,8 @@ class BatchResult:
     """Root rows of gold documents without a prediction."""
     spurious: Indices
     """Root rows of predictions without a gold document."""
+    correspondence: Correspondence | None = None
+    """Which entries with ids are partners; None if the schema has no ids."""
 
     def levels(self, down_to: Path | None = None) -> tuple[Level, ...]:
         """Return the levels; with `down_to`, only those around that path and directly below it."""
@@ -100,9 +104,10 @@ def compare_batch(
     documents, gold_count = np.array(gold_positions + predicted_positions, dtype=np.intp), len(gold_positions)
     if len(documents) == 0:
         return BatchResult((), documents, None, documents, documents)
-    columns = _at_document(
+    columns: Sequence[Column]
+    columns, index = _at_document(
         documents,
-        lambda: build_columns(
+        lambda: build_with_references(
             plan,
             [gold[position] for position in gold_positions],
             [predicted[position] for position in predicted_positions],
@@ -117,11 +122,19 @@ def compare_batch(
     left, right = np.full((2, len(gold)), -1, dtype=np.intp)
     left[documents[present[:middle]]], right[documents[present[middle:]]] = present[:middle], present[middle:]
     both = (left >= 0) & (right >= 0)
-    solver = QualitySolver(exhaustive, limits, known=known)
-    batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
+    correspondence = None
+    if index is None:
+        solver = QualitySolver(exhaustive, limits, known=known)
+        batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
+    else:  # bounds of earlier comparisons had another correspondence
+        solver = QualitySolver(exhaustive, limits)
+        columns, batch, correspondence = _at_document(
+            documents, lambda: match_entries(plan, index, columns, left[both], right[both], solver)
+        )
     if plan.has_judges:
         judge_matched(batch, ask=ask)
-    return BatchResult(columns, documents, batch, left[(left >= 0) & ~both], right[(right >= 0) & ~both])
+    missing, spurious = left[(left >= 0) & ~both], right[(right >= 0) & ~both]
+    return BatchResult(columns, documents, batch, missing, spurious, correspondence)
 
 
 def pairwise_qualities(column: Column, left: Indices, right: Indices, chunk_cells: int = CHUNK_CELLS) -> Floats:

@@ -12,11 +12,11 @@ import numpy as np
 
 from arbitre.distances.base import FlooredPool
 from arbitre.engine.columns.column import LeafColumn
-from arbitre.engine.solve.solver import settle
+from arbitre.engine.solve.reached import reached_pairs, settle_reached
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from arbitre.arrays import Indices
     from arbitre.distances.base import Pool
@@ -54,7 +54,7 @@ def judge_matched(root: Batch, *, ask: bool) -> None:
     Raises:
         FunctionError: A judge fails.
     """
-    reached = _reached(root)
+    reached = reached_pairs(root)
     judged = _judged(reached)
     texts: defaultdict[Judge, list[TextPair]] = defaultdict(list)
     for one in judged:
@@ -62,42 +62,12 @@ def judge_matched(root: Batch, *, ask: bool) -> None:
     answers = {judge: judge.answers(pairs) if ask else judge.known_answers(pairs) for judge, pairs in texts.items()}
     for one in judged:
         _set_qualities(one, answers[one.judge])
-    for batch, _ in reversed(reached):  # children first
-        if not isinstance(batch.column, LeafColumn):
-            _sum_transported(batch)
-            settle(batch)
+    settle_reached(reached)
 
 
 def judged_pairs(root: Batch) -> list[tuple[str, Judge, list[TextPair]]]:
     """Return the matched texts of a closed batch that are judged: their path, their judge and their pairs."""
-    return [(wildcard(one.batch.column.path), one.judge, one.pairs) for one in _judged(_reached(root))]
-
-
-def _reached(root: Batch) -> list[tuple[Batch, Indices]]:
-    """Return the batches below a closed batch, parents first, with the pairs that are part of the matching."""
-    positions: dict[int, list[Indices]] = {id(root): [np.arange(len(root), dtype=np.intp)]}
-    pending = [root]
-    for batch in pending:  # grows during iteration; a batch is visited again when more of its pairs are reached
-        at = np.unique(np.concatenate(positions[id(batch)]))
-        for below, chosen in _below(batch, at):
-            if len(chosen):
-                positions.setdefault(id(below), []).append(chosen)
-                pending.append(below)
-    batches = sorted({id(batch): batch for batch in pending}.values(), key=lambda batch: batch.column.number)
-    return [(batch, np.unique(np.concatenate(positions[id(batch)]))) for batch in batches]
-
-
-def _below(batch: Batch, at: Indices) -> Iterator[tuple[Batch, Indices]]:
-    """Yield the batches right below some pairs of a batch, with the pairs that belong to them."""
-    selected = np.zeros(len(batch), dtype=np.bool_)
-    selected[at] = True
-    for fields in batch.fields:
-        chosen = selected if fields.owner is None else selected[fields.owner]
-        yield fields.batch, chosen.nonzero()[0]
-    for match in batch.matches:
-        yield match.batch, match.at[selected[match.owner]]
-    for transport in batch.transports:
-        yield transport.batch, transport.at[selected[transport.owner]]
+    return [(wildcard(one.batch.column.path), one.judge, one.pairs) for one in _judged(reached_pairs(root))]
 
 
 def _judged(reached: Sequence[tuple[Batch, Indices]]) -> list[_JudgedTexts]:
@@ -127,11 +97,3 @@ def _set_qualities(judged: _JudgedTexts, answers: Answers) -> None:
         distances = judged.pool.cut(distances)
     judged.batch.quality = judged.batch.quality.copy()
     judged.batch.quality[judged.at[known]] = 1.0 - distances
-
-
-def _sum_transported(batch: Batch) -> None:
-    """Compute the quality mass of transported items again."""
-    for transport in batch.transports:
-        lists = np.searchsorted(transport.which, transport.owner)
-        masses = transport.mass * transport.batch.quality[transport.at]
-        transport.total = np.bincount(lists, weights=masses, minlength=len(transport.which)).astype(np.float64)

@@ -18,6 +18,7 @@ from arbitre.paths import STAR, wildcard
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.annotation_checks import matching_problems
 from arbitre.schema.compiling.compiler import Compiler, with_aliases
+from arbitre.schema.compiling.reference_checks import reference_problems
 from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of, walk
 from arbitre.schema.loading.annotations import Overlay, foreign_keywords
 from arbitre.schema.loading.load_schema import SchemaSource, Subschema, load
@@ -184,7 +185,7 @@ def _compiled(
     sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)
-    problems = [*compiler.problems, *wrong, *matching_problems(sites, root)]
+    problems = [*compiler.problems, *wrong, *matching_problems(sites, root), *reference_problems(sites, root)]
     if claims:
         named = ", ".join(path or "the root" for path in claims)
         hint = 'Keep one `"entries": true`. An overlay can set the others to false.'
@@ -219,10 +220,11 @@ class Overrides:
 
     def apply(self, sites: Sequence[Site]) -> list[Site]:
         """Return the sites with the overrides applied."""
-        return [self._site(site) for site in sites]
+        return [self._site(site, sites[site.list.items]) for site in sites]
 
-    def _site(self, site: Site) -> Site:
-        if self.matcher is not None:
+    def _site(self, site: Site, items: Site) -> Site:
+        """Return a site with the overrides; items with ids keep their matching, which is the correspondence."""
+        if self.matcher is not None and items.identity is None and site.object.keys is None:
             site = replace(site, list=replace(site.list, matcher=self.matcher))
         if self.distance is None:
             return site

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre.matching import Candidates
 from arbitre.normalizers import NFC
 from arbitre.paths import STAR, Path, wildcard
-from arbitre.schema.nodes import leaves_of
+from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.signature import Signature, text_of
 from arbitre.tables.table import Table, TableColumn
 from arbitre.values import Kind
@@ -91,9 +91,17 @@ def rows_of(sites: Sequence[Site]) -> tuple[ResolvedPath, ...]:
     for step in walk(sites):
         rows.append(_row(sites[step.site], step))
         if step.repeats is None:
-            ignored = (wildcard((*step.path, name)) for name in sorted(sites[step.site].object.ignored))
+            identity = sites[step.site].identity
             rows += [
-                ResolvedPath(path, kind="", weight=1.0, distance="", match="", notes="ignored") for path in ignored
+                ResolvedPath(
+                    wildcard((*step.path, name)),
+                    kind="",
+                    weight=1.0,
+                    distance=f"id of {identity.scope}" if identity is not None and name in identity.key else "",
+                    match="",
+                    notes="" if identity is not None and name in identity.key else "ignored",
+                )
+                for name in sorted(sites[step.site].object.ignored)
             ]
     return tuple(rows)
 
@@ -110,6 +118,12 @@ def _row(site: Site, step: SchemaStep) -> ResolvedPath:
         distance = ", ".join(dict.fromkeys(_choice(leaf.distance) for leaf in used)) or "by kind"
         own = dict.fromkeys(filter(None, (_choices(leaf.normalizers) for leaf in leaves)))
         normalize = ", ".join(filter(None, (_choices(site.normalizers), *own)))
+    if site.reference is not None:
+        distance = f"reference to {site.reference.scope}" + " (graded)" * site.reference.graded
+    elif site.object.keys is not None:
+        distance = (
+            f"keys: {'ids of' if isinstance(site.object.keys, Identity) else 'references to'} {site.object.keys.scope}"
+        )
     listed = not site.atomic and Kind.ARRAY in site.declared
     return ResolvedPath(
         path=wildcard(step.path),

@@ -60,6 +60,38 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """What identifies the items of a list, or the entries of a map, among all entries of a scope.
+
+    Attributes:
+        scope: Name of the scope.
+        key: The fields of an item whose values identify it; () for the keys of a map.
+        kinds: The declared kinds of each of these values.
+        normalizers: Applied to each of these values, in order.
+    """
+
+    scope: str
+    key: tuple[str, ...] = ()
+    kinds: tuple[frozenset[Kind], ...] = field(default=(frozenset({Kind.STRING}),), compare=False)
+    normalizers: tuple[tuple[Normalizer, ...], ...] = ((),)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a value refers to, or what the keys of a map refer to.
+
+    Attributes:
+        scope: Name of the scope.
+        key: The fields of an object that refer together; () for a single value.
+        graded: Whether a right reference counts as much as the quality of the pair of entries that it refers to.
+    """
+
+    scope: str
+    key: tuple[str, ...] = ()
+    graded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ScalarBranch:
     """A branch for single values.
 
@@ -132,6 +164,8 @@ class ObjectNode:
         ignored: Keys that are not compared.
         closed: Whether keys that the schema does not declare are not compared.
         aliases: Other places where a prediction may store a field.
+        keys: What the keys of a map are, if they are ids or references. Its entries are then compared like the items of
+            a list.
     """
 
     fields: tuple[FieldNode, ...] = ()
@@ -143,6 +177,7 @@ class ObjectNode:
     ignored: frozenset[str] = frozenset()
     closed: bool = False
     aliases: tuple[Alias, ...] = ()
+    keys: Identity | Reference | None = None
 
 
 def first_of_pattern(patterns: Iterable[tuple[str, T]], key: str) -> T | None:
@@ -192,6 +227,8 @@ class Site:
         normalizers: Applied to every value, in order.
         declared: The kinds that the schema declares.
         alternatives: Where gold lists the accepted forms of a value; every value is then compared as one leaf.
+        identity: What identifies the objects here, if they are the entries of a scope.
+        reference: What the values here refer to; None if they are no references.
     """
 
     absent: Absence
@@ -203,6 +240,8 @@ class Site:
     normalizers: tuple[Normalizer, ...] = ()
     declared: frozenset[Kind] = frozenset()
     alternatives: Alternatives = None
+    identity: Identity | None = None
+    reference: Reference | None = None
 
     @property
     def atomic(self) -> bool:
@@ -390,6 +429,8 @@ class PlanFacts:
         expensive_above: Pair count above which comparing the declared values of a site is expensive. Affects only
             speed.
         judged: Whether a value may be compared by a judge.
+        has_ids: Whether entries have ids that may differ between gold and a prediction.
+        has_references: Whether values, or keys of maps, refer to entries with ids.
     """
 
     match_equal_first: frozenset[int]
@@ -397,6 +438,8 @@ class PlanFacts:
     has_informative_lists: frozenset[int]
     expensive_above: Mapping[int, float]
     judged: bool
+    has_ids: bool
+    has_references: bool
 
     @classmethod
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> PlanFacts:
@@ -414,6 +457,8 @@ class PlanFacts:
             has_informative_lists=with_declared_above(sites, informative),
             expensive_above=_expensive_above(sites, reached),
             judged=any(leaf.distance.judge is not None for reach in reached for leaf in reach.leaves),
+            has_ids=any(site.identity is not None or isinstance(site.object.keys, Identity) for site in sites),
+            has_references=any(site.reference is not None or isinstance(site.object.keys, Reference) for site in sites),
         )
 
 

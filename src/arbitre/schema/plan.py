@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.errors import ArbitreError, DataError
 from arbitre.normalizers import normalize
-from arbitre.schema.nodes import leaves_of
+from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arbitre.schema.certificate import Certificate
     from arbitre.schema.describe import ResolvedPath
     from arbitre.schema.loading.load_schema import Subschema
-    from arbitre.schema.nodes import Leaf, ObjectNode, PlanFacts, Site
+    from arbitre.schema.nodes import Leaf, ObjectNode, PlanFacts, Reference, Site
     from arbitre.signature import Signature
     from arbitre.values import Json
 
@@ -290,27 +290,54 @@ def _own_options(site: Site) -> dict[str, Any]:
         },
         "object": _object(site.object),
         "list": [len(site.list.prefix), _name_and_options(site.list.matcher), site.list.tagged],
-    } | ({} if site.alternatives is None else {"alternatives": site.alternatives})
+    } | {
+        name: value
+        for name, value in (
+            ("alternatives", site.alternatives),
+            ("id", None if site.identity is None else _identity(site.identity)),
+            ("ref", None if site.reference is None else _reference(site.reference)),
+        )
+        if value is not None
+    }
+
+
+def _identity(identity: Identity) -> list[Any]:
+    return [identity.scope, identity.key, [list(map(_name_and_options, own)) for own in identity.normalizers]]
+
+
+def _reference(reference: Reference) -> list[Any]:
+    return [reference.scope, reference.key, reference.graded]
 
 
 def _object(node: ObjectNode) -> dict[str, Any]:
     """Return the options of an object that can change a score, as plain JSON."""
-    return {
-        "fields": sorted([child.name, child.weight, child.tagged] for child in node.fields),
-        "variants": [
-            [
-                sorted(branch.names),
-                sorted([name, _sorted(values)] for name, values in branch.tests),
-                _sorted(branch.tags),
-                branch.absent.values,
-            ]
-            for branch in node.branches
-        ],
-        "patterns": [pattern for pattern, _ in node.patterns],
-        "map": [node.declared_map, node.tagged],
-        "ignored": sorted(node.ignored),
-        "aliases": [[alias.target, alias.sources, alias.null] for alias in node.aliases],
-    } | ({"undeclared": "ignore"} if node.closed else {})
+    return (
+        {
+            "fields": sorted([child.name, child.weight, child.tagged] for child in node.fields),
+            "variants": [
+                [
+                    sorted(branch.names),
+                    sorted([name, _sorted(values)] for name, values in branch.tests),
+                    _sorted(branch.tags),
+                    branch.absent.values,
+                ]
+                for branch in node.branches
+            ],
+            "patterns": [pattern for pattern, _ in node.patterns],
+            "map": [node.declared_map, node.tagged],
+            "ignored": sorted(node.ignored),
+            "aliases": [[alias.target, alias.sources, alias.null] for alias in node.aliases],
+        }
+        | ({"undeclared": "ignore"} if node.closed else {})
+        | _keys(node)
+    )
+
+
+def _keys(node: ObjectNode) -> dict[str, Any]:
+    """Return what the keys of a map are, if they are ids or references."""
+    if node.keys is None:
+        return {}
+    return {"keys": _identity(node.keys) if isinstance(node.keys, Identity) else _reference(node.keys)}
 
 
 def _name_and_options(component: Any) -> list[Any]:  # noqa: ANN401  (a distance, a matcher or a normaliser)

@@ -31,6 +31,7 @@ from arbitre.engine.columns.column import (
 from arbitre.engine.columns.fields import apply_aliases, missing_value, read_field
 from arbitre.engine.columns.interning import Interned, intern, intern_forms, with_surroundings
 from arbitre.engine.columns.ragged import add_one_by_one, counts_of, starts_of
+from arbitre.engine.columns.references import ReferenceIndex
 from arbitre.engine.columns.row_keys import key_codes, multiset_keys, row_codes
 from arbitre.errors import ArbitreError, DataError, FunctionError, clipped
 from arbitre.matching import Candidates
@@ -82,15 +83,40 @@ def build_columns(
     Raises:
         DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
     """
+    return build_with_references(plan, gold, predicted, many_keys=many_keys, site=site, tags=tags)[0]
+
+
+def build_with_references(
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    *,
+    many_keys: float = math.inf,
+    site: Site | None = None,
+    tags: Indices | None = None,
+) -> tuple[list[Column], ReferenceIndex | None]:
+    """Build the columns of documents as `build_columns` does, and find their entries with ids and their references.
+
+    In the columns, all references are equal, and entries with ids are matched by what they contain. The index is None
+    if the schema has no ids.
+    """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
     place = ColumnOrigin(None, np.arange(len(documents), dtype=np.intp), len(gold), tags=tags)
     builder.open(site or plan.sites[0], documents, place)
     while builder.pending:
         builder.pending.popleft()()
-    for column in reversed(builder.columns):
+    if plan.facts.has_ids:
+        index = ReferenceIndex.of(builder.columns, len(gold), link_all, strict=site is None)
+        return index.recoded(np.zeros(index.size, dtype=np.intp), paired=False), index
+    link_all(builder.columns)
+    return builder.columns, None
+
+
+def link_all(columns: Sequence[Column]) -> None:
+    """Link columns to each other, children first."""
+    for column in reversed(columns):
         link_children(column, column.site)
-    return builder.columns
 
 
 @dataclass(slots=True)
@@ -173,10 +199,25 @@ class _ColumnBuilder:
             self._register(lists)
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
+        if site.object.keys is not None:
+            return self._map_of_entries(site, values, place)
         objects = ObjectColumn(**self._common(site, values, place))
         self._register(objects)
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
+
+    def _map_of_entries(self, site: Site, values: Sequence[dict[str, Json]], place: ColumnOrigin) -> Column:
+        """Build the column of maps whose keys are ids or references: lists of their values."""
+        for row, value in enumerate(values):
+            try:
+                check_keys(value)
+            except DataError as error:
+                raise place.located(error, row) from error
+        maps = ListColumn(**self._common(site, values, place), matcher=site.list.matcher, of_map=True)
+        self._register(maps)
+        entries = [list(value.values()) for value in values]
+        self.pending.append(lambda: self._items(maps, site, entries, place, keys=list(chain.from_iterable(values))))
+        return maps
 
     def _common(self, site: Site, values: Sequence[Json], place: ColumnOrigin) -> dict[str, Any]:
         """Return the arguments that columns of all kinds have."""
@@ -357,8 +398,15 @@ class _ColumnBuilder:
                 hint="Write it without nested repetitions, or name the keys under `properties`.",
             ) from error
 
-    def _items(self, column: ListColumn, site: Site, values: Sequence[list[Json]], place: ColumnOrigin) -> None:
-        """Build the columns of the positions of `prefixItems` and of the items after them."""
+    def _items(
+        self,
+        column: ListColumn,
+        site: Site,
+        values: Sequence[list[Json]],
+        place: ColumnOrigin,
+        keys: Sequence[str] = (),
+    ) -> None:
+        """Build the columns of the positions of `prefixItems` and of the items after them; `keys` are those of maps."""
         node = site.list
         facts = self.plan.facts
         if self.plan.entries[: len(column.path) + 1] == (*column.path, STAR):
@@ -395,11 +443,12 @@ class _ColumnBuilder:
             types.remove(type(None))
             present = np.array([row for row, item in enumerate(items) if item is not None], dtype=np.intp)
             origin, positions = origin[present], positions[present]
+            keys = [keys[row] for row in present.tolist()] if keys else keys
             items = [items[row] for row in present.tolist()]
             starts = starts_of(np.bincount(origin, minlength=len(values)))
         column.starts = starts
         if items:
-            below = place.below(column, origin, STAR, tokens=positions, tags=tags, item=True)
+            below = place.below(column, origin, STAR, tokens=keys or positions, tags=tags, item=not column.of_map)
             column.items = self.open(child, items, below, types)
 
 
@@ -591,7 +640,7 @@ def _rows_to_match(column: ListColumn, items: Column) -> Indices | None:
     """Return the rows of `items` to match (None: all), and set the keys of keyed and set matchings."""
     matched_rows = None if items.present is None else items.present.nonzero()[0]
     matcher = column.matcher
-    if matcher.candidates is Candidates.SAME_KEY:
+    if matcher.candidates is Candidates.SAME_KEY and column.match_keys is None:
         column.match_keys = key_codes(items, matcher.key)
     elif matcher.candidates is Candidates.SAME_VALUE:
         column.match_keys = row_codes(items)

@@ -354,6 +354,8 @@ class ListColumn(_Container):
     kind: ClassVar[Kind] = Kind.ARRAY
     matcher: Matcher = field(kw_only=True)
     """How the items of two lists are paired."""
+    of_map: bool = False
+    """Whether the rows are maps whose keys are ids or references; their values are compared like the items of lists."""
     items: Column | None = None
     """The column of the items; None if no list has items."""
     starts: Indices = field(default_factory=lambda: np.zeros(1, dtype=np.intp))

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.OBJECT})
 
+_OF_REFERENCES: Final = frozenset({Kind.STRING, Kind.ARRAY, Kind.OBJECT})
+
+_NOT_OF_REFERENCES: Final = frozenset({"distance", "floor", "alternatives"})
+
 _OWNERS: Final = {
     "match": (Kind.ARRAY, "list"),
     "entries": (Kind.ARRAY, "list"),
@@ -87,7 +91,17 @@ class Position:
         if self.is_leaf:
             hint = "Move it to the list or object that has the `distance`, or remove that `distance`."
             yield from self._nested_problems(self.common["distance"], hint)
-        for key in ("distance", "normalize", "floor", "match", "entries", "undeclared", "absent", "alternatives"):
+        for key in (
+            "distance",
+            "normalize",
+            "floor",
+            "match",
+            "entries",
+            "undeclared",
+            "absent",
+            "alternatives",
+            "ref",
+        ):
             settings = [branch.settings[key] for branch in self.branches if key in branch.settings]
             for setting in {(setting.pointer, setting.file): setting for setting in settings}.values():
                 carrying = [branch for branch in self.branches if branch.settings.get(key) == setting]
@@ -119,6 +133,16 @@ class Position:
 
     def _problem(self, key: str, setting: Annotation, carrying: list[Branch]) -> Problem | None:
         kinds = frozenset(kind for branch in carrying for kind in (branch.kinds if branch.kinds is not None else Kind))
+        if "ref" in self.common and key in _NOT_OF_REFERENCES:
+            hint = 'To count how similar the entries are, write {"ref": {"scope": ..., "graded": true}}.'
+            return setting.problem(f"`{key}` has no effect on a reference, which is right or wrong", hint)
+        if key == "ref" and len(kinds & _OF_REFERENCES) > 1:
+            message = "`ref` applies to single values, a list of them or a map, but several of these are declared"
+            return setting.problem(message, "Declare one of them.")
+        return self._problem_of_kind(key, setting, kinds)
+
+    def _problem_of_kind(self, key: str, setting: Annotation, kinds: frozenset[Kind]) -> Problem | None:
+        """Return a problem if a setting does not apply to these kinds."""
         shared = key in self.common
         message: str | None = None
         hint: str | None = "Put it on the union."
@@ -130,7 +154,7 @@ class Position:
                     hint = 'The root may be marked too, with `"entries": true`.'
             elif self.is_leaf and _same_annotation(setting, self.common["distance"]):
                 message, hint = f"`{key}` has no effect: `distance` makes the {name} a leaf", None
-        elif key in ("absent", "alternatives") and not shared:
+        elif key in ("absent", "alternatives", "ref") and not shared:
             message = f"`{key}` differs between the branches of a union"
         elif key in ("distance", "normalize", "floor") and self.is_leaf and not shared:
             message = f"`{key}` is set on one branch, but the union is compared as one leaf"

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import log
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
 from arbitre.errors import Problem, SchemaError
-from arbitre.normalizers import nfc, normalize
+from arbitre.normalizers import NFC, nfc, normalize
 from arbitre.paths import STAR
 from arbitre.schema.compiling.annotation_checks import Position, sibling_keys, with_alternatives, without_list_of_forms
 from arbitre.schema.compiling.branches import MAX_BRANCHES, Branch, Expander, Subschemas
 from arbitre.schema.compiling.leaves import LeafBuilder, Tags
 from arbitre.schema.loading.annotations import FIELD_KEYS, Annotation, Annotations
-from arbitre.schema.nodes import Alias, FieldNode, ListNode, ObjectBranch, ObjectNode, Site
+from arbitre.schema.nodes import (
+    Alias,
+    FieldNode,
+    Identity,
+    Leaf,
+    ListNode,
+    ObjectBranch,
+    ObjectNode,
+    Reference,
+    ScalarBranch,
+    Site,
+)
 from arbitre.values import Absence, Kind, canonical
 
 if TYPE_CHECKING:
@@ -59,6 +71,8 @@ class _Request:
     tagged_subschemas: tuple[TaggedSubschemas, ...]
     absent: Absence
     overlay: Overlay | None
+    reference: Reference | None
+    """What the list around the position refers to; None if it is no list of references."""
 
 
 @dataclass(slots=True)
@@ -110,12 +124,18 @@ class Compiler:
             sites.append(self._site(self._queue.popleft()))
         return sites
 
-    def _request(self, tagged_subschemas: Sequence[TaggedSubschemas], absent: Absence, overlay: Overlay | None) -> int:
+    def _request(
+        self,
+        tagged_subschemas: Sequence[TaggedSubschemas],
+        absent: Absence,
+        overlay: Overlay | None,
+        reference: Reference | None = None,
+    ) -> int:
         """Return the index of a position's site; queue the site to be built if it is new."""
-        key = (tuple(tagged_subschemas), absent, None if overlay is None else id(overlay))
+        key = (tuple(tagged_subschemas), absent, None if overlay is None else id(overlay), reference)
         if key not in self._known:
             self._known[key] = len(self._known)
-            self._queue.append(_Request(self._known[key], key[0], absent, overlay))
+            self._queue.append(_Request(self._known[key], key[0], absent, overlay, reference))
         return self._known[key]
 
     def _site(self, request: _Request) -> Site:
@@ -157,20 +177,30 @@ class Compiler:
             self.marked[request.index] = entries.value
             self._root_mark = entries if root and Kind.ARRAY not in position.declared else self._root_mark
         leaf = self._leaves.leaf_of_any_kind(common, position.branches) if position.is_leaf else None
+        identity, keys, reference = self._graph_settings(position, branches, request)
+        if reference is not None and reference.key:
+            leaf = Leaf(self._leaves.exact.distance, self._leaves.normalizers_at(common, position.branches))
         if leaf is not None:
             branches, common, overlay = [(None, Branch())], {}, None
         normalizers = self._leaves.normalizers_at(common, (branch for _, branch in branches))
         scalars = self._leaves.scalars(branches, common)
         of_texts = (*normalizers, *scalars[Kind.STRING][0].leaf.normalizers) if leaf is None else leaf.normalizers
+        objects = self._object(request.index, branches, absent, overlay, identity)
+        listed = self._list(branches, absent, overlay, reference if Kind.ARRAY in position.declared else None)
+        if keys is not None:  # the entries are compared like the items of a list
+            items = objects.patterns[0][1] if objects.patterns else objects.additional
+            objects, listed = replace(objects, keys=keys), ListNode(items, self.matchers.build("hungarian"))
         site = Site(
             absent=absent.normalized(partial(normalize, of_texts)),
-            scalars=scalars,
-            object=self._object(request.index, branches, absent, overlay),
-            list=self._list(branches, absent, overlay),
+            scalars=scalars if reference is None else {kind: (ScalarBranch(self._leaves.exact),) for kind in scalars},
+            object=objects,
+            list=listed,
             other=self._leaves.exact,
             leaf=leaf,
             normalizers=normalizers,
             declared=position.declared,
+            identity=identity,
+            reference=None if Kind.ARRAY in position.declared else reference,
         )
         return site if position.alternatives is None else with_alternatives(site, position.alternatives)
 
@@ -179,14 +209,87 @@ class Compiler:
             return branch
         return replace(branch, settings={key: value for key, value in branch.settings.items() if key != "entries"})
 
+    def _graph_settings(
+        self, position: Position, branches: Sequence[TaggedBranch], request: _Request
+    ) -> tuple[Identity | None, Identity | Reference | None, Reference | None]:
+        """Return what identifies the objects of a position, what the keys of its maps are, and what values refer to.
+
+        The reference of a list is that of its items, which inherit it.
+        """
+        maps = Kind.OBJECT in position.declared
+        reference = request.reference
+        if "ref" in position.common:
+            choice = position.common["ref"].value
+            options: dict[str, Any] = {"scope": choice} if isinstance(choice, str) else choice
+            reference = Reference(options["scope"], tuple(options.get("key", ())), options.get("graded", False))
+        keys: Identity | Reference | None = None
+        if reference is not None and maps and not reference.key:
+            keys, reference = reference, None
+        identity = None if position.is_leaf else self._identity(branches, request.overlay)
+        setting = position.common.get("id")
+        if maps and setting is not None and isinstance(setting.value, str):
+            keys = Identity(setting.value, normalizers=((NFC,),))
+        return identity, keys, reference
+
+    def _identity(self, branches: Sequence[TaggedBranch], overlay: Overlay | None) -> Identity | None:
+        """Return what identifies the objects of a position: the field with an `id`, or the fields of its own `id`."""
+        fields: dict[str, list[Branch]] = {}
+        for _, branch in branches:
+            for name in branch.properties:
+                here = overlay.at(name) if overlay else None
+                laid = {} if here is None else here.settings
+                fields.setdefault(name, []).extend(
+                    replace(one, settings=one.settings | laid)
+                    for one in self._expander.branches(branch.subschemas_for(name))
+                )
+        own = [branch.settings["id"] for _, branch in branches if "id" in branch.settings]
+        whole = next((setting.value for setting in own if isinstance(setting.value, dict)), None)
+        if whole is not None:
+            scope, names = whole["scope"], tuple(whole["key"])
+        else:
+            marked = {name: self._id_setting(several) for name, several in fields.items()}
+            found = {name: setting for name, setting in marked.items() if setting is not None}
+            if not found:
+                return None
+            scope, names = next(iter(found.values())).value, tuple(found)[:1]
+            for name in tuple(found)[1:]:
+                composite = json.dumps({"id": {"scope": scope, "key": list(found)}})
+                hint = f"For a composite id, write {composite} on the object."
+                self.problems.append(found[name].problem("Expected one field with an `id` in an object, got two", hint))
+        for name in names:
+            if name not in fields:
+                self.problems.append(
+                    own[0].problem(f'`id` names the field "{name}", which the object does not declare')
+                )
+                return None
+        kinds = tuple(
+            frozenset(kind for branch in fields[name] for kind in branch.kinds or Kind) - {Kind.NULL} for name in names
+        )
+        normalizers = tuple(
+            self._leaves.normalizers_at(Position.of(fields[name]).common, fields[name]) for name in names
+        )
+        return Identity(scope, names, kinds, normalizers)
+
+    @staticmethod
+    def _id_setting(branches: Iterable[Branch]) -> Annotation | None:
+        """Return the `id` of a field with single values; None if the field has none, or is a map."""
+        found = [branch.settings["id"] for branch in branches if "id" in branch.settings]
+        maps = any(branch.kinds is not None and Kind.OBJECT in branch.kinds for branch in branches)
+        return found[0] if found and not maps and isinstance(found[0].value, str) else None
+
     def _object(
-        self, index: int, site_branches: Sequence[TaggedBranch], absent: Absence, overlay: Overlay | None
+        self,
+        index: int,
+        site_branches: Sequence[TaggedBranch],
+        absent: Absence,
+        overlay: Overlay | None,
+        identity: Identity | None,
     ) -> ObjectNode:
         object_branches = _distinct_object_branches(
             (tag, branch) for tag, branch in site_branches if branch.takes(Kind.OBJECT)
         )
         branches = [(frozenset({number}), branch) for number, (_, branch) in enumerate(object_branches)]
-        fields, ignored = self._fields(index, branches, absent, overlay)
+        fields, ignored = self._fields(index, branches, absent, overlay, () if identity is None else identity.key)
         star = overlay.at(STAR) if overlay else None
         patterns, by_pattern = self._patterns(branches, absent, star)
         additional, by_branch = self._additional_site(branches, absent, star)
@@ -212,9 +315,17 @@ class Compiler:
         return setting is not None and setting.value == "ignore"
 
     def _fields(
-        self, index: int, branches: Sequence[IndexedBranch], absent: Absence, overlay: Overlay | None
+        self,
+        index: int,
+        branches: Sequence[IndexedBranch],
+        absent: Absence,
+        overlay: Overlay | None,
+        ids: tuple[str, ...],
     ) -> tuple[tuple[FieldNode, ...], frozenset[str]]:
-        """Return the compared fields of all branches, and the names of the ignored fields."""
+        """Return the compared fields of all branches, and the names of the ignored fields.
+
+        The fields `ids` identify an object; they are compared only with `"compare": true`.
+        """
         fields, ignored, weights = list[FieldNode](), set[str](), list[Annotation]()
         names = dict.fromkeys(name for _, branch in branches for name in branch.properties)
         siblings = sibling_keys(
@@ -230,7 +341,10 @@ class Compiler:
             )
             here = overlay.at(name) if overlay else None
             settings = self._field_settings([subschemas for _, subschemas in tagged_subschemas], here)
-            if settings["ignore"].value if "ignore" in settings else name in siblings:
+            compared = settings["compare"].value if "compare" in settings else name not in ids
+            if "compare" in settings and name not in ids:
+                self.problems.append(settings["compare"].problem("`compare` has no effect without an `id`"))
+            if not compared or (settings["ignore"].value if "ignore" in settings else name in siblings):
                 ignored.add(name)
                 if here is not None:
                     here.used = True
@@ -290,7 +404,13 @@ class Compiler:
                 tests.append((name, frozenset(key for value in values for key in value or ())))
         return ObjectBranch(frozenset(branch.properties), tuple(tests), tags, absent)
 
-    def _list(self, site_branches: Sequence[TaggedBranch], absent: Absence, overlay: Overlay | None) -> ListNode:
+    def _list(
+        self,
+        site_branches: Sequence[TaggedBranch],
+        absent: Absence,
+        overlay: Overlay | None,
+        reference: Reference | None,
+    ) -> ListNode:
         branches = [(tag, branch) for tag, branch in site_branches if branch.takes(Kind.ARRAY)]
         prefix, tagged = [], False
         for position in range(max((len(branch.prefix) for _, branch in branches), default=0)):
@@ -300,12 +420,12 @@ class Compiler:
             )
             tagged_subschemas = self._merge_equal(position_subschemas, open_too=True)
             self.problems += self._stray_field_keys(tagged_subschemas, "an item of a list", here)
-            prefix.append(self._request(tagged_subschemas, absent, here))
+            prefix.append(self._request(tagged_subschemas, absent, here, reference))
             tagged |= len(tagged_subschemas) > 1
         items = self._merge_equal(((tags, branch.items) for tags, branch in branches), open_too=True) or _ANYTHING
         star = overlay.at(STAR) if overlay and branches else None
         self.problems += self._stray_field_keys(items, "an item of a list", star)
-        site = self._request(items, absent, star)
+        site = self._request(items, absent, star, reference)
         return ListNode(site, self._matcher(branches), tuple(prefix), tagged or len(items) > 1)
 
     def _matcher(self, branches: Sequence[TaggedBranch]) -> Matcher:
@@ -351,12 +471,20 @@ class Compiler:
         ]
         settings += [overlay.settings] if overlay else []
         keys = sorted((*FIELD_KEYS, "alternatives"))
-        return [
+        strays = [
             here[key].problem(f"`{key}` applies to the fields of an object, but this is {place}")
             for here in settings
             for key in keys
             if key in here and (key != "alternatives" or isinstance(here[key].value, str))
         ]
+        singles = [
+            branch.settings["id"]
+            for _, subschemas in tagged_subschemas
+            for branch in self._expander.branches(subschemas)
+            if "id" in branch.settings and branch.kinds is not None and Kind.OBJECT not in branch.kinds
+        ]
+        hint = "Put it on a field of the items of a list, or on a map whose keys are the ids."
+        return strays + [setting.problem(f"`id` has no effect on {place}", hint) for setting in singles]
 
     def _merge_equal(self, tagged: Iterable[TaggedSubschemas], *, open_too: bool = False) -> list[TaggedSubschemas]:
         """Merge equal subschemas. If only one entry is left, it applies to every branch.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arbitre.schema.loading.load_schema import Subschema
 
 
-FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases", "null"})
+FIELD_KEYS: Final = frozenset({"weight", "ignore", "aliases", "null", "compare"})
 """Keys that apply to a field; the others apply to its value."""
 
 _EXPECTED: Final = {
@@ -38,6 +38,9 @@ _EXPECTED: Final = {
     "absent": 'a list of null, texts such as "" or "n/a", [] and {}',
     "aliases": "a list of relative JSON Pointers",
     "undeclared": '"count" or "ignore"',
+    "id": 'a scope such as "person", or {"scope": scope, "key": [fields]} on list items',
+    "ref": 'a scope such as "person", or {"scope": scope} with "graded": true or "key": [fields]',
+    "compare": "true or false",
     "normalize": "a name, {name: {option: value}}, or a list of these",
 }
 _CHOICE: Final = "a name or {name: {option: value}}"

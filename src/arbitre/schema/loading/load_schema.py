@@ -502,6 +502,9 @@ class Field:
         absent: Which of null, texts such as "" or "n/a", [] and {} count as absent.
         aliases: Relative JSON Pointers to other places where a prediction may store this field.
         alternatives: Where gold lists the accepted forms of the value.
+        id: The scope whose entries the field identifies.
+        ref: The scope that the field refers to.
+        compare: Whether the values of an id are compared as well.
         null: "credit": null and a missing key count as a value, which earns credit if it is right.
         ignore: Whether the field is excluded from the comparison.
         undeclared: Whether keys that the schema does not declare count.
@@ -522,6 +525,9 @@ class Field:
         absent: Sequence[Json] | None = None,
         aliases: Sequence[str] | None = None,
         alternatives: str | bool | None = None,
+        id: Json = None,  # noqa: A002  (the name in schemas)
+        ref: Json = None,
+        compare: bool | None = None,
         null: str | None = None,
         ignore: bool | None = None,
         undeclared: str | None = None,

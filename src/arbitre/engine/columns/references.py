@@ -1,0 +1,311 @@
+"""Entries with ids and the references to them, in the columns of documents, and copies of the columns with other codes.
+
+Every entry of a scope has a number, and every reference the number of the entry that it refers to. What counts as equal
+is decided later: each entry gets a code, and a reference has the code of its entry. Columns are built once and copied
+with the codes of each correspondence, which takes a few percent of the time of building them.
+
+For example, gold has the persons Ada and Bob (entries 0 and 1), a prediction has Bob (entry 2). If Bob is the partner
+of Bob, the codes are [0, 1, 1].
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from arbitre.distances.base import BroadcastPool
+from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
+from arbitre.errors import DataError, Problem
+from arbitre.matching import Candidates, Matcher
+from arbitre.matching.assignment import keyed
+from arbitre.normalizers import normalize
+from arbitre.schema.nodes import Identity, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arbitre.arrays import Floats, Indices
+    from arbitre.normalizers import Normalizer
+    from arbitre.values import Json
+
+Key = str | int | tuple[str | int, ...]
+"""An id: a text or an integer, or several for a composite id."""
+
+NO_ENTRY: Final = -1
+"""Number of the entry that a value refers to if the value is absent."""
+
+BY_CORRESPONDENCE: Final = Matcher("correspondence", keyed, Candidates.SAME_KEY)
+"""Matches the entries of two lists that are partners."""
+
+EQUAL_CODES: Final = BroadcastPool(lambda left, right: np.not_equal(left, right).astype(np.float64))
+"""Pool of references: two of them have distance 0 if their codes are equal, otherwise 1."""
+
+
+def identity_of(column: ListColumn, items: Column) -> Identity | None:
+    """Return what identifies the items of lists, or the entries of maps; None if they have no ids."""
+    keys = column.site.object.keys
+    return (keys if isinstance(keys, Identity) else None) if column.of_map else items.site.identity
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EntryList:
+    """A column of lists, or of maps, whose items are entries of a scope.
+
+    Attributes:
+        column: The column of the lists, as it was built.
+        items: The column of the items.
+        identity: What identifies the items.
+        first: Number of the first entry; the others follow in the order of the rows of `items`.
+    """
+
+    column: ListColumn
+    items: Column
+    identity: Identity
+    first: int
+
+
+@dataclass(eq=False, slots=True)
+class ReferenceIndex:
+    """The entries and the references of the columns of documents.
+
+    Attributes:
+        columns: The columns as they were built, before they were linked.
+        gold: Number of gold documents, which are the first rows of the root.
+        link: Links copies of the columns, children first.
+        strict: Whether gold must have one entry for each id and for each reference, as whole documents must.
+        lists: The lists of entries.
+        scopes: Scope of each entry.
+        roots: Row of the root column that contains each entry; shape (entries,).
+        keys: Id of each entry; None if it has none, or if an earlier entry of its document has the same.
+        repeated: Entries of predictions with the id of an earlier entry of their document.
+        targets: By column number, the entry that each row refers to, a number from `len(roots)` on for each distinct id
+            that no entry has, or `NO_ENTRY`.
+        dangling: Document, scope and id of each of these numbers.
+    """
+
+    columns: Sequence[Column]
+    gold: int
+    link: Callable[[Sequence[Column]], None]
+    strict: bool = True
+    lists: list[EntryList] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    roots: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    keys: list[Key | None] = field(default_factory=list)
+    repeated: list[int] = field(default_factory=list)
+    targets: dict[int, Indices] = field(default_factory=dict)
+    dangling: list[tuple[int, str, Key]] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[Column], gold: int, link: Callable[[Sequence[Column]], None], *, strict: bool
+    ) -> ReferenceIndex:
+        """Find the entries and the references of columns that are not linked yet.
+
+        Raises:
+            DataError: Two entries of a gold document have the same id, or a gold reference has no entry; with pointers.
+        """
+        index = cls(columns, gold, link, strict)
+        known: dict[tuple[int, str, Key], int] = {}
+        roots = [np.empty(0, dtype=np.intp)]
+        for column in columns:
+            if isinstance(column, ListColumn) and column.items is not None:
+                identity = identity_of(column, column.items)
+                if identity is not None:
+                    roots.append(index._add_entries(column, column.items, identity, known))
+        index.roots = np.concatenate(roots)
+        for column in columns:
+            reference, values = _references_of(column)
+            if reference is not None:
+                index._add_references(column, reference, values, known)
+        return index
+
+    def _add_entries(
+        self, column: ListColumn, items: Column, identity: Identity, known: dict[tuple[int, str, Key], int]
+    ) -> Indices:
+        """Number the entries of a list column; return their documents."""
+        roots = items.root_rows(np.arange(items.size, dtype=np.intp))
+        self.lists.append(EntryList(column, items, identity, len(self.keys)))
+        values = _key_values(items, identity, of_map=column.of_map)
+        for row, (root, key) in enumerate(zip(roots.tolist(), _keys(values, identity.normalizers), strict=True)):
+            number = len(self.keys)
+            place = (root, identity.scope, key) if key is not None else None
+            repeated = place is not None and known.setdefault(place, number) != number
+            if place is not None and repeated:
+                if root < self.gold and self.strict:
+                    raise self._repeated(known[place], items, row, identity, values[row])
+                self.repeated.append(number)
+            self.keys.append(None if repeated else key)
+            self.scopes.append(identity.scope)
+        return roots
+
+    def _add_references(
+        self, column: Column, reference: Reference, values: Sequence[Json], known: dict[tuple[int, str, Key], int]
+    ) -> None:
+        """Find the entries that the rows of a column refer to."""
+        holders = column.items if isinstance(column, ListColumn) and column.items is not None else column
+        roots = holders.root_rows(np.arange(len(values), dtype=np.intp)).tolist()
+        normalizers = column.site.normalizers if column.site.leaf is None else column.site.leaf.normalizers
+        parts = [_several(value, reference.key) for value in values] if reference.key else values
+        targets = []
+        keys = _keys(parts, (normalizers,) * (len(reference.key) or 1))
+        for row, (root, key) in enumerate(zip(roots, keys, strict=True)):
+            if key is None:
+                targets.append(NO_ENTRY)
+                continue
+            place = root, reference.scope, key
+            number = known.get(place)
+            if number is None:
+                if root < self.gold and self.strict:
+                    raise _dangling(holders, row, reference, values[row])
+                number = known[place] = len(self.keys) + len(self.dangling)
+                self.dangling.append(place)
+            targets.append(number)
+        self.targets[column.number] = np.array(targets, dtype=np.intp)
+
+    def _repeated(self, first: int, items: Column, row: int, identity: Identity, value: Json) -> DataError:
+        """Return the error for two gold entries with the same id."""
+        entries = next(each for each in reversed(self.lists) if each.first <= first)
+        other = entries.items.pointer(first - entries.first)
+        message = f"Expected the ids of the scope `{identity.scope}` to differ, got {value!r} at {other} as well"
+        hint = "Give each entry of gold an id of its own."
+        return DataError(Problem(f"{message} in the gold document", pointer=items.pointer(row), hint=hint))
+
+    @property
+    def size(self) -> int:
+        """Number of entries, and of ids without an entry."""
+        return len(self.keys) + len(self.dangling)
+
+    def documents_of(self, numbers: Indices) -> Indices:
+        """Return the row of the root column that contains each entry, or each id without an entry; shape (numbers,)."""
+        own = np.array([root for root, _, _ in self.dangling], dtype=np.intp)
+        return np.concatenate([self.roots, own])[numbers]
+
+    def recoded(self, codes: Indices, *, paired: bool) -> list[Column]:
+        """Return linked copies of the columns in which entries and references have codes.
+
+        Args:
+            codes: Code of each entry and of each id without an entry; shape (size,). References to entries of the same
+                code are equal.
+            paired: Whether only entries of the same code are matched; otherwise entries are matched by what they
+                contain.
+        """
+        copies = copied(self.columns)
+        for number, targets in self.targets.items():
+            column, own = copies[number], np.where(targets >= 0, codes[targets], -1)
+            if isinstance(column, LeafColumn):
+                column.codes = own
+                _prepare(column, int(codes.max(initial=-1)) + 1)
+            elif isinstance(column, ListColumn) and paired:
+                column.matcher, column.match_keys = BY_CORRESPONDENCE, own
+                column.match_equal_first = False
+        if paired:
+            for entries in self.lists:
+                column = copies[entries.column.number]
+                if isinstance(column, ListColumn):
+                    column.matcher = BY_CORRESPONDENCE
+                    column.match_keys = codes[entries.first : entries.first + entries.items.size]
+                    column.match_equal_first = False
+        self.link(copies)
+        return copies
+
+
+def copied(columns: Sequence[Column]) -> list[Column]:
+    """Return copies of columns that are not linked yet, connected as the originals are."""
+    copies = [copy(column) for column in columns]
+    for column in copies:
+        column.parent = None if column.parent is None else copies[column.parent.number]
+        column.links = [Link(copies[link.column.number], link.weight) for link in column.links]
+        if isinstance(column, ObjectColumn):
+            column.maps = [MapLink(copies[one.column.number], one.starts, codes=one.codes) for one in column.maps]
+        elif isinstance(column, ListColumn) and column.items is not None:
+            column.items = copies[column.items.number]
+    return copies
+
+
+def _prepare(column: LeafColumn, codes: int) -> None:
+    """Give a column of references a pool that compares codes."""
+    column.kinds = np.full(codes, column.kinds[0] if len(column.kinds) else 0, dtype=np.int8)
+    column.slots = np.zeros(codes, dtype=np.int16)
+    column.local = np.arange(codes, dtype=np.intp)
+    column.pools = (EQUAL_CODES,)
+    column.leaves = column.leaves[:1]
+    column.present = None if (column.codes >= 0).all() else column.codes >= 0
+
+
+def _references_of(column: Column) -> tuple[Reference | None, Sequence[Json]]:
+    """Return what the rows of a column refer to, and the values that refer; None if they are no references."""
+    if isinstance(column, LeafColumn) and column.site.reference is not None:
+        return column.site.reference, [
+            value if code >= 0 else None for value, code in zip(column.raw, column.codes.tolist(), strict=True)
+        ]
+    if isinstance(column, ListColumn) and column.of_map and isinstance(column.site.object.keys, Reference):
+        names = () if column.items is None else column.items.tokens_of(np.arange(column.items.size, dtype=np.intp))
+        return column.site.object.keys, names
+    return None, ()
+
+
+def _key_values(items: Column, identity: Identity, *, of_map: bool) -> list[Json]:
+    """Return the value that identifies each item, or a tuple of several; None for an item without it."""
+    if of_map:
+        return items.tokens_of(np.arange(items.size, dtype=np.intp))
+    if len(identity.key) == 1:
+        (name,) = identity.key
+        return [value.get(name) if isinstance(value, dict) else None for value in items.raw]
+    return [_several(value, identity.key) for value in items.raw]
+
+
+def _several(value: Json, names: Sequence[str]) -> Json:
+    """Return the values of several keys of an object as a tuple; None if it is no object."""
+    return tuple(map(value.get, names)) if isinstance(value, dict) else None
+
+
+def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...]) -> list[Key | None]:
+    """Return the id that each value, or each tuple of values, makes after normalisation; None if it makes none."""
+    known: dict[Any, Key | None] = {}
+    keys: list[Key | None] = []
+    for value in values:
+        if isinstance(value, tuple):
+            keys.append(_key(value, normalizers))
+            continue
+        identical = (type(value), value) if isinstance(value, str | int) else None
+        if identical not in known:
+            known[identical] = None if identical is None else _key(value, normalizers)
+        keys.append(known[identical])
+    return keys
+
+
+def _key(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key | None:
+    """Return the id that a value makes after normalisation; None unless its parts are texts or integers."""
+    parts = value if isinstance(value, tuple) else (value,)
+    normal = [normalize(own, part) for own, part in zip(normalizers, parts, strict=True)]
+    if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in normal):
+        return None
+    return tuple(normal) if isinstance(value, tuple) else normal[0]
+
+
+def _dangling(column: Column, row: int, reference: Reference, value: Json) -> DataError:
+    """Return the error for a gold reference without an entry."""
+    message = f"The reference {value!r} has no entry in the scope `{reference.scope}`"
+    hint = "Add the entry to gold, or remove the reference."
+    return DataError(Problem(f"{message} of the gold document", pointer=column.pointer(row), hint=hint))
+
+
+def shares(columns: Sequence[Column]) -> dict[int, Floats]:
+    """Return the share of its document that each row is, by column number: the product of the weights above it.
+
+    Args:
+        columns: Linked columns, parents before children.
+    """
+    found: dict[int, Floats] = {}
+    for column in columns:
+        parent = column.parent
+        if parent is None:
+            found[column.number] = np.ones(column.size)
+            continue
+        weight = next((link.weight for link in parent.links if link.column is column), 1.0)
+        sizes = np.maximum(parent.sizes, weight)[column.origin]
+        found[column.number] = found[parent.number][column.origin] * weight / sizes
+    return found

@@ -1,0 +1,92 @@
+"""Finds the documents in which no entry could gain from another partner, so that no other correspondence is compared.
+
+An entry that changes its partner loses the difference between the partner and the next best one, given the partners of
+all others: what the entries contain, and the references of and to them that agree. If another entry changes its partner
+too, a reference between them that disagrees may agree afterwards; half of it is counted for each. This is no proof,
+because many entries may change their partners together and keep their references.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from arbitre.engine.columns.ragged import take_or
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.engine.columns.column import Column
+    from arbitre.engine.references.graph import DocumentGraphs, Edges
+
+
+def no_exchange_gains(
+    graphs: DocumentGraphs, unlike: Sequence[Column], codes: Indices, left: Indices, right: Indices
+) -> Mask:
+    """Return a mask of the pairs of documents in which no entry could gain from another partner; shape (pairs,).
+
+    Args:
+        graphs: The documents, compared with the correspondence.
+        unlike: Columns of the documents in which no reference agrees.
+        codes: Code of each entry: partners have the same.
+        left: Row of each gold document.
+        right: Row of each predicted document.
+    """
+    gain, agreement = _disagreeing(graphs, codes), _agreement(graphs, codes)
+    golds, predictions = graphs.entries_of(left), graphs.entries_of(right)
+    worths = graphs.worths(unlike, golds, predictions)
+    kept = np.zeros(len(left), dtype=np.bool_)
+    for number, (gold, predicted, worth) in enumerate(zip(golds, predictions, worths, strict=True)):
+        weight = np.minimum.outer(graphs.entry_weight[gold], graphs.entry_weight[predicted])
+        table = worth * weight + agreement[gold][:, predicted].toarray()
+        kept[number] = _is_best(table, gain[gold], np.equal.outer(codes[gold], codes[predicted]))
+    return kept
+
+
+def _is_best(table: Floats, gain: Floats, partner: Mask) -> bool:
+    """Return whether every entry of the smaller side loses at least what it can gain with another partner."""
+    if min(table.shape) == 0:
+        return True
+    free = float(gain[~partner.any(axis=1)].max(initial=0.0))
+    if table.shape[0] > table.shape[1]:
+        table, partner, gain = table.T, partner.T, partner.T @ gain
+    own = (table * partner).sum(axis=1)
+    second = np.where(partner, -np.inf, table).max(axis=1)
+    return bool((own - second >= gain / 2.0 + free).all())
+
+
+def _agreement(graphs: DocumentGraphs, codes: Indices) -> csr_array:
+    """Return the share of the references that agree for each pair of entries, given the partners of all others."""
+    index, edges = graphs.index, graphs.edges
+    size, gold = len(index.roots), graphs.edge_roots < index.gold
+    rows = np.arange(size)
+    matching = csr_array((np.ones(size), (rows, codes[:size])), shape=(size, index.size))
+    total = csr_array((size, size))
+    for label in np.intersect1d(edges.label[gold], edges.label[~gold]):
+        forth, back = (_matrix(edges, (edges.label == label) & side, size) for side in (gold, ~gold))
+        partners = matching @ matching.T
+        total = total + forth @ partners @ back.T + forth.T @ partners @ back
+    return csr_array(total)
+
+
+def _matrix(edges: Edges, chosen: Mask, size: int) -> csr_array:
+    """Return a matrix of some edges; a weight is split evenly between gold and the prediction."""
+    own = (chosen & (edges.target >= 0) & (edges.target < size)).nonzero()[0]
+    return csr_array((np.sqrt(edges.weight[own]), (edges.source[own], edges.target[own])), shape=(size, size))
+
+
+def _disagreeing(graphs: DocumentGraphs, codes: Indices) -> Floats:
+    """Return the share of the document of the edges of each gold entry that no predicted edge agrees with."""
+    edges, gold = graphs.edges, graphs.edge_roots < graphs.index.gold
+    labels = np.unique(edges.label, return_inverse=True)[1]
+    source, target = codes[edges.source], take_or(codes, edges.target, -1)
+    keys = (labels * len(codes) + source) * (len(codes) + 1) + target + 1
+    wrong = gold.nonzero()[0][~np.isin(keys[gold], keys[~gold])]
+    gains = np.zeros(len(codes))
+    np.add.at(gains, edges.source[wrong], edges.weight[wrong])
+    inside = wrong[edges.target[wrong] >= 0]
+    np.add.at(gains, edges.target[inside], edges.weight[inside])
+    return gains

@@ -1,0 +1,395 @@
+"""The graphs of pairs of documents: their entries with ids, how alike they are, and the references between them.
+
+A reference inside an entry is an edge from this entry to the one that it refers to. An item of a list that is no entry
+itself, such as a relation or a letter, joins the entries that it refers to: each two of them, and the entry around the
+item, have an edge. The label of an edge states where its references are in the schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, MixedColumn, folded
+from arbitre.engine.columns.ragged import cross_slices, find_sorted, first_of_equal, starts_of, take_or
+from arbitre.engine.columns.references import shares
+from arbitre.engine.columns.row_keys import Digests, mix_bits
+from arbitre.engine.solve.reached import reached_matches
+from arbitre.engine.solve.solver import QualitySolver
+from arbitre.paths import wildcard
+from arbitre.values import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.engine.columns.references import ReferenceIndex
+    from arbitre.engine.solve.batches import Batch
+
+MAX_JOINED: Final = 30
+"""Maximum number of references of one item that are joined with each other."""
+
+MAX_CELLS: Final = 1 << 18
+"""Approximate number of pairs of entries that are compared at once."""
+
+
+class Edges(NamedTuple):
+    """Edges between entries; all arrays have shape (edges,).
+
+    Attributes:
+        source: The entry with the reference.
+        target: The entry that it refers to; -1 for an id without an entry.
+        label: Hash of where its references are in the schema.
+        weight: Share of the document that its references are worth.
+    """
+
+    source: Indices
+    target: Indices
+    label: Digests
+    weight: Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReferenceGraph:
+    """The entries of a pair of documents and the references between them.
+
+    Attributes:
+        gold: Number of each gold entry; shape (n,).
+        predicted: Number of each predicted entry; shape (m,).
+        alike: Quality of each pair of entries with all references wrong, times its share of the document, and the share
+            of the references to both in matched items that have no other reference; shape (n, m).
+        allowed: Mask of the pairs of entries of the same scope; shape (n, m).
+        mentioned: Share of the document of the references to both in matched items, which are matched by what else they
+            contain; shape (n, m).
+        colours: Hash of what each entry contains, without references; shapes (n,) and (m,).
+        edges: The edges of gold and of the prediction, by the positions of the entries.
+    """
+
+    gold: Indices
+    predicted: Indices
+    alike: Floats
+    allowed: Mask
+    mentioned: Floats
+    colours: tuple[Digests, Digests]
+    edges: tuple[Edges, Edges]
+
+
+class References(NamedTuple):
+    """References with their owners; all arrays have shape (references,).
+
+    Attributes:
+        root: Row of the document.
+        entry: Number of the entry that is the nearest list item around the reference, or -1.
+        holder: Number of the row that is the nearest list item, if this is no entry; -1 otherwise.
+        around: Number of the entry around the holder, or -1.
+        target: Number of the entry that it refers to, or of the id without an entry.
+        label: Hash of its place in the schema.
+        weight: Share of the document that it is.
+    """
+
+    root: Indices
+    entry: Indices
+    holder: Indices
+    around: Indices
+    target: Indices
+    label: Digests
+    weight: Floats
+
+    def chosen(self, at: Indices) -> References:
+        """Return the references at these positions."""
+        parts: list[Any] = [part[at] for part in self]
+        return References(*parts)
+
+
+@dataclass(eq=False, slots=True)
+class DocumentGraphs:
+    """The entries and the references of all documents of a batch.
+
+    Attributes:
+        index: The entries and references of the documents.
+        columns: Linked columns of the documents.
+        matched: The closed batch of the documents in these columns.
+        references: All references.
+        edges: The edges of all documents, by the numbers of the entries.
+        edge_roots: Row of the document of each edge.
+        entry_weight: Share of its document that each entry is.
+        position: Position of each entry in its document; -1 for ids without an entry.
+        partner: Row of the predicted list item that each gold one is matched with, or -1; rows are numbered over all
+            columns.
+    """
+
+    index: ReferenceIndex
+    columns: Sequence[Column]
+    matched: Batch
+    references: References = field(init=False)
+    edges: Edges = field(init=False)
+    edge_roots: Indices = field(init=False)
+    entry_weight: Floats = field(init=False)
+    position: Indices = field(init=False)
+    partner: Indices = field(init=False)
+    _by_root: Indices = field(init=False)
+    _starts: Indices = field(init=False)
+
+    def __post_init__(self) -> None:
+        index, weights = self.index, shares(self.columns)
+        every = np.arange(self.columns[0].size + 1, dtype=np.intp)
+        self._by_root = index.roots.argsort(kind="stable")
+        self._starts = index.roots[self._by_root].searchsorted(every)
+        self.position = np.full(index.size, -1, dtype=np.intp)
+        self.position[self._by_root] = np.arange(len(index.roots)) - self._starts[index.roots[self._by_root]]
+        self.entry_weight = np.concatenate([np.empty(0), *(weights[one.items.number] for one in index.lists)])
+        self.partner = self._partners()
+        self.references = self._all_references(weights)
+        edges = [*_direct(self.references), *_joined(self.references), *self._nested(weights)]
+        self.edges = Edges(*(np.concatenate(parts) for parts in zip(*edges, strict=True)))
+        order = index.roots[self.edges.source].argsort(kind="stable")
+        self.edges = Edges(*(part[order] for part in self.edges))  # type: ignore[arg-type]
+        self.edge_roots = index.roots[self.edges.source]
+
+    def entries_of(self, rows: Indices) -> list[Indices]:
+        """Return the numbers of the entries of each of these documents."""
+        return [self._by_root[self._starts[row] : self._starts[row + 1]] for row in rows.tolist()]
+
+    def edges_of(self, rows: Indices) -> list[Edges]:
+        """Return the edges of each of these documents, by the positions of the entries."""
+        start, stop = (self.edge_roots.searchsorted(rows, side=side) for side in ("left", "right"))
+        source, target = self.position[self.edges.source], take_or(self.position, self.edges.target, -1)
+        parts = (source, target, self.edges.label, self.edges.weight)
+        return [
+            Edges(*(part[begin:end] for part in parts))  # type: ignore[arg-type]
+            for begin, end in zip(start.tolist(), stop.tolist(), strict=True)
+        ]
+
+    def graphs(self, left: Indices, right: Indices) -> Iterator[ReferenceGraph]:
+        """Yield the graph of each pair of root rows; all references must be equal in the columns."""
+        index = self.index
+        colour = np.empty(len(index.roots), dtype=np.uint64)
+        for entries in index.lists:
+            own = slice(entries.first, entries.first + entries.items.size)
+            scope = np.full(entries.items.size, text_hash(entries.identity.scope), dtype=np.uint64)
+            colour[own] = mix_bits(content_hashes(self.columns[entries.items.number]) + scope)
+        scopes = np.unique(np.array(index.scopes, dtype=np.str_), return_inverse=True)[1]
+        wrong = index.recoded(np.arange(index.size, dtype=np.intp), paired=False)
+        golds, predictions = self.entries_of(left), self.entries_of(right)
+        worths = self.worths(wrong, golds, predictions)
+        edges, mentioned = (self.edges_of(left), self.edges_of(right)), self._mentioned(left, golds, predictions)
+        sides = zip(golds, predictions, worths, mentioned, *edges, strict=True)
+        for gold, predicted, worth, (every, single), own, other in sides:
+            yield ReferenceGraph(
+                gold,
+                predicted,
+                np.minimum.outer(self.entry_weight[gold], self.entry_weight[predicted]) * worth + single,
+                np.equal.outer(scopes[gold], scopes[predicted]),
+                every,
+                (colour[gold], colour[predicted]),
+                (own, other),
+            )
+
+    def worths(
+        self, columns: Sequence[Column], golds: Sequence[Indices], predictions: Sequence[Indices]
+    ) -> list[Floats]:
+        """Return the quality of each pair of entries of each pair of documents, in these linked columns.
+
+        Entries of different lists have quality 0.
+        """
+        tables = [np.zeros((len(gold), len(other))) for gold, other in zip(golds, predictions, strict=True)]
+        for entries in self.index.lists:
+            stop = entries.first + entries.items.size
+            gold_places, places = (
+                [((side >= entries.first) & (side < stop)).nonzero()[0] for side in sides]
+                for sides in (golds, predictions)
+            )
+            cells = np.array([len(rows) * len(own) for rows, own in zip(gold_places, places, strict=True)])
+            for part in np.split(np.arange(len(tables)), _chunk_ends(cells)):
+                rows = [
+                    (golds[one][gold_places[one]] - entries.first, predictions[one][places[one]] - entries.first)
+                    for one in part.tolist()
+                ]
+                left = np.concatenate([gold.repeat(len(other)) for gold, other in rows])
+                right = np.concatenate([np.tile(other, len(gold)) for gold, other in rows])
+                quality = QualitySolver().evaluate(columns[entries.items.number], left, right).quality
+                for one, own in zip(part.tolist(), np.split(quality, cells[part].cumsum()[:-1]), strict=True):
+                    shape = len(gold_places[one]), len(places[one])
+                    tables[one][np.ix_(gold_places[one], places[one])] = own.reshape(shape)
+        return tables
+
+    def _all_references(self, weights: dict[int, Floats]) -> References:
+        """Return all references of the documents, with their owners."""
+        first = starts_of(np.array([column.size for column in self.columns], dtype=np.intp))
+        entry_items = {entries.items.number: entries.first for entries in self.index.lists}
+        parts: list[References] = []
+        for number, targets in self.index.targets.items():
+            column = self.columns[number]
+            if isinstance(column, ListColumn) and column.items is not None:  # the keys of maps
+                column = column.items
+            rows = (targets >= 0).nonzero()[0]
+            owner, at = _list_item(column, rows)
+            none = np.full(len(rows), -1, dtype=np.intp)
+            entry, holder, around = none, none, none
+            if owner.number in entry_items:
+                entry = entry_items[owner.number] + at
+            elif owner.parent is not None:
+                holder = first[owner.number] + at
+                around = _entry_around(owner, at, entry_items)
+            label = np.full(len(rows), text_hash(wildcard(column.path)), dtype=np.uint64)
+            own = column.root_rows(rows), entry, holder, around, targets[rows], label, weights[column.number][rows]
+            parts.append(References(*own))
+        return References(*(np.concatenate(several) for several in zip(*parts, strict=True)))
+
+    def _partners(self) -> Indices:
+        first = starts_of(np.array([column.size for column in self.columns], dtype=np.intp))
+        partners = np.full(int(first[-1]) + 1, -1, dtype=np.intp)  # the last element is for references in no item
+        for _, below, at in reached_matches(self.matched):
+            offset = first[below.column.number]
+            partners[below.left[at] + offset] = below.right[at] + offset
+        return partners
+
+    def _nested(self, weights: dict[int, Floats]) -> Iterator[Edges]:
+        """Yield the edges from entries to the entries that they contain."""
+        entry_items = {entries.items.number: entries.first for entries in self.index.lists}
+        for entries in self.index.lists:
+            items = self.columns[entries.items.number]
+            around = _entry_around(items, np.arange(items.size, dtype=np.intp), entry_items)
+            rows = (around >= 0).nonzero()[0]
+            label = np.full(len(rows), text_hash(wildcard(items.path)), dtype=np.uint64)
+            yield Edges(around[rows], entries.first + rows, label, weights[items.number][rows])
+
+    def _mentioned(
+        self, left: Indices, golds: Sequence[Indices], predictions: Sequence[Indices]
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the share of the references in matched items of each pair, by the pair of entries that they refer to.
+
+        Yields:
+            A table of all these references, and one of those of items that have no other reference and are in no entry.
+        """
+        references, entries = self.references, len(self.index.roots)
+        labels = np.unique(references.label, return_inverse=True)[1]
+        width = int(labels.max(initial=0)) + 1
+        own = references.holder >= 0
+        order = (references.holder * width + labels).argsort(kind="stable")
+        order = order[own[order]]
+        keys = (references.holder * width + labels)[order]
+        sources = (own & (self.partner[references.holder] >= 0)).nonzero()[0]
+        found = find_sorted(keys, self.partner[references.holder[sources]] * width + labels[sources])
+        sources, others = sources[found >= 0], order[found[found >= 0]]
+        both = (references.target[sources] < entries) & (references.target[others] < entries)
+        sources, others = sources[both], others[both]
+        sizes = np.bincount(references.holder[own], minlength=len(self.partner))
+        single = (sizes[references.holder[sources]] == 1) & (references.around[sources] < 0)
+        weight = np.minimum(references.weight[sources], references.weight[others])
+        by_root = references.root[sources].argsort(kind="stable")
+        roots = references.root[sources][by_root]
+        start, stop = (roots.searchsorted(left, side=side) for side in ("left", "right"))
+        for begin, end, gold, predicted in zip(start.tolist(), stop.tolist(), golds, predictions, strict=True):
+            tables = np.zeros((2, len(gold), len(predicted)))
+            at = by_root[begin:end]
+            rows, columns = (self.position[references.target[one[at]]] for one in (sources, others))
+            np.add.at(tables[0], (rows, columns), weight[at])
+            np.add.at(tables[1], (rows, columns), weight[at] * single[at])
+            yield tables[0], tables[1]
+
+
+def _chunk_ends(cells: Indices) -> Indices:
+    """Return where to split documents with these numbers of cells, into chunks of about `MAX_CELLS`."""
+    ends: Indices = (np.diff(cells.cumsum() // MAX_CELLS) > 0).nonzero()[0] + 1
+    return ends
+
+
+def _list_item(column: Column, rows: Indices) -> tuple[Column, Indices]:
+    """Return the nearest list items, or map entries, that contain some rows; the root rows if there are none.
+
+    The rows may be items of lists of references themselves; these are no owners.
+    """
+    while isinstance(column.parent, MixedColumn):
+        column, rows = column.parent, column.origin[rows]
+    parent = column.parent
+    if isinstance(parent, ListColumn) and not parent.of_map and isinstance(column, LeafColumn | MixedColumn):
+        column, rows = parent, column.origin[rows]
+    while column.parent is not None and not (isinstance(column.parent, ListColumn) and column.parent.items is column):
+        column, rows = column.parent, column.origin[rows]
+    return column, rows
+
+
+def _entry_around(column: Column, rows: Indices, entry_items: dict[int, int]) -> Indices:
+    """Return the number of the nearest entry above each row, or -1."""
+    while column.parent is not None:
+        column, rows = column.parent, column.origin[rows]
+        if column.number in entry_items:
+            return entry_items[column.number] + rows
+    return np.full(len(rows), -1, dtype=np.intp)
+
+
+def _direct(references: References) -> Iterator[Edges]:
+    """Yield the edges of the references in entries."""
+    own = references.chosen((references.entry >= 0).nonzero()[0])
+    yield Edges(own.entry, own.target, own.label, own.weight)
+
+
+def _joined(references: References) -> Iterator[Edges]:
+    """Yield the edges between the entries that one item refers to, and from the entry around it.
+
+    The weight of a reference is divided among its edges. Two references of the same label have an edge in both
+    directions.
+    """
+    held = (references.holder >= 0).nonzero()[0]
+    own = references.chosen(held[np.lexsort((references.label[held], references.holder[held]))])
+    first = first_of_equal(own.holder).nonzero()[0]
+    sizes = np.diff(np.append(first, len(own.holder)))
+    joined = np.where(sizes <= MAX_JOINED, sizes, 0)
+    number = np.maximum(np.maximum(joined - 1, 0) + (own.around[first] >= 0), 1).repeat(sizes)
+    weight = own.weight / number
+    inside = (own.around >= 0).nonzero()[0]
+    yield Edges(own.around[inside], own.target[inside], own.label[inside], weight[inside])
+    owner, row, column = cross_slices(joined, joined)
+    left, right = (first[owner] + place for place in (row, column))
+    same = own.label[left] == own.label[right]
+    kept = (row < column) | (same & (row > column))
+    left, right, same = left[kept], right[kept], same[kept]
+    label = mix_bits(mix_bits(own.label[left]) + own.label[right])
+    both = (weight[left] + weight[right]) * np.where(same, 0.5, 1.0)
+    entry = own.target[left]
+    yield Edges(entry, own.target[right], label, both)
+
+
+# Hashes that depend on the values only, not on the order of the documents or of their items.
+
+
+def text_hash(text: str) -> int:
+    """Return a 64-bit hash of a text."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def content_hashes(column: Column) -> Digests:
+    """Return a hash of each row, the same for equal normalised values in any batch; shape (size,).
+
+    All references have the same hash. The order of a list matters only if its matching depends on it.
+    """
+    return folded(column, _of_leaves, _of_containers)
+
+
+def _of_leaves(column: LeafColumn) -> Digests:
+    if column.site.reference is not None:
+        return np.full(column.size, text_hash("reference"), dtype=np.uint64)
+    hashes = np.array([text_hash(repr(canonical(value))) for value in column.values] or [0], dtype=np.uint64)
+    return take_or(hashes, column.codes, 0)
+
+
+def _of_containers(column: Column, below: dict[int, Digests]) -> Digests:
+    rows = np.arange(column.size, dtype=np.intp)
+    total = np.full(column.size, text_hash(type(column).__name__), dtype=np.uint64)
+    for link in column.links:
+        salt = np.uint64(text_hash(str(link.column.token)))
+        total += mix_bits(mix_bits(take_or(below[link.column.number], link.rows(rows), 0)) ^ salt)
+    for entries in column.slices:
+        at = entries.rows(np.arange(entries.starts[-1], dtype=np.intp))
+        values = mix_bits(below[entries.column.number][at], 1)
+        if entries.keys() is not None:  # the key or the position of an item matters
+            tokens = [text_hash(str(token)) for token in entries.column.tokens_of(at)]
+            values = mix_bits(values ^ np.array(tokens, dtype=np.uint64))
+        running = np.zeros(len(values) + 1, dtype=np.uint64)
+        np.cumsum(values, out=running[1:])
+        total += mix_bits(running[entries.starts[1:]] - running[entries.starts[:-1]], 2)
+    return mix_bits(total)

@@ -1,0 +1,195 @@
+"""Compares documents whose entries have ids: finds the correspondence of the ids, then compares the references.
+
+First, every reference counts as right, and entries are matched by what else they contain. This gives an upper bound of
+the quality of each document. If all references agree with this matching, the bound is reached. Otherwise other
+correspondences are compared, unless what the entries contain outweighs the references that disagree: all, if there are
+few, or those that `candidates` proposes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from arbitre.engine.columns.build import build_with_references
+from arbitre.engine.columns.column import LeafColumn
+from arbitre.engine.references.correspondence import all_correspondences, candidates
+from arbitre.engine.references.exchanges import no_exchange_gains
+from arbitre.engine.references.graph import DocumentGraphs
+from arbitre.engine.solve.reached import reached_matches, reached_pairs, settle_reached
+from arbitre.engine.solve.solver import QualitySolver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.engine.columns.column import Column
+    from arbitre.engine.columns.references import ReferenceIndex
+    from arbitre.engine.solve.batches import Batch
+    from arbitre.schema.plan import Plan
+
+MAX_COMPARED: Final = 120
+"""Number of correspondences up to which all are compared."""
+
+MAX_CANDIDATES: Final = 4
+"""Maximum number of proposed correspondences that are compared."""
+
+TOLERANCE: Final = 1e-12
+"""Difference below which two qualities are equal."""
+
+
+@dataclass(eq=False, slots=True)
+class Correspondence:
+    """Which entries of pairs of documents are partners.
+
+    Attributes:
+        index: The entries and references of the documents.
+        left: Row of each gold document; shape (pairs,).
+        right: Row of each predicted document.
+        codes: Code of each entry: partners have the same. Shape (`index.size`,).
+        objective: Quality of each pair of documents with this correspondence.
+        bound: Upper bound of the quality over all correspondences.
+        proven: Mask of the pairs whose correspondence is proven to be the best.
+    """
+
+    index: ReferenceIndex
+    left: Indices
+    right: Indices
+    codes: Indices
+    objective: Floats
+    bound: Floats
+    proven: Mask = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+
+
+def match_entries(  # noqa: PLR0917  (the parts of a comparison)
+    plan: Plan, index: ReferenceIndex, columns: Sequence[Column], left: Indices, right: Indices, solver: QualitySolver
+) -> tuple[Sequence[Column], Batch, Correspondence]:
+    """Compare pairs of documents whose entries have ids.
+
+    Args:
+        plan: The compiled schema.
+        index: The entries and references of the documents.
+        columns: The columns of `build_with_references`.
+        left: Rows of the gold documents; shape (pairs,).
+        right: Rows of the predicted documents.
+        solver: Compares the documents.
+
+    Returns:
+        The columns that belong to the correspondence, their closed batch, and the correspondence.
+    """
+    first = solver.evaluate(columns[0], left, right)
+    bound = first.quality.copy()
+    codes = np.arange(index.size, dtype=np.intp)
+    gold, predicted = _matched_entries(index, first)
+    codes[predicted] = codes[gold]
+    found = Correspondence(index, left, right, codes, bound, bound, np.ones(len(left), dtype=np.bool_))
+    if not plan.facts.has_references:
+        return columns, first, found
+    recoded = index.recoded(codes, paired=True)
+    batch = solver.evaluate(recoded[0], left, right)
+    found.objective = batch.quality.copy()
+    found.proven = found.objective >= bound - TOLERANCE
+    undecided = (~found.proven).nonzero()[0]
+    if len(undecided):
+        graphs = DocumentGraphs(index, recoded, batch)
+        unlike = index.recoded(np.arange(index.size, dtype=np.intp), paired=False)
+        chosen = left[undecided], right[undecided]
+        undecided = undecided[~no_exchange_gains(graphs, unlike, codes, *chosen)]
+    if len(undecided) and _improve(plan, found, columns, undecided):
+        recoded = index.recoded(codes, paired=True)
+        batch = solver.evaluate(recoded[0], left, right)
+        found.objective = batch.quality.copy()
+    grade_references(index, batch)
+    return recoded, batch, found
+
+
+def _matched_entries(index: ReferenceIndex, batch: Batch) -> tuple[Indices, Indices]:
+    """Return the numbers of the gold and of the predicted entries that a closed batch matches."""
+    first = {entries.column.number: entries.first for entries in index.lists}
+    pairs = [(np.empty(0, dtype=np.intp),) * 2]
+    for column, below, at in reached_matches(batch):
+        if column.number in first:
+            pairs.append((below.left[at] + first[column.number], below.right[at] + first[column.number]))
+    gold, predicted = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return gold, predicted
+
+
+def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs: Indices) -> bool:
+    """Look for better correspondences of some pairs of documents; return whether any was found."""
+    root = columns[0]
+    golds, predictions = (root.values_of(rows[pairs]) for rows in (found.left, found.right))
+    own, index = build_with_references(plan, golds, predictions)
+    if index is None:  # the schema has ids
+        return False
+    left = np.arange(len(pairs), dtype=np.intp)
+    right = left + len(pairs)
+    first = QualitySolver().evaluate(own[0], left, right)
+    matched = np.full(index.size, -1, dtype=np.intp)
+    gold, predicted = _matched_entries(index, first)
+    matched[gold] = predicted
+    graphs = [*DocumentGraphs(index, own, first).graphs(left, right)]
+    proposals, complete = [], np.zeros(len(pairs), dtype=np.bool_)
+    for number, graph in enumerate(graphs):
+        position = {entry: at for at, entry in enumerate(graph.predicted.tolist())}
+        start = np.array([position.get(entry, -1) for entry in matched[graph.gold].tolist()], dtype=np.intp)
+        every = all_correspondences(graph, MAX_COMPARED)
+        complete[number] = every is not None
+        proposals.append(candidates(graph, start)[:MAX_CANDIDATES] if every is None else every)
+    changed = False
+    best = found.objective[pairs].copy()
+    chosen: list[Indices | None] = [None] * len(pairs)
+    for turn in range(max(map(len, proposals))):
+        codes = np.arange(index.size, dtype=np.intp)
+        for graph, several in zip(graphs, proposals, strict=True):
+            if turn < len(several):
+                rows = (several[turn] >= 0).nonzero()[0]
+                codes[graph.predicted[several[turn][rows]]] = graph.gold[rows]
+        tried = np.array([turn < len(several) for several in proposals]).nonzero()[0]
+        quality = QualitySolver().evaluate(index.recoded(codes, paired=True)[0], left[tried], right[tried]).quality
+        for number, value in zip(tried.tolist(), quality.tolist(), strict=True):
+            if value > best[number] + TOLERANCE:
+                best[number], chosen[number], changed = value, proposals[number][turn], True
+    for number, partners in enumerate(chosen):
+        if partners is not None:
+            sides = [_entries_of(found.index, int(rows[pairs[number]])) for rows in (found.left, found.right)]
+            found.codes[sides[1]] = sides[1]
+            rows = (partners >= 0).nonzero()[0]
+            found.codes[sides[1][partners[rows]]] = sides[0][rows]
+    found.bound[pairs] = np.where(complete, best, np.maximum(found.bound[pairs], best))
+    found.proven[pairs] = best >= found.bound[pairs] - TOLERANCE
+    return changed
+
+
+def _entries_of(index: ReferenceIndex, root: int) -> Indices:
+    """Return the numbers of the entries of a document."""
+    entries: Indices = (index.roots == root).nonzero()[0]
+    return entries
+
+
+# Graded references.
+
+
+def grade_references(index: ReferenceIndex, root: Batch) -> None:
+    """Set the quality of right references that are graded to that of the pair of entries that they refer to."""
+    reached = reached_pairs(root)
+    graded = [part for part in reached if _is_graded(part[0])]
+    if not graded:
+        return
+    quality = np.zeros(index.size)
+    lists = {entries.items.number: entries for entries in index.lists}
+    for batch, at in reached:
+        entries = lists.get(batch.column.number)
+        if entries is not None:
+            quality[batch.left[at] + entries.first] = batch.quality[at]
+    for batch, at in graded:
+        targets = index.targets[batch.column.number][batch.left[at]]
+        batch.quality = batch.quality.copy()
+        batch.quality[at] *= quality[targets]
+    settle_reached(reached)
+
+
+def _is_graded(batch: Batch) -> bool:
+    reference = batch.column.site.reference
+    return isinstance(batch.column, LeafColumn) and reference is not None and reference.graded

@@ -1,0 +1,109 @@
+"""Checks of the ids and references of a compiled schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from arbitre.errors import Problem, did_you_mean
+from arbitre.paths import STAR, wildcard
+from arbitre.schema.describe import KIND_NAMES, walk
+from arbitre.schema.nodes import Identity, Reference
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arbitre.schema.loading.load_schema import Subschema
+    from arbitre.schema.nodes import Site
+
+
+_OF_IDS: Final = frozenset({Kind.STRING, Kind.NUMBER})
+"""Kinds of ids: texts and integers."""
+
+
+def reference_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Problem]:
+    """Yield a problem for each id and each reference of a schema that cannot be compared.
+
+    Ids belong to the items of lists that are matched by the default matching, or to the keys of maps; references need
+    a scope of the same kind of ids.
+    """
+    steps = [step for step in walk(sites) if step.repeats is None]
+    identities: dict[str, list[Identity]] = {}
+    for step in steps:
+        site = sites[step.site]
+        for identity in (site.identity, site.object.keys):
+            if isinstance(identity, Identity):
+                identities.setdefault(identity.scope, []).append(identity)
+    if not identities and all(_reference_of(site) is None for site in sites):
+        return
+    listed = {sites[step.site].list.items for step in steps if Kind.ARRAY in sites[step.site].declared}
+    for scope, several in identities.items():
+        if len({len(identity.key) or 1 for identity in several}) > 1:
+            yield Problem(f'The ids of the scope "{scope}" have different numbers of fields', root.file)
+    for step in steps:
+        site, path = sites[step.site], wildcard(step.path) or "the root"
+        problems = [*_of_identity(site, path, listed=step.site in listed and step.path[-1:] == (STAR,))]
+        problems += _of_list(site, sites[site.list.items], path)
+        reference = _reference_of(site)
+        if reference is not None:
+            kinds = site.declared if site.reference is not None else frozenset({Kind.STRING})
+            problems += _of_reference(reference, kinds, path, identities)
+        yield from (Problem(message, root.file, hint=hint) for message, hint in problems)
+
+
+def _reference_of(site: Site) -> Reference | None:
+    """Return what the values of a site, or the keys of its maps, refer to."""
+    return site.object.keys if isinstance(site.object.keys, Reference) else site.reference
+
+
+def _of_list(site: Site, items: Site, path: str) -> Iterator[tuple[str, str | None]]:
+    """Yield what is wrong with the lists and maps of entries at a path, and what to do."""
+    if site.object.keys is not None and (site.object.fields or len(site.object.patterns) > 1):
+        message = f"The keys of {path} are {_role(site.object.keys)}, but it declares fields of its own"
+        yield message, "Declare the values of the map with `additionalProperties` only."
+    if items.identity is not None and not site.list.matcher.full_matching:
+        message = f"`match` has no effect on {path}: the correspondence of the ids pairs its items"
+        yield message, "Remove `match`, or the `id`."
+
+
+def _role(keys: Identity | Reference) -> str:
+    return "ids" if isinstance(keys, Identity) else "references"
+
+
+def _of_identity(site: Site, path: str, *, listed: bool) -> Iterator[tuple[str, str | None]]:
+    """Yield what is wrong with the ids of a path, and what to do; `listed` states whether they are those of items."""
+    identity = site.identity
+    if identity is None:
+        return
+    if not listed:
+        message = f"The `id` of {path} belongs to an object that is no item of a list"
+        yield message, "Ids tell the items of a list apart, or the entries of a map."
+    for name, kinds in zip(identity.key, identity.kinds, strict=False):
+        if not kinds or not kinds <= _OF_IDS:
+            message = f"Expected the ids {path}/{name} to be strings or integers, got {_named(kinds)}"
+            yield message, "Declare their type."
+
+
+def _of_reference(
+    reference: Reference, kinds: frozenset[Kind], path: str, identities: dict[str, list[Identity]]
+) -> Iterator[tuple[str, str | None]]:
+    """Yield what is wrong with the references at a path, and what to do."""
+    several = identities.get(reference.scope)
+    if several is None:
+        hint = did_you_mean(reference.scope, identities, 'Mark the ids of its entries with `"id"`.')
+        yield f'The references at {path} name the scope "{reference.scope}", of which no id is declared', hint
+        return
+    parts = len(reference.key) or 1
+    if all((len(identity.key) or 1) != parts for identity in several):
+        names = " and ".join(several[0].key)
+        yield f"The references at {path} have {parts} values, but the ids have {len(several[0].key)}: {names}", None
+    elif not reference.key:
+        of_ids = frozenset(kind for identity in several for own in identity.kinds for kind in own)
+        kinds -= {Kind.NULL}
+        if not kinds or not kinds <= of_ids:
+            message = f"Expected the references at {path} to be of the kind of their ids, {_named(of_ids)}"
+            yield f"{message}, got {_named(kinds)}", "Declare the same type for both."
+
+
+def _named(kinds: Iterable[Kind]) -> str:
+    return " or ".join(KIND_NAMES[kind] for kind in sorted(kinds)) or "any value"
