@@ -8,7 +8,7 @@ run, because a wrong structure hides wrong values.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes import absent, columns, fields, items, keys, mappings, moved_items, notations, root, types
@@ -17,7 +17,7 @@ from arbitre.causes.examples import example_of, examples_of
 from arbitre.causes.remainder import remaining_causes
 from arbitre.causes.sample import MIN_DOCUMENTS, Sample
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
-from arbitre.engine import count_calls
+from arbitre.engine import count_calls, with_gold_ids
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -94,6 +94,9 @@ class Search:
 
         With custom distances, so many changes are made that each document needs at most `max_calls` calls in total.
         """
+        if plan.facts.has_ids:
+            renamed = with_gold_ids(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
+            pairs = [replace(pair, predicted=own) for pair, own in zip(pairs, renamed, strict=True)]
         search, most = cls(Sample.of(plan, pairs)), plan.max_calls
         if most is not None and plan.has_custom_distances:
             needed = (sum(count_calls(plan, one.gold, one.predicted).values()) for one in search.sample.pairs)

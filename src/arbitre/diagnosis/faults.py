@@ -10,6 +10,7 @@ import numpy as np
 
 from arbitre.comparison.diagnosis import Diagnosis, Fault
 from arbitre.comparison.levels import NONE
+from arbitre.comparison.patch import Patch, PatchOperation, patch_path, patch_tokens
 from arbitre.diagnosis.joins import JoinResults
 from arbitre.diagnosis.list_pairs import orders
 from arbitre.diagnosis.moved import MovedResults
@@ -28,6 +29,7 @@ from arbitre.diagnosis.taxonomy import (
     classify,
     verdict_counts,
 )
+from arbitre.engine import compare_to_levels, new_ids, with_gold_ids
 from arbitre.paths import escape, order, wildcard
 from arbitre.values import ABSENT, Json
 
@@ -37,11 +39,11 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.comparison.diagnosis import DoubtfulAlignment
     from arbitre.comparison.levels import Level
-    from arbitre.comparison.patch import Patch
     from arbitre.diagnosis.joins import JoinedItems
     from arbitre.diagnosis.moved import MovedNodes
     from arbitre.diagnosis.moved_chance import UsualValues
     from arbitre.diagnosis.taxonomy import Codes
+    from arbitre.engine.references.renaming import NewIds
     from arbitre.schema.plan import Plan
 
 
@@ -363,6 +365,7 @@ def diagnose(
     """
     from arbitre.diagnosis.solidarity import LeafSums, solidarity_by_chance  # noqa: PLC0415  (corpora do not need it)
 
+    predicted, levels = _with_gold_ids(plan, gold, predicted, levels)
     sums = LeafSums.of(levels, len(gold), plan.close)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold), joined=joined_nodes(levels, joins.joins))
@@ -380,13 +383,35 @@ def diagnose(
     ]
 
 
+def _with_gold_ids(
+    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level]
+) -> tuple[Sequence[Json], Sequence[Level]]:
+    """Return predictions whose ids are those of gold, and their levels; the same ones if the schema has no ids."""
+    if not plan.facts.has_ids:
+        return predicted, levels
+    renamed = with_gold_ids(plan, gold, predicted)
+    return renamed, compare_to_levels(plan, gold, renamed)
+
+
 def make_patch(plan: Plan, gold: Json, predicted: Json, levels: Sequence[Level], *, gains: bool | None = None) -> Patch:
     """Return the operations that turn one prediction into gold; see `find_patch` for the arguments."""
+    names = new_ids(plan, [gold], [predicted]).get(0)
+    if names is not None:
+        predicted = names.renamed(predicted)
+        levels = compare_to_levels(plan, [gold], [predicted])
     joins = JoinResults.of(plan, [gold], [predicted], levels)
     moved = MovedResults.of(plan, levels, 1, joined=joined_nodes(levels, joins.joins))
     links = find_links(levels, joins.joins, moved.nodes, renamed_fields(plan, levels, 1))
     taxonomy = classify(levels, 1, wildcard(plan.entries), plan.close, links)
-    return find_patch(plan, gold, predicted, taxonomy, gains=gains)
+    patch = find_patch(plan, gold, predicted, taxonomy, gains=gains)
+    return patch if names is None else Patch(_renamed(operation, names.back()) for operation in patch)
+
+
+def _renamed(operation: PatchOperation, names: NewIds) -> PatchOperation:
+    """Return an operation with new ids, in its path and in its value."""
+    tokens, site = names.pointed(patch_tokens(operation.path))
+    value = operation.value if operation.value is ABSENT or site is None else names.renamed(operation.value, site)
+    return replace(operation, path=patch_path(tokens), value=value)
 
 
 def find_faults(
@@ -397,6 +422,7 @@ def find_faults(
     usual: UsualValues | None = None,
 ) -> FaultResults:
     """Return the faults of each pair of documents; see `diagnose` and `MovedResults.of` for the arguments."""
+    predicted, levels = _with_gold_ids(plan, gold, predicted, levels)
     joins = JoinResults.of(plan, gold, predicted, levels)
     moved = MovedResults.of(plan, levels, len(gold), usual, joined_nodes(levels, joins.joins))
     renamed = renamed_fields(plan, levels, len(gold), usual)

@@ -8,10 +8,12 @@ from arbitre.engine.batch_comparison import (
     item_costs,
     item_margins,
     judged_texts,
+    new_ids,
     pair_qualities,
     pairwise_qualities,
     qualities_at,
     release,
+    with_gold_ids,
 )
 
 __all__ = [
@@ -22,8 +24,10 @@ __all__ = [
     "item_costs",
     "item_margins",
     "judged_texts",
+    "new_ids",
     "pair_qualities",
     "pairwise_qualities",
     "qualities_at",
     "release",
+    "with_gold_ids",
 ]

@@ -14,6 +14,7 @@ from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descen
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.judging import judge_matched, judged_pairs
 from arbitre.engine.references.matching import match_entries
+from arbitre.engine.references.renaming import NewIds, compares_ids
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
@@ -257,6 +258,32 @@ def compare_to_levels(
 ) -> tuple[Level, ...]:
     """Return the levels of `compare_batch`."""
     return compare_batch(plan, gold, predicted, exhaustive=exhaustive, limits=limits, ask=ask).levels()
+
+
+def with_gold_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> list[Json]:
+    """Return the predictions with the ids of gold, see `NewIds.of_gold`; the same ones if the schema has no ids.
+
+    A prediction stays as it is if its document is missing on one side, or if the values of ids are compared.
+
+    Raises:
+        DataError: A value is not JSON.
+    """
+    renamed = list(predicted)
+    for at, names in new_ids(plan, gold, predicted).items():
+        renamed[at] = names.renamed(predicted[at])
+    return renamed
+
+
+def new_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict[int, NewIds]:
+    """Return the ids of gold for each prediction whose ids are renamed, by its position; see `with_gold_ids`."""
+    if not plan.facts.has_ids or compares_ids(plan):
+        return {}
+    result = compare_batch(plan, gold, predicted)
+    found = result.correspondence
+    if found is None:
+        return {}
+    positions = enumerate(result.documents[found.left].tolist())
+    return {at: NewIds.of_gold(plan, found, number) for number, at in positions}
 
 
 def release(levels: Sequence[Level]) -> None:

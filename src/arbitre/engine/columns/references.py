@@ -23,6 +23,7 @@ from arbitre.matching import Candidates, Matcher
 from arbitre.matching.assignment import keyed
 from arbitre.normalizers import normalize
 from arbitre.schema.nodes import Identity, Reference
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -178,6 +179,10 @@ class ReferenceIndex:
         """Number of entries, and of ids without an entry."""
         return len(self.keys) + len(self.dangling)
 
+    def entries_of(self, root: int) -> list[int]:
+        """Return the numbers of the entries of a document, in order."""
+        return [int(number) for number in (self.roots == root).nonzero()[0]]
+
     def documents_of(self, numbers: Indices) -> Indices:
         """Return the row of the root column that contains each entry, or each id without an entry; shape (numbers,)."""
         own = np.array([root for root, _, _ in self.dangling], dtype=np.intp)
@@ -196,8 +201,7 @@ class ReferenceIndex:
         for number, targets in self.targets.items():
             column, own = copies[number], np.where(targets >= 0, codes[targets], -1)
             if isinstance(column, LeafColumn):
-                column.codes = own
-                _prepare(column, int(codes.max(initial=-1)) + 1)
+                self._set_codes(column, own)
             elif isinstance(column, ListColumn) and paired:
                 column.matcher, column.match_keys = BY_CORRESPONDENCE, own
                 column.match_equal_first = False
@@ -211,6 +215,30 @@ class ReferenceIndex:
         self.link(copies)
         return copies
 
+    def _set_codes(self, column: LeafColumn, codes: Indices) -> None:
+        """Give a column of references its codes, a value for each, and a pool that compares them."""
+        present = codes >= 0
+        distinct, own = np.unique(codes[present], return_inverse=True)
+        column.codes = np.full(len(codes), -1, dtype=np.intp)
+        column.codes[present] = own
+        column.values = [self.name_of(code) for code in distinct.tolist()]
+        column.kinds = np.full(len(distinct), int(Kind.STRING), dtype=np.int8)
+        column.slots = np.zeros(len(distinct), dtype=np.int16)
+        column.local = np.arange(len(distinct), dtype=np.intp)
+        column.pools, column.leaves = (EQUAL_CODES,), column.leaves[:1]
+        column.present = None if present.all() else present
+
+    def name_of(self, number: int) -> str:
+        """Return a name for an entry, or for an id without an entry; partners have the name of the gold entry.
+
+        Entries of gold have other names than those of predictions.
+        """
+        if number < len(self.keys):
+            key, root = self.keys[number], int(self.roots[number])
+        else:
+            root, _, key = self.dangling[number - len(self.keys)]
+        return f"{key}" if root < self.gold else f"{key} (predicted)"
+
 
 def copied(columns: Sequence[Column]) -> list[Column]:
     """Return copies of columns that are not linked yet, connected as the originals are."""
@@ -223,16 +251,6 @@ def copied(columns: Sequence[Column]) -> list[Column]:
         elif isinstance(column, ListColumn) and column.items is not None:
             column.items = copies[column.items.number]
     return copies
-
-
-def _prepare(column: LeafColumn, codes: int) -> None:
-    """Give a column of references a pool that compares codes."""
-    column.kinds = np.full(codes, column.kinds[0] if len(column.kinds) else 0, dtype=np.int8)
-    column.slots = np.zeros(codes, dtype=np.int16)
-    column.local = np.arange(codes, dtype=np.intp)
-    column.pools = (EQUAL_CODES,)
-    column.leaves = column.leaves[:1]
-    column.present = None if (column.codes >= 0).all() else column.codes >= 0
 
 
 def _references_of(column: Column) -> tuple[Reference | None, Sequence[Json]]:
@@ -268,16 +286,16 @@ def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...
     keys: list[Key | None] = []
     for value in values:
         if isinstance(value, tuple):
-            keys.append(_key(value, normalizers))
+            keys.append(key_of(value, normalizers))
             continue
         identical = (type(value), value) if isinstance(value, str | int) else None
         if identical not in known:
-            known[identical] = None if identical is None else _key(value, normalizers)
+            known[identical] = None if identical is None else key_of(value, normalizers)
         keys.append(known[identical])
     return keys
 
 
-def _key(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key | None:
+def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key | None:
     """Return the id that a value makes after normalisation; None unless its parts are texts or integers."""
     parts = value if isinstance(value, tuple) else (value,)
     normal = [normalize(own, part) for own, part in zip(normalizers, parts, strict=True)]

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from arbitre.engine.columns.ragged import take_or
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -74,7 +72,7 @@ def _agreement(graphs: DocumentGraphs, codes: Indices) -> csr_array:
 
 def _matrix(edges: Edges, chosen: Mask, size: int) -> csr_array:
     """Return a matrix of some edges; a weight is split evenly between gold and the prediction."""
-    own = (chosen & (edges.target >= 0) & (edges.target < size)).nonzero()[0]
+    own = (chosen & (edges.source < size) & (edges.target < size)).nonzero()[0]
     return csr_array((np.sqrt(edges.weight[own]), (edges.source[own], edges.target[own])), shape=(size, size))
 
 
@@ -82,11 +80,9 @@ def _disagreeing(graphs: DocumentGraphs, codes: Indices) -> Floats:
     """Return the share of the document of the edges of each gold entry that no predicted edge agrees with."""
     edges, gold = graphs.edges, graphs.edge_roots < graphs.index.gold
     labels = np.unique(edges.label, return_inverse=True)[1]
-    source, target = codes[edges.source], take_or(codes, edges.target, -1)
-    keys = (labels * len(codes) + source) * (len(codes) + 1) + target + 1
+    keys = (labels * len(codes) + codes[edges.source]) * len(codes) + codes[edges.target]
     wrong = gold.nonzero()[0][~np.isin(keys[gold], keys[~gold])]
     gains = np.zeros(len(codes))
     np.add.at(gains, edges.source[wrong], edges.weight[wrong])
-    inside = wrong[edges.target[wrong] >= 0]
-    np.add.at(gains, edges.target[inside], edges.weight[inside])
+    np.add.at(gains, edges.target[wrong], edges.weight[wrong])
     return gains

@@ -41,7 +41,7 @@ class Edges(NamedTuple):
 
     Attributes:
         source: The entry with the reference.
-        target: The entry that it refers to; -1 for an id without an entry.
+        target: The entry that it refers to. By position, it is -1 for an id without an entry; so is the source.
         label: Hash of where its references are in the schema.
         weight: Share of the document that its references are worth.
     """
@@ -145,9 +145,10 @@ class DocumentGraphs:
         self.references = self._all_references(weights)
         edges = [*_direct(self.references), *_joined(self.references), *self._nested(weights)]
         self.edges = Edges(*(np.concatenate(parts) for parts in zip(*edges, strict=True)))
-        order = index.roots[self.edges.source].argsort(kind="stable")
+        roots = index.documents_of(self.edges.source)
+        order = roots.argsort(kind="stable")
         self.edges = Edges(*(part[order] for part in self.edges))  # type: ignore[arg-type]
-        self.edge_roots = index.roots[self.edges.source]
+        self.edge_roots = roots[order]
 
     def entries_of(self, rows: Indices) -> list[Indices]:
         """Return the numbers of the entries of each of these documents."""
@@ -156,7 +157,7 @@ class DocumentGraphs:
     def edges_of(self, rows: Indices) -> list[Edges]:
         """Return the edges of each of these documents, by the positions of the entries."""
         start, stop = (self.edge_roots.searchsorted(rows, side=side) for side in ("left", "right"))
-        source, target = self.position[self.edges.source], take_or(self.position, self.edges.target, -1)
+        source, target = self.position[self.edges.source], self.position[self.edges.target]
         parts = (source, target, self.edges.label, self.edges.weight)
         return [
             Edges(*(part[begin:end] for part in parts))  # type: ignore[arg-type]

@@ -153,19 +153,14 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
                 best[number], chosen[number], changed = value, proposals[number][turn], True
     for number, partners in enumerate(chosen):
         if partners is not None:
-            sides = [_entries_of(found.index, int(rows[pairs[number]])) for rows in (found.left, found.right)]
+            rows_of_pair = int(found.left[pairs[number]]), int(found.right[pairs[number]])
+            sides = [np.array(found.index.entries_of(row), dtype=np.intp) for row in rows_of_pair]
             found.codes[sides[1]] = sides[1]
             rows = (partners >= 0).nonzero()[0]
             found.codes[sides[1][partners[rows]]] = sides[0][rows]
     found.bound[pairs] = np.where(complete, best, np.maximum(found.bound[pairs], best))
     found.proven[pairs] = best >= found.bound[pairs] - TOLERANCE
     return changed
-
-
-def _entries_of(index: ReferenceIndex, root: int) -> Indices:
-    """Return the numbers of the entries of a document."""
-    entries: Indices = (index.roots == root).nonzero()[0]
-    return entries
 
 
 # Graded references.

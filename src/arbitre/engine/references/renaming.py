@@ -1,0 +1,173 @@
+"""Renames the ids of predictions to those of their partners in gold, so that the two can be compared value by value.
+
+What repairs a prediction, or searches the causes of its faults, puts values of gold into it: references that mean
+nothing if the prediction has other ids. The scores of a document are the same before and after.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from arbitre.comparison.patch import END
+from arbitre.engine.columns.references import key_of
+from arbitre.schema.nodes import Identity, first_of_pattern
+from arbitre.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from arbitre.engine.columns.references import Key
+    from arbitre.engine.references.matching import Correspondence
+    from arbitre.normalizers import Normalizer
+    from arbitre.schema.nodes import Site
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NewIds:
+    """New ids for the entries of documents, by scope and id.
+
+    Attributes:
+        plan: The compiled schema.
+        names: The new id of each id that changes.
+    """
+
+    plan: Plan
+    names: dict[tuple[str, Key], Key] = field(default_factory=dict)
+
+    @classmethod
+    def of_gold(cls, plan: Plan, found: Correspondence, number: int) -> NewIds:
+        """Return the ids of gold for the prediction of a pair of documents.
+
+        Ids without a partner in gold stay as they are, unless gold has the same id.
+
+        Args:
+            plan: The compiled schema.
+            found: The correspondence of several pairs of documents.
+            number: Position of the pair.
+        """
+        index, root = found.index, int(found.right[number])
+        gold = (index.roots == int(found.left[number])).nonzero()[0].tolist()
+        partners = {int(found.codes[entry]): index.keys[entry] for entry in gold}
+        used = {(index.scopes[entry], key) for entry in gold if (key := index.keys[entry]) is not None}
+        own = [(index.scopes[entry], index.keys[entry], int(found.codes[entry])) for entry in index.entries_of(root)]
+        names = {}
+        lone = [(scope, key) for document, scope, key in index.dangling if document == root]
+        for scope, key, code in own:
+            partner = partners.get(code)
+            if key is not None and partner is not None:
+                names[scope, key] = partner
+            elif key is not None:
+                lone.append((scope, key))
+        for scope, key in lone:
+            free = next(like for like in _like(key) if (scope, like) not in used)
+            used.add((scope, free))
+            names[scope, key] = free
+        return cls(plan, {place: new for place, new in names.items() if place[1] != new})
+
+    def back(self) -> NewIds:
+        """Return the old ids for the new ones, and other ids for those of gold that the prediction uses for others."""
+        old_ids = {(scope, new): old for (scope, old), new in self.names.items()}
+        used = {*self.names, *old_ids}
+        for scope, key in sorted(self.names.keys() - old_ids.keys(), key=repr):
+            old_ids[scope, key] = next(like for like in _like(key) if (scope, like) not in used)
+            used.add((scope, old_ids[scope, key]))
+        return NewIds(self.plan, old_ids)
+
+    def renamed(self, value: Json, site: Site | None = None) -> Json:
+        """Return a copy of a value with the new ids; `site` is its position in the schema, by default the root."""
+        if not self.names:
+            return value
+        whole = [deepcopy(value)]
+        pending: list[tuple[Any, Any, Site]] = [(whole, 0, self.plan.sites[0] if site is None else site)]
+        while pending:
+            holder, token, here = pending.pop()
+            holder[token] = self._renamed(holder[token], here)
+            pending += ((holder[token], below, child) for below, child in self._below(holder[token], here))
+        return whole[0]
+
+    def pointed(self, tokens: Sequence[str]) -> tuple[list[str], Site | None]:
+        """Return the tokens of a JSON Pointer with new keys of maps, and its position in the schema."""
+        site: Site | None = self.plan.sites[0]
+        renamed: list[str] = []
+        for token in tokens:
+            keys = None if site is None or site.atomic else site.object.keys
+            renamed.append(token if keys is None else str(self.names.get((keys.scope, token), token)))
+            if site is not None and Kind.ARRAY in site.declared and token.isdecimal():
+                site = self._site_below(site, int(token))
+            elif site is not None:
+                end = Kind.ARRAY in site.declared and token == END
+                site = self.plan.sites[site.list.items] if end else self._site_below(site, token)
+        return renamed, site
+
+    def _renamed(self, value: Json, site: Site) -> Json:
+        """Return a value whose own ids and references are renamed; what it contains is renamed later."""
+        if site.reference is not None:
+            normalizers = site.normalizers if site.leaf is None else site.leaf.normalizers
+            parts = site.reference.key
+            return self._new(value, site.reference.scope, parts, (normalizers,) * (len(parts) or 1))
+        if site.atomic or not isinstance(value, dict):
+            return value
+        if site.identity is not None:
+            value = self._new(value, site.identity.scope, site.identity.key, site.identity.normalizers)
+        keys = site.object.keys
+        if keys is not None:
+            value = {str(self.names.get((keys.scope, key), key)): held for key, held in value.items()}
+        return value
+
+    def _new(
+        self, value: Json, scope: str, fields: tuple[str, ...], normalizers: tuple[tuple[Normalizer, ...], ...]
+    ) -> Json:
+        """Return a reference, or an object with its id in these fields, with the new id."""
+        if not fields:
+            return self.names.get((scope, key_of(value, normalizers)), value)  # type: ignore[arg-type]
+        if not isinstance(value, dict):
+            return value
+        held = [value.get(name) for name in fields]
+        key = key_of(held[0] if len(fields) == 1 else tuple(held), normalizers)
+        new = None if key is None else self.names.get((scope, key))
+        if new is not None:
+            value.update(zip(fields, new if isinstance(new, tuple) else (new,), strict=True))
+        return value
+
+    def _below(self, value: Json, site: Site) -> Iterator[tuple[str | int, Site]]:
+        """Yield the tokens of the values in an object or a list, with their positions in the schema."""
+        tokens = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+        for token in tokens:
+            below = self._site_below(site, token)
+            if below is not None and isinstance(value[token], dict | list | str | int):
+                yield token, below
+
+    def _site_below(self, site: Site, token: str | int) -> Site | None:
+        """Return the position of the value at a token; None inside a single value."""
+        if site.atomic:
+            return None
+        if isinstance(token, int):
+            prefix = site.list.prefix
+            return self.plan.sites[prefix[token] if token < len(prefix) else site.list.items]
+        node = site.object
+        index = next((child.site for child in node.fields if child.name == token), None)
+        index = first_of_pattern(node.patterns, token) if index is None else index
+        return self.plan.sites[node.additional if index is None else index]
+
+
+def _like(key: Key) -> Iterator[Key]:
+    """Yield an id, then ids like it."""
+    yield key
+    number = 1
+    while True:
+        last = key[-1] if isinstance(key, tuple) else key
+        changed = last + number if isinstance(last, int) else f"{last}-{number}"
+        yield (*key[:-1], changed) if isinstance(key, tuple) else changed
+        number += 1
+
+
+def compares_ids(plan: Plan) -> bool:
+    """Return whether the values of an id are compared, so that they must not be renamed."""
+    return any(
+        isinstance(site.identity, Identity) and not site.object.ignored.issuperset(site.identity.key)
+        for site in plan.sites
+    )
