@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.causes.changes import declared_normalizers, site_at
 from arbitre.causes.examples import examples_of
+from arbitre.causes.references import WrongReferences
 from arbitre.comparison.cause import KINDS, Cause
 from arbitre.diagnosis.evidence import SourceText, searchable_values
 from arbitre.distances import catalogue
@@ -87,6 +88,10 @@ def remaining_causes(sample: Sample, texts: SourceTexts | None = None) -> Iterat
         )
 
 
+_BY_FAULT: Final = {"split": "split", "merged": "merged", "renamed": "renamed-field"}
+"""Kinds of the faults of some classes, whatever their values."""
+
+
 class Similarity:
     """How wrong values resemble gold, after the normalisers of their paths.
 
@@ -96,14 +101,14 @@ class Similarity:
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
+        self._references = WrongReferences(sample)
         self._normalizers: dict[str, tuple[Normalizer, ...]] = {}
 
     def kind_of(self, fault: SampleFault) -> str:
         """Return the kind of a fault."""
-        if fault.fault in {"split", "merged"}:
-            return fault.fault
-        if fault.fault == "renamed":
-            return "renamed-field"
+        named = self._references.kind_of(fault) or _BY_FAULT.get(fault.fault)
+        if named is not None:
+            return named
         if fault.fault == "moved":
             return "moved-object" if isinstance(fault.gold, dict | list) else "moved-value"
         if fault.gold is ABSENT:

@@ -15,7 +15,7 @@ from arbitre.catalogue import Catalogue
 from arbitre.comparison import html_repr as html
 from arbitre.distances import DistanceCatalogue
 from arbitre.distances import catalogue as builtin
-from arbitre.engine import compare_batch, count_calls, item_costs, item_margins
+from arbitre.engine import compare_batch, count_calls, item_costs, item_margins, references_at
 from arbitre.engine.independent_matching import rematched
 from arbitre.errors import OptionError, SchemaError
 from arbitre.inputs.records import Pair, readable
@@ -383,6 +383,9 @@ class Comparator:
             format_assertion=self.plan.format_assertion,
             diagnose=cache(lambda: self._diagnosed(gold, predicted, traced, rematch=rematch)),
             find_causes=cache(lambda: self._causes(gold, predicted)),
+            find_references=None
+            if traced.correspondence is None
+            else cache(partial(references_at, self.plan, traced, 0)),
             make_patch=lambda gains: self._patch(gold, predicted, traced, gains=gains),
             again=partial(self._compared, gold, predicted, exhaustive=exhaustive, rematch=rematch),
         )

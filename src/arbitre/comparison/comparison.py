@@ -23,6 +23,7 @@ from arbitre.comparison.levels import (
     squared_masses,
 )
 from arbitre.comparison.node_tree import Alignment, LeafVerdict, Match, Node, NodeTree, Verdict
+from arbitre.comparison.references import ScopeReferences
 from arbitre.curve import Curve
 from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
@@ -75,6 +76,8 @@ class Comparison:
     """Function that computes `diagnosis` once and returns it; None if there is none."""
     find_causes: Callable[[], tuple[Cause, ...]] | None = None
     """Function that finds `causes` once and returns them; None if the comparison was read from JSON."""
+    find_references: Callable[[], Mapping[str, ScopeReferences]] | None = None
+    """Function that returns `references`; None if there are none."""
     make_patch: Callable[[bool | None], Patch] | None = None
     """Function that returns the patch, with or without gains; None if the comparison was read from JSON."""
     again: Callable[[], Comparison] | None = None
@@ -169,6 +172,7 @@ class Comparison:
             gold=node_tree.value(node_id, gold=True),
             predicted=node_tree.value(node_id, gold=False),
             reading=node_tree.accepted_form(node_id),
+            reference=node_tree.note(node_id),
             compute_margin=partial(self._margin_at, pointer) if level.item and level.paired[at] else None,
         )
 
@@ -265,11 +269,27 @@ class Comparison:
                         if level.leaf or level.gold[at] + level.predicted[at] == 0.0
                         else 0.0,
                         reading=node_tree.accepted_form(node_id),
+                        reference=node_tree.note(node_id),
                     )
                 )
         return tuple(
             sorted(rows, key=lambda row: (row.pointer is None, order(row.pointer or row.predicted_pointer or "")))
         )
+
+    @property
+    def references(self) -> Mapping[str, ScopeReferences]:
+        """The references by scope: which ids are the same entries, which have no partner, and what cannot be told.
+
+        Empty if the schema has no ids. Computed on each access.
+
+        >>> from arbitre import compare
+        >>> id_field = {"type": "string", "x-arbitre": {"id": "person"}}
+        >>> person = {"type": "object", "properties": {"id": id_field, "name": {"type": "string"}}}
+        >>> gold, predicted = [{"id": "a", "name": "Ada"}], [{"id": "p1", "name": "Ada"}]
+        >>> compare({"type": "array", "items": person}, gold=gold, predicted=predicted).references["person"].pairs
+        (('a', 'p1'),)
+        """
+        return {} if self.find_references is None else self.find_references()
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -355,6 +375,9 @@ class Comparison:
             "by_path": {path: scores.to_dict() for path, scores in paths.items()},
             "nodes": nodes_to_json(self.levels, self.close),
         }
+        references = {scope: one.to_dict() for scope, one in self.references.items()}
+        if references:
+            plain["references"] = references
         if self.diagnose is not None:
             plain["diagnosis"] = self.diagnosis.to_dict()
         documents = {"gold_document": self.gold, "predicted_document": self.predicted}
@@ -366,6 +389,7 @@ class Comparison:
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
         diagnosis = Diagnosis.from_dict(data["diagnosis"]) if "diagnosis" in data else None
+        references = {scope: ScopeReferences.from_dict(one) for scope, one in data.get("references", {}).items()}
         return cls(
             level_source=lambda _: levels,
             entry_levels=levels,
@@ -375,6 +399,7 @@ class Comparison:
             signature=Signature.from_dict(data["signature"]),
             close=data["close"],
             diagnose=None if diagnosis is None else lambda: diagnosis,
+            find_references=(lambda: references) if references else None,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

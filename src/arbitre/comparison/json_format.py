@@ -10,6 +10,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, Level, with_scales
 from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
+from arbitre.comparison.references import ReferenceNote
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
@@ -41,6 +42,7 @@ def _nodes(
     """Yield the nodes of one level."""
     kinds = [kinds.tolist() for kinds in level.kinds]
     texts, forms = level.texts(), level.source.accepted_forms(level.left, level.right)
+    notes = level.source.reference_notes(level.left, level.right)
     parents, qualities = level.parent.tolist(), level.quality.tolist()
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
@@ -67,6 +69,8 @@ def _nodes(
         if level.leaf:
             if forms[at] is not ABSENT:
                 node["gold_reading"] = forms[at]
+            if (note := notes[at]) is not None:
+                node["reference"] = note._asdict()
         else:
             node["tally"] = {name: float(mass[at]) for name, mass in zip(COUNTS, masses, strict=True)}
         yield node
@@ -80,6 +84,7 @@ class _ReadNodes:
     values: Sequence[Json]
     kinds: Kinds
     forms: Sequence[Json]
+    notes: Sequence[ReferenceNote | None]
 
     def tokens_of(self, rows: Indices) -> list[int | str]:
         return [self.tokens[row] for row in rows.tolist()]
@@ -89,6 +94,9 @@ class _ReadNodes:
 
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         return [self.forms[row] for row in left.tolist()]
+
+    def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:
+        return [self.notes[max(pair) % len(self.notes)] for pair in zip(left.tolist(), right.tolist(), strict=True)]
 
     def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
         gold, predicted = (np.where(rows >= 0, self.kinds[rows], np.int8(NONE)) for rows in (left, right))
@@ -156,6 +164,7 @@ def _level(
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)
     forms = [node.get("gold_reading", ABSENT) for node in members]
+    notes = [ReferenceNote(**node["reference"]) if "reference" in node else None for node in members]
     return Level(
         path=_path(head, nodes),
         leaf=head["leaf"],
@@ -166,7 +175,7 @@ def _level(
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), forms),
+        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), forms, notes),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.comparison.references import ReferenceNote
     from arbitre.paths import Path
     from arbitre.values import Json
 
@@ -49,6 +50,10 @@ class NodeSource(Protocol):
 
         Negative rows have none.
         """
+        ...
+
+    def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:
+        """Return a note on each pair of rows that are references and are not right; None for all others."""
         ...
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.references import ReferenceNote
     from arbitre.values import Json
 
 
@@ -116,6 +117,11 @@ class NodeTree:
         """Return the accepted form that a pair was compared with; ABSENT if gold has only one."""
         level, at = self.place(record)
         return level.source.accepted_forms(level.left[at : at + 1], level.right[at : at + 1])[0]
+
+    def note(self, node_id: int) -> ReferenceNote | None:
+        """Return what a reference points to, if it is not right; None for all other nodes."""
+        level, at = self.place(node_id)
+        return level.source.reference_notes(level.left[at : at + 1], level.right[at : at + 1])[0]
 
     def find(self, tokens: tuple[str, ...]) -> int | None:
         """Return the id of the node at these tokens of gold; None if no node was compared there.
@@ -355,6 +361,7 @@ class Node:
     """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none).
 
     `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
+    `reference` states what a reference points to if it is not right; None for all other nodes.
     `compute_margin` computes `margin`; None if the node is not a matched item of a list.
     """
 
@@ -367,6 +374,7 @@ class Node:
     gold: Json
     predicted: Json
     reading: Json = ABSENT
+    reference: ReferenceNote | None = None
     compute_margin: Callable[[], float | None] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -384,6 +392,7 @@ class LeafVerdict:
     """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root.
 
     `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
+    `reference` states what a reference points to if it is not right; None for all other leaves.
     """
 
     path: str
@@ -395,3 +404,4 @@ class LeafVerdict:
     verdict: str
     share: float
     reading: Json = ABSENT
+    reference: ReferenceNote | None = None

@@ -12,15 +12,18 @@ from arbitre.engine.batch_comparison import (
     pair_qualities,
     pairwise_qualities,
     qualities_at,
+    references_at,
     release,
     with_gold_ids,
 )
+from arbitre.engine.references.renaming import ids_in
 
 __all__ = [
     "BatchResult",
     "compare_batch",
     "compare_to_levels",
     "count_calls",
+    "ids_in",
     "item_costs",
     "item_margins",
     "judged_texts",
@@ -28,6 +31,7 @@ __all__ = [
     "pair_qualities",
     "pairwise_qualities",
     "qualities_at",
+    "references_at",
     "release",
     "with_gold_ids",
 ]

@@ -15,6 +15,7 @@ from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.judging import judge_matched, judged_pairs
 from arbitre.engine.references.matching import match_entries
 from arbitre.engine.references.renaming import NewIds, compares_ids
+from arbitre.engine.references.results import references_of
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.references import ScopeReferences
     from arbitre.distances.base import Pool
     from arbitre.distances.judges import Judge, TextPair
     from arbitre.engine.columns.column import KnownBounds
@@ -284,6 +286,21 @@ def new_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict
         return {}
     positions = enumerate(result.documents[found.left].tolist())
     return {at: NewIds.of_gold(plan, found, number) for number, at in positions}
+
+
+def references_at(plan: Plan, result: BatchResult, document: int) -> dict[str, ScopeReferences]:
+    """Return the references of a pair of documents by scope; none if a document is missing or the schema has no ids.
+
+    Args:
+        plan: The compiled schema.
+        result: A comparison of documents.
+        document: Position of the pair.
+    """
+    found = result.correspondence
+    positions = [] if found is None else result.documents[found.left].tolist()
+    if found is None or document not in positions:
+        return {}
+    return references_of(plan, found, positions.index(document), result.levels(), document)
 
 
 def release(levels: Sequence[Level]) -> None:

@@ -152,7 +152,8 @@ class _TreeBuilder:
                 - _INDENT * (depth + 1)
                 - sum(len(part if isinstance(part, str) else part[0]) for part in parts)
             )
-            form = self.accepted_form(node_id)
+            form, note = self.accepted_form(node_id), self.node_tree.note(node_id)
+            form += f"  {escape_hidden(note.text)}" if note is not None else ""
             parts.append(("  " + _values(gold, predicted, room - 2 - len(form)) + form, "dim"))
         elif self.opened(node_id) and level.gold_kind[at] == Kind.ARRAY:
             paired = float(level.matched[at])

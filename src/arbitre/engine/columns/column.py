@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
+    from arbitre.comparison.references import ReferenceNote
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.alternatives import AcceptedForms
     from arbitre.errors import FunctionError
@@ -131,6 +132,10 @@ class Column:
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         """Return the accepted form that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
+
+    def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:  # noqa: ARG002
+        """Return a note on each pair of rows that are references and are not right; None for all others."""
+        return [None] * len(left)
 
     def kinds_at(self, rows: Indices) -> npt.NDArray[np.int8]:
         """Return the `Kind` of each row; -1 for a negative row."""
@@ -254,6 +259,14 @@ class MapLink(Slices):
         return self.codes
 
 
+class ReferenceNotes(Protocol):
+    """States what references point to."""
+
+    def notes(self, column: LeafColumn, left: Indices, right: Indices) -> list[ReferenceNote | None]:
+        """Return a note on each pair of rows of a column that is not right; None for the others."""
+        ...
+
+
 @dataclass(eq=False, slots=True)
 class LeafColumn(Column):
     """Normalised single values; equal values share a code.
@@ -279,6 +292,8 @@ class LeafColumn(Column):
     """Distance and normalisers of each slot."""
     forms: AcceptedForms | None = None
     """The accepted forms of the rows, if gold may have several. A code then stands for a list of forms."""
+    references: ReferenceNotes | None = None
+    """States what the rows point to, if they are references."""
 
     def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
         return self.kinds[self.codes[rows]]
@@ -300,6 +315,11 @@ class LeafColumn(Column):
             return super(LeafColumn, self).accepted_forms(left, right)
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         return [ABSENT if min(pair) < 0 else self.forms.used(*pair) for pair in pairs]
+
+    def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:
+        if self.references is None:
+            return super(LeafColumn, self).reference_notes(left, right)
+        return self.references.notes(self, left, right)
 
 
 @dataclass(eq=False, slots=True)
@@ -386,6 +406,9 @@ class ListColumn(_Container):
         if self.items is None:
             return ()
         return (Slices(self.items, self.starts, self.index, self.matcher.in_order),)
+
+    def _kinds(self, rows: Indices) -> npt.NDArray[np.int8]:
+        return np.full(len(rows), int(Kind.OBJECT if self.of_map else Kind.ARRAY), dtype=np.int8)
 
     @property
     def can_be_lazy(self) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from arbitre.comparison.references import ReferenceNote
 from arbitre.distances.base import BroadcastPool
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
 from arbitre.errors import DataError, Problem
@@ -40,6 +41,9 @@ NO_ENTRY: Final = -1
 
 BY_CORRESPONDENCE: Final = Matcher("correspondence", keyed, Candidates.SAME_KEY)
 """Matches the entries of two lists that are partners."""
+
+_TITLES: Final = ("name", "label", "title")
+"""Fields that name an entry, if it has one of them."""
 
 EQUAL_CODES: Final = BroadcastPool(lambda left, right: np.not_equal(left, right).astype(np.float64))
 """Pool of references: two of them have distance 0 if their codes are equal, otherwise 1."""
@@ -227,6 +231,42 @@ class ReferenceIndex:
         column.local = np.arange(len(distinct), dtype=np.intp)
         column.pools, column.leaves = (EQUAL_CODES,), column.leaves[:1]
         column.present = None if present.all() else present
+        column.references = self
+
+    def key_at(self, number: int) -> Key:
+        """Return the id of an entry, also if an earlier entry has the same, or an id without an entry."""
+        if number >= len(self.keys):
+            return self.dangling[number - len(self.keys)][2]
+        entries = next(each for each in reversed(self.lists) if each.first <= number)
+        values = _key_values(entries.items, entries.identity, of_map=entries.column.of_map)
+        return _keys([values[number - entries.first]], entries.identity.normalizers)[0]  # type: ignore[return-value]
+
+    def notes(self, column: LeafColumn, left: Indices, right: Indices) -> list[ReferenceNote | None]:
+        """Return a note on each pair of references that is not right; None for the others, and for rows of no value."""
+        targets = self.targets[column.number]
+        notes: list[ReferenceNote | None] = []
+        for gold, predicted in zip(left.tolist(), right.tolist(), strict=True):
+            codes = [int(column.codes[row]) if row >= 0 else -1 for row in (gold, predicted)]
+            if codes[0] == codes[1] or max(codes) < 0:
+                notes.append(None)
+                continue
+            numbers = [int(targets[row]) if row >= 0 else NO_ENTRY for row in (gold, predicted)]
+            names = [None if number < 0 else self.title_of(number) for number in numbers]
+            if names[0] == names[1]:
+                names = [f"{name} ({self.key_at(number)})" for name, number in zip(names, numbers, strict=True)]
+            notes.append(ReferenceNote(names[1], numbers[1] >= len(self.keys), names[0]))
+        return notes
+
+    def title_of(self, number: int) -> str:
+        """Return a title for an entry: its name, label or title, its first text, or its id."""
+        if number >= len(self.keys):
+            return str(self.key_at(number))
+        entries = next(each for each in reversed(self.lists) if each.first <= number)
+        value = entries.items.raw[number - entries.first]
+        own = value if isinstance(value, dict) else {}
+        texts = {key: text for key, text in own.items() if isinstance(text, str) and key not in entries.identity.key}
+        title = next((texts[key] for key in _TITLES if key in texts), next(iter(texts.values()), None))
+        return str(self.key_at(number)) if title is None else title
 
     def name_of(self, number: int) -> str:
         """Return a name for an entry, or for an id without an entry; partners have the name of the gold entry.

@@ -65,7 +65,43 @@ def refined_colours(graph: ReferenceGraph) -> RefinedColours:
     n, m = graph.alike.shape
     gold, predicted = (_Ends.of(size, edges) for size, edges in zip((n, m), graph.edges, strict=True))
     both = gold.joined(predicted)
-    colours = both.refined(np.concatenate(graph.colours))
+    return _separated(both, gold, both.refined(np.concatenate(graph.colours)))
+
+
+def exchangeable(graph: ReferenceGraph) -> list[tuple[int, ...]]:
+    """Return groups of gold entries, by position, of which each can take the place of each other.
+
+    For every two of them, the graph of gold has an automorphism that maps one to the other.
+
+    Args:
+        graph: The graph of gold and of gold itself.
+    """
+    n, _ = graph.alike.shape
+    gold = _Ends.of(n, graph.edges[0])
+    both = gold.joined(gold)
+    colours = both.refined(np.concatenate([graph.colours[0], graph.colours[0]]))
+    groups = []
+    for cell in np.unique(colours[:n]):
+        left = (colours[:n] == cell).nonzero()[0].tolist()
+        while len(left) > 1:
+            first, *others = left
+            images = [other for other in others if _maps(both, gold, colours, first, other)]
+            if images:
+                groups.append((first, *images))
+            left = [other for other in others if other not in images]
+    return sorted(groups)
+
+
+def _maps(both: _Ends, gold: _Ends, colours: Digests, first: int, other: int) -> bool:
+    """Return whether an automorphism of gold that maps one entry to another is found."""
+    pinned = both.refined(_individualised(colours, [first, gold.size + other]))
+    found = _separated(both, gold, pinned)
+    return bool((found.partners >= 0).all())
+
+
+def _separated(both: _Ends, gold: _Ends, colours: Digests) -> RefinedColours:
+    """Pair one entry of each graph after the other until no two entries that have partners have the same colour."""
+    n = gold.size
     while (cell := _smallest_cell(colours[:n], colours[n:])) is not None:
         rows, columns = (colours[:n] == cell).nonzero()[0], (colours[n:] == cell).nonzero()[0]
         row = rows[0]

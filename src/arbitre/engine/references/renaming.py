@@ -154,6 +154,23 @@ class NewIds:
         return self.plan.sites[node.additional if index is None else index]
 
 
+def ids_in(plan: Plan, document: Json) -> dict[str, set[Key]]:
+    """Return the ids of the entries of a document, by scope."""
+    found: dict[str, set[Key]] = {}
+    pending: list[tuple[Json, Site]] = [(document, plan.sites[0])]
+    while pending:
+        value, site = pending.pop()
+        keys = None if site.atomic else site.object.keys
+        if isinstance(value, dict) and isinstance(keys, Identity):
+            found.setdefault(keys.scope, set()).update(value)
+        if isinstance(value, dict) and site.identity is not None:
+            held = [value.get(name) for name in site.identity.key]
+            key = key_of(held[0] if len(held) == 1 else tuple(held), site.identity.normalizers)
+            found.setdefault(site.identity.scope, set()).update(() if key is None else (key,))
+        pending += ((value[token], below) for token, below in NewIds(plan)._below(value, site))  # noqa: SLF001
+    return found
+
+
 def _like(key: Key) -> Iterator[Key]:
     """Yield an id, then ids like it."""
     yield key

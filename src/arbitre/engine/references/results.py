@@ -1,0 +1,110 @@
+"""The references of a document as results: the pairs of ids, what is wrong, and which entries could be exchanged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from arbitre.comparison.references import ScopeReferences, UnpairedIds
+from arbitre.engine.columns.build import build_with_references
+from arbitre.engine.columns.column import LeafColumn
+from arbitre.engine.references.graph import DocumentGraphs
+from arbitre.engine.references.refinement import exchangeable
+from arbitre.engine.solve.solver import QualitySolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from arbitre.comparison.levels import Level
+    from arbitre.comparison.references import Id
+    from arbitre.engine.references.matching import Correspondence
+    from arbitre.schema.plan import Plan
+    from arbitre.values import Json
+
+    Groups: TypeAlias = tuple[tuple[Id, ...], ...]
+
+
+def references_of(
+    plan: Plan, found: Correspondence, number: int, levels: Sequence[Level], document: int
+) -> dict[str, ScopeReferences]:
+    """Return the references of a pair of documents by scope.
+
+    Args:
+        plan: The compiled schema.
+        found: The correspondence of several pairs of documents.
+        number: Position of the pair.
+        levels: Levels of the same documents.
+        document: Index of the pair in the levels.
+    """
+    index = found.index
+    gold, predicted = (index.entries_of(int(rows[number])) for rows in (found.left, found.right))
+    by_code = {int(found.codes[entry]): entry for entry in predicted}
+    repeated = {entry for entry in index.repeated if int(index.roots[entry]) == int(found.right[number])}
+    mentions = _mentions(found, levels, document)
+    ambiguous = cache(partial(_ambiguous, plan, index.columns[0].raw[int(found.left[number])]))
+    scopes = {}
+    for scope in sorted({index.scopes[entry] for entry in [*gold, *predicted]} | set(mentions)):
+        own = [entry for entry in gold if index.scopes[entry] == scope]
+        others = [entry for entry in predicted if index.scopes[entry] == scope]
+        pairs = [(entry, by_code[int(found.codes[entry])]) for entry in own if int(found.codes[entry]) in by_code]
+        paired = {entry for pair in pairs for entry in pair}
+        missing, spurious = (
+            tuple(index.keys[entry] for entry in side if entry not in paired) for side in (own, others)
+        )
+        scopes[scope] = ScopeReferences(
+            pairs=tuple((index.keys[entry], index.keys[other]) for entry, other in pairs),
+            unpaired=UnpairedIds(missing, spurious),
+            dangling=tuple(
+                key for root, name, key in index.dangling if (root, name) == (int(found.right[number]), scope)
+            ),
+            repeated=tuple(dict.fromkeys(index.key_at(entry) for entry in others if entry in repeated)),
+            objective=float(found.objective[number]),
+            bound=float(found.bound[number]),
+            proven=bool(found.proven[number]),
+            mentions=mentions.get(scope, ()),
+            find_ambiguous=partial(_of_scope, ambiguous, scope),
+        )
+    return scopes
+
+
+def _of_scope(find: Callable[[], Mapping[str, Groups]], scope: str) -> Groups:
+    return find().get(scope, ())
+
+
+def _mentions(
+    found: Correspondence, levels: Sequence[Level], document: int
+) -> dict[str, list[tuple[int | None, int | None]]]:
+    """Return the entities of the references of a document by scope, as the codes of the entries."""
+    index = found.index
+    mentions: defaultdict[str, list[tuple[int | None, int | None]]] = defaultdict(list)
+    for level in levels:
+        column = level.source
+        if not isinstance(column, LeafColumn) or column.site.reference is None or level.inner:
+            continue
+        targets = index.targets[column.number]
+        at = (level.document == document).nonzero()[0]
+        for gold, predicted in zip(level.left[at].tolist(), level.right[at].tolist(), strict=True):
+            entities = tuple(None if row < 0 or targets[row] < 0 else int(targets[row]) for row in (gold, predicted))
+            if entities != (None, None):
+                mentions[column.site.reference.scope].append((entities[0], entities[1]))
+    return dict(mentions)
+
+
+def _ambiguous(plan: Plan, gold: Json) -> dict[str, Groups]:
+    """Return the groups of ids of a gold document that could be exchanged, by scope."""
+    columns, index = build_with_references(plan, [gold], [gold])
+    if index is None:
+        return {}
+    rows = np.array([0, 1], dtype=np.intp)
+    batch = QualitySolver().evaluate(columns[0], rows[:1], rows[1:])
+    (graph,) = DocumentGraphs(index, columns, batch).graphs(rows[:1], rows[1:])
+    groups: defaultdict[str, list[tuple[Id, ...]]] = defaultdict(list)
+    for group in exchangeable(graph):
+        entries = graph.gold[list(group)].tolist()
+        keys = [key for entry in entries if (key := index.keys[entry]) is not None]
+        if len(keys) > 1:
+            groups[index.scopes[entries[0]]].append(tuple(keys))
+    return {scope: tuple(several) for scope, several in groups.items()}
