@@ -545,8 +545,9 @@ class Comparator:
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.
 
-        Three checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
-        alias, "alternatives" reports accepted forms of a field that is absent. Aliases are only read in predictions:
+        Four checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
+        alias, "alternatives" reports accepted forms of a field that is absent, and "references" reports ids that two
+        entries have and references to ids that no entry has. Aliases are only read in predictions:
         a gold document that uses one does not equal itself, and the certificate does not hold for it. A document that
         cannot be read is reported as "unreadable".
 

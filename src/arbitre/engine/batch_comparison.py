@@ -19,7 +19,7 @@ from arbitre.engine.references.results import references_of
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
-from arbitre.errors import FunctionError, SolverError
+from arbitre.errors import FunctionError, Problem, SolverError
 from arbitre.matching.assignment import margins
 from arbitre.paths import wildcard
 from arbitre.values import ABSENT, Json
@@ -286,6 +286,14 @@ def new_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict
         return {}
     positions = enumerate(result.documents[found.left].tolist())
     return {at: NewIds.of_gold(plan, found, number) for number, at in positions}
+
+
+def reference_problems(plan: Plan, gold: Json) -> list[Problem]:
+    """Return the ids that a gold document has twice, and its references without an entry."""
+    if not plan.facts.has_ids:
+        return []
+    _, index = build_with_references(plan, [gold], [], lenient=True)
+    return [] if index is None else index.problems
 
 
 def references_at(plan: Plan, result: BatchResult, document: int) -> dict[str, ScopeReferences]:

@@ -13,6 +13,7 @@ from arbitre.engine.columns.fields import apply_aliases
 from arbitre.errors import Problem
 from arbitre.gold.aliases import map_site
 from arbitre.gold.checks import declared_positions
+from arbitre.gold.reference_census import ReferenceCensus
 from arbitre.normalizers import normalize
 from arbitre.paths import DEPTH, STAR, parse, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander
@@ -128,6 +129,7 @@ class Census:
         undeclared: Number of single values under keys that the schema does not declare.
         sites: The declared paths with their sites, the shallowest first. Paths of several sites, such as the values of
             several patterns of keys, are left out.
+        references: Which fields are ids, and what refers to them; empty for predictions.
     """
 
     def __init__(self, plan: Plan, *, predicted: bool = False) -> None:
@@ -141,12 +143,15 @@ class Census:
         }
         self.documents = 0
         self.undeclared = 0
+        self.references = ReferenceCensus()
         self._predicted = predicted
         self._counts: defaultdict[Path, PathCounts] = defaultdict(PathCounts)
 
     def add(self, document: Json) -> None:
         """Count the values of a document."""
         self.documents += 1
+        if not self._predicted:
+            self.references.add(document)
         pending: deque[tuple[int, Path, Json]] = deque([(0, (), document)])
         while pending:  # in document order, so that the examples are the first values
             index, path, value = pending.popleft()

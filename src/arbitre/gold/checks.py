@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from arbitre.engine import reference_problems
 from arbitre.engine.columns.fields import aliased
 from arbitre.errors import ArbitreError, DataError, Problem, clipped
 from arbitre.inputs.options import gold_records
@@ -303,10 +304,17 @@ def _undeclared(node: ObjectNode, key: str) -> int:
     return node.additional if site is None else site
 
 
+def _wrong_references(plan: Plan, document: Json) -> Iterator[GoldFinding]:
+    """Yield the ids that two entries have, and the references to an id that no entry has."""
+    for problem in reference_problems(plan, document):
+        yield GoldFinding("references", problem.pointer, problem.message, problem.hint)
+
+
 CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
     "schema": _violating,
     "alias": _aliased,
     "alternatives": _without_field,
+    "references": _wrong_references,
 }
 """The checks by name, in the order of execution."""
 

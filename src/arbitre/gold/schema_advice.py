@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arbitre.distances.identifiers import find_identifiers
 from arbitre.errors import shown
 from arbitre.gold.census import Census, Declaration, PathCounts, declarations, fold, is_blank
+from arbitre.gold.reference_census import scope_name
 from arbitre.parsing.dates import find_date_notation
 from arbitre.parsing.numerals import find_number_notation
 from arbitre.paths import STAR, escape, order, wildcard
@@ -42,8 +43,8 @@ class SchemaAdvice:
     """One piece of advice on a schema.
 
     Attributes:
-        kind: "entries", "id-keys", "key-spelling", "unused", "constant", "absent-value", "date-format", "amount",
-            "number-format" or "identifier".
+        kind: "entries", "references", "id-keys", "key-spelling", "unused", "constant", "absent-value", "date-format",
+            "amount", "number-format" or "identifier".
         path: Wildcard path that it concerns; if there are several, the path of what they have in common.
         message: What was found, and what to do.
         evidence: The figures that it is based on, by name, and up to three `examples`.
@@ -80,6 +81,8 @@ def find_schema_advice(
     found = [advice for rule in RULES for advice in rule(evidence)]
     maps = [advice.path for advice in found if advice.kind == "id-keys"]
     kept = [advice for advice in found if not any(advice.path.startswith(f"{path}/") for path in maps)]
+    linked = {path for advice in found if advice.kind == "references" for path in advice.change or ()}
+    kept = [advice for advice in kept if advice.kind == "references" or advice.path not in linked]
     return tuple(sorted(kept, key=lambda advice: order(advice.path)))
 
 
@@ -582,8 +585,35 @@ def _named(counts: Mapping[str, int], keys: Sequence[str]) -> str:
     return " and ".join(f"{shown(key)} ({_number(counts[key], 'time')})" for key in keys)
 
 
+def _references(evidence: _Evidence) -> Iterator[SchemaAdvice]:
+    """Yield the ids to which other values refer, unless the schema has ids already."""
+    if evidence.gold.plan.facts.has_ids:
+        return
+    taken: set[str] = set()
+    for found in evidence.gold.references.id_fields():
+        places = [found.path, *found.references]
+        if any(place not in evidence.gold.sites for place in places):
+            continue
+        if any({"distance", "ref", "id"} & evidence.at(place).settings.keys() for place in places):
+            continue
+        scope = scope_name(found.path, taken)
+        taken.add(scope)
+        named = " and ".join(wildcard(place) for place in found.references)
+        total = sum(found.references.values())
+        yield SchemaAdvice(
+            "references",
+            wildcard(found.path),
+            f"The values are ids: {_number(found.ids, 'value')}, each once in its list, such as "
+            f"{_listed(found.examples)}, and {_number(total, 'value')} at {named} are among them. Compared as values, "
+            "they are all wrong if a prediction numbers its entries in another way.",
+            {"ids": found.ids, "references": total, "examples": found.examples},
+            {wildcard(found.path): {"id": scope}} | {wildcard(place): {"ref": scope} for place in found.references},
+        )
+
+
 RULES: Final[Sequence[Callable[[_Evidence], Iterable[SchemaAdvice]]]] = (
     _entries,
+    _references,
     _id_keys,
     _key_spelling,
     _unused,

@@ -94,11 +94,16 @@ def build_with_references(
     many_keys: float = math.inf,
     site: Site | None = None,
     tags: Indices | None = None,
+    lenient: bool = False,
 ) -> tuple[list[Column], ReferenceIndex | None]:
     """Build the columns of documents as `build_columns` does, and find their entries with ids and their references.
 
     In the columns, all references are equal, and entries with ids are matched by what they contain. The index is None
     if the schema has no ids.
+
+    Raises:
+        DataError: As for `build_columns`. Or a gold document has two entries with the same id, or a reference without
+            an entry; with `lenient`, these are `problems` of the index.
     """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
@@ -107,7 +112,9 @@ def build_with_references(
     while builder.pending:
         builder.pending.popleft()()
     if plan.facts.has_ids:
-        index = ReferenceIndex.of(builder.columns, len(gold), link_all, strict=site is None)
+        index = ReferenceIndex.of(builder.columns, len(gold), link_all)
+        if index.problems and site is None and not lenient:
+            raise DataError(*index.problems)
         return index.recoded(np.zeros(index.size, dtype=np.intp), paired=False), index
     link_all(builder.columns)
     return builder.columns, None

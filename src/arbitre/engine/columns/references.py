@@ -19,7 +19,7 @@ import numpy as np
 from arbitre.comparison.references import ReferenceNote
 from arbitre.distances.base import BroadcastPool
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
-from arbitre.errors import DataError, Problem
+from arbitre.errors import Problem
 from arbitre.matching import Candidates, Matcher
 from arbitre.matching.assignment import keyed
 from arbitre.normalizers import normalize
@@ -80,7 +80,6 @@ class ReferenceIndex:
         columns: The columns as they were built, before they were linked.
         gold: Number of gold documents, which are the first rows of the root.
         link: Links copies of the columns, children first.
-        strict: Whether gold must have one entry for each id and for each reference, as whole documents must.
         lists: The lists of entries.
         scopes: Scope of each entry.
         roots: Row of the root column that contains each entry; shape (entries,).
@@ -89,12 +88,12 @@ class ReferenceIndex:
         targets: By column number, the entry that each row refers to, a number from `len(roots)` on for each distinct id
             that no entry has, or `NO_ENTRY`.
         dangling: Document, scope and id of each of these numbers.
+        problems: The ids that gold documents repeat, and the gold references that have no entry.
     """
 
     columns: Sequence[Column]
     gold: int
     link: Callable[[Sequence[Column]], None]
-    strict: bool = True
     lists: list[EntryList] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     roots: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -102,17 +101,12 @@ class ReferenceIndex:
     repeated: list[int] = field(default_factory=list)
     targets: dict[int, Indices] = field(default_factory=dict)
     dangling: list[tuple[int, str, Key]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, columns: Sequence[Column], gold: int, link: Callable[[Sequence[Column]], None], *, strict: bool
-    ) -> ReferenceIndex:
-        """Find the entries and the references of columns that are not linked yet.
-
-        Raises:
-            DataError: Two entries of a gold document have the same id, or a gold reference has no entry; with pointers.
-        """
-        index = cls(columns, gold, link, strict)
+    def of(cls, columns: Sequence[Column], gold: int, link: Callable[[Sequence[Column]], None]) -> ReferenceIndex:
+        """Find the entries and the references of columns that are not linked yet."""
+        index = cls(columns, gold, link)
         known: dict[tuple[int, str, Key], int] = {}
         roots = [np.empty(0, dtype=np.intp)]
         for column in columns:
@@ -139,9 +133,9 @@ class ReferenceIndex:
             place = (root, identity.scope, key) if key is not None else None
             repeated = place is not None and known.setdefault(place, number) != number
             if place is not None and repeated:
-                if root < self.gold and self.strict:
-                    raise self._repeated(known[place], items, row, identity, values[row])
                 self.repeated.append(number)
+                if root < self.gold:
+                    self.problems.append(self._repeated(known[place], items, row, identity, values[row]))
             self.keys.append(None if repeated else key)
             self.scopes.append(identity.scope)
         return roots
@@ -163,20 +157,20 @@ class ReferenceIndex:
             place = root, reference.scope, key
             number = known.get(place)
             if number is None:
-                if root < self.gold and self.strict:
-                    raise _dangling(holders, row, reference, values[row])
                 number = known[place] = len(self.keys) + len(self.dangling)
                 self.dangling.append(place)
+            if root < self.gold and number >= len(self.keys):
+                self.problems.append(_dangling(holders, row, reference, values[row]))
             targets.append(number)
         self.targets[column.number] = np.array(targets, dtype=np.intp)
 
-    def _repeated(self, first: int, items: Column, row: int, identity: Identity, value: Json) -> DataError:
-        """Return the error for two gold entries with the same id."""
+    def _repeated(self, first: int, items: Column, row: int, identity: Identity, value: Json) -> Problem:
+        """Return the problem of two gold entries with the same id."""
         entries = next(each for each in reversed(self.lists) if each.first <= first)
         other = entries.items.pointer(first - entries.first)
-        message = f"Expected the ids of the scope `{identity.scope}` to differ, got {value!r} at {other} as well"
+        message = f"Expected each id of the scope `{identity.scope}` once, got {value!r} at {other} as well"
         hint = "Give each entry of gold an id of its own."
-        return DataError(Problem(f"{message} in the gold document", pointer=items.pointer(row), hint=hint))
+        return Problem(f"{message} in the gold document", pointer=items.pointer(row), hint=hint)
 
     @property
     def size(self) -> int:
@@ -344,11 +338,11 @@ def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key 
     return tuple(normal) if isinstance(value, tuple) else normal[0]
 
 
-def _dangling(column: Column, row: int, reference: Reference, value: Json) -> DataError:
-    """Return the error for a gold reference without an entry."""
-    message = f"The reference {value!r} has no entry in the scope `{reference.scope}`"
+def _dangling(column: Column, row: int, reference: Reference, value: Json) -> Problem:
+    """Return the problem of a gold reference without an entry."""
+    message = f"Expected a reference to an id of the scope `{reference.scope}`, got {value!r}, which no entry has"
     hint = "Add the entry to gold, or remove the reference."
-    return DataError(Problem(f"{message} of the gold document", pointer=column.pointer(row), hint=hint))
+    return Problem(f"{message} in the gold document", pointer=column.pointer(row), hint=hint)
 
 
 def shares(columns: Sequence[Column]) -> dict[int, Floats]:
