@@ -105,18 +105,26 @@ class ReferenceCensus:
                 known.found[place] += sum(other in own for other in others)
 
     def id_fields(self) -> Iterator[IdField]:
-        """Yield the fields whose values are ids, and what refers to them."""
-        for path, known in self._fields.items():
-            named = isinstance(path[-1], str) and _NAMED_AS_ID.search(path[-1]) is not None
-            if known.ids < MIN_IDS or not (named or known.codes == known.ids):
+        """Yield the fields whose values are ids, and what refers to them; fields named as ids come first.
+
+        References may be different in each document too, so a field that refers to the ids of another is no id.
+        """
+        taken: set[Path] = set()
+        for path, known in sorted(self._fields.items(), key=lambda item: (not _is_named_as_id(item[0]), -item[1].ids)):
+            if path in taken or known.ids < MIN_IDS or not (_is_named_as_id(path) or known.codes == known.ids):
                 continue
             references = {
                 place: number
                 for place, number in known.found.items()
-                if number >= MIN_REFERENCES and number >= MIN_FOUND * self._values[place] and place not in self._fields
+                if number >= MIN_REFERENCES and number >= MIN_FOUND * self._values[place] and place not in taken
             }
             if references:
+                taken |= {path, *references}
                 yield IdField(path, known.ids, references, known.first)
+
+
+def _is_named_as_id(path: Path) -> bool:
+    return isinstance(path[-1], str) and _NAMED_AS_ID.search(path[-1]) is not None
 
 
 def _common_keys(items: list[Json]) -> list[str]:

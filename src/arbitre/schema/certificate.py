@@ -19,7 +19,7 @@ from arbitre.matching import Candidates
 from arbitre.normalizers import NFC
 from arbitre.paths import order, wildcard
 from arbitre.schema.describe import walk
-from arbitre.schema.nodes import below
+from arbitre.schema.nodes import Identity, Reference, below
 from arbitre.tables.table import Table, TableColumn, columns
 from arbitre.values import Kind
 
@@ -179,6 +179,7 @@ def certify(sites: Sequence[Site], reached: Sequence[Reach]) -> Certificate:
             continue
         here = reached[index]
         breaks |= dict.fromkeys(_broken(here.leaves, site.list if here.lists else None, path, equal))
+        breaks |= dict.fromkeys(_broken_by_grades(site, path))
         if not path or site.absent != policies[path[:-1]]:
             identified[Equivalence(text, "absent", _absent_values(site.absent))] = None
         forms = frozenset(sites[child.site].alternatives for child in site.object.fields)
@@ -249,10 +250,20 @@ def _identified(site: Site, reach: Reach, path: Path, forms: frozenset[Alternati
     for child in site.object.fields:
         if child.null_credit:
             yield Equivalence(wildcard((*path, child.name)), "null", "null and a missing field")
-    for name in sorted(site.object.ignored - forms):
-        yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
+    yield from _ignored(site, path, forms)
     if site.object.closed:
         yield Equivalence(text, "undeclared", "objects that differ only in keys that the schema does not declare")
+
+
+def _ignored(site: Site, path: Path, forms: frozenset[Alternatives]) -> Iterator[Equivalence]:
+    """Yield the fields that are not compared, and the ids."""
+    identity = site.identity if site.identity is not None else site.object.keys
+    ids = identity.key if isinstance(identity, Identity) else ()
+    if isinstance(identity, Identity):
+        what = f"documents whose entries of the scope {identity.scope} have other ids"
+        yield Equivalence(wildcard(path), "id", what)
+    for name in sorted(site.object.ignored - forms - set(ids)):
+        yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")
 
 
 def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[Assumption]:
@@ -262,6 +273,8 @@ def _assumed(site: Site, reach: Reach, path: str, *, equal: bool) -> Iterator[As
             yield Assumption(path, leaf.metric_if)
     if reach.lists:
         yield from _with_keys(site.list, path)
+    if site.reference is not None or isinstance(site.object.keys, Reference):
+        yield Assumption(path, "the best correspondence of the ids is found (`proven` in `references`)")
     for alias in site.object.aliases:
         sources = " or ".join(wildcard(source) for source in alias.sources)
         yield Assumption(path + wildcard(alias.target), f"gold has no value under the alias {sources}")
@@ -373,6 +386,13 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
         reason = f"{name} is not claimed to {'preserve metrics' if fact == 'metric' else 'separate different lists'}"
         remedy = f"claim it in its CustomMatching if it is true, or {remedy}"
     yield MetricViolation(wildcard(path), reason, remedy, fact, (path,), listed=True)
+
+
+def _broken_by_grades(site: Site, path: Path) -> Iterator[MetricViolation]:
+    """Yield a violation for graded references, which are not what the correspondence is chosen for."""
+    if site.reference is not None and site.reference.graded:
+        reason = "graded references count after the correspondence is found, which is the best without grades"
+        yield MetricViolation(wildcard(path), reason, "`ref` without `graded`", "metric", (path,))
 
 
 def _named(distance: Distance) -> str:

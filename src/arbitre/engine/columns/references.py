@@ -201,15 +201,12 @@ class ReferenceIndex:
             if isinstance(column, LeafColumn):
                 self._set_codes(column, own)
             elif isinstance(column, ListColumn) and paired:
-                column.matcher, column.match_keys = BY_CORRESPONDENCE, own
-                column.match_equal_first = False
+                _match_by_code(column, own)
         if paired:
             for entries in self.lists:
                 column = copies[entries.column.number]
                 if isinstance(column, ListColumn):
-                    column.matcher = BY_CORRESPONDENCE
-                    column.match_keys = codes[entries.first : entries.first + entries.items.size]
-                    column.match_equal_first = False
+                    _match_by_code(column, codes[entries.first : entries.first + entries.items.size])
         self.link(copies)
         return copies
 
@@ -272,6 +269,12 @@ class ReferenceIndex:
         else:
             root, _, key = self.dangling[number - len(self.keys)]
         return f"{key}" if root < self.gold else f"{key} (predicted)"
+
+
+def _match_by_code(column: ListColumn, codes: Indices) -> None:
+    """Match the items of lists by their codes only."""
+    column.matcher, column.match_keys = BY_CORRESPONDENCE, codes
+    column.match_equal_first = column.is_multiset = False
 
 
 def copied(columns: Sequence[Column]) -> list[Column]:

@@ -8,7 +8,9 @@ few, or those that `candidates` proposes.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from math import perm, prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 MAX_COMPARED: Final = 120
 """Number of correspondences up to which all are compared."""
+
+MAX_FORCED: Final = 24
+"""Number of correspondences up to which all are compared even if no entry could gain from another partner."""
 
 MAX_CANDIDATES: Final = 4
 """Maximum number of proposed correspondences that are compared."""
@@ -96,13 +101,22 @@ def match_entries(  # noqa: PLR0917  (the parts of a comparison)
         graphs = DocumentGraphs(index, recoded, batch)
         unlike = index.recoded(np.arange(index.size, dtype=np.intp), paired=False)
         chosen = left[undecided], right[undecided]
-        undecided = undecided[~no_exchange_gains(graphs, unlike, codes, *chosen)]
+        pairs = zip(*(rows.tolist() for rows in chosen), strict=True)
+        few = np.array([count_pairings(index, *rows) <= MAX_FORCED for rows in pairs])
+        undecided = undecided[few | ~no_exchange_gains(graphs, unlike, codes, *chosen)]
     if len(undecided) and _improve(plan, found, columns, undecided):
         recoded = index.recoded(codes, paired=True)
         batch = solver.evaluate(recoded[0], left, right)
         found.objective = batch.quality.copy()
     grade_references(index, batch)
     return recoded, batch, found
+
+
+def count_pairings(index: ReferenceIndex, gold: int, predicted: int) -> int:
+    """Return the number of correspondences of the entries of two documents, with as many pairs as possible."""
+    counts = [Counter(index.scopes[entry] for entry in index.entries_of(row)) for row in (gold, predicted)]
+    sizes = (sorted((counts[0][scope], counts[1][scope])) for scope in counts[0].keys() | counts[1].keys())
+    return prod(perm(many, few) for few, many in sizes)
 
 
 def _matched_entries(index: ReferenceIndex, batch: Batch) -> tuple[Indices, Indices]:
