@@ -10,7 +10,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, Level, with_scales
 from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
-from arbitre.comparison.references import ReferenceNote
+from arbitre.comparison.references import ReferenceNote, ReferredEntry
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
@@ -94,6 +94,9 @@ class _ReadNodes:
 
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         return [self.forms[row] for row in left.tolist()]
+
+    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+        return [None] * len(rows)
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:
         return [self.notes[max(pair) % len(self.notes)] for pair in zip(left.tolist(), right.tolist(), strict=True)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.comparison.references import ReferenceNote
+    from arbitre.comparison.references import ReferenceNote, ReferredEntry
     from arbitre.paths import Path
     from arbitre.values import Json
 
@@ -50,6 +50,10 @@ class NodeSource(Protocol):
 
         Negative rows have none.
         """
+        ...
+
+    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+        """Return the entry that each row refers to; None for rows that are no references."""
         ...
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:

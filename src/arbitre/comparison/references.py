@@ -10,6 +10,8 @@ from arbitre.comparison.coreference import CoreferenceCounts, CoreferenceScores
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from arbitre.paths import Path
+
 Id = str | int | tuple[str | int, ...]
 """An id: a text or an integer, or several for a composite id."""
 
@@ -38,6 +40,20 @@ class ReferenceNote(NamedTuple):
         to = None if self.to is None else f"points to {self.to}{lacking}"
         expected = None if self.expected is None else f"should point to {self.expected}"
         return ", ".join(filter(None, (to, expected)))
+
+
+class ReferredEntry(NamedTuple):
+    """The entry that a reference points to.
+
+    Attributes:
+        title: Its name, or its id.
+        path: Wildcard path of the entry; None if no entry has the id.
+        tokens: Tokens of the entry in its document; () if no entry has the id.
+    """
+
+    title: str
+    path: Path | None
+    tokens: tuple[int | str, ...]
 
 
 class UnpairedIds(NamedTuple):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Level
+    from arbitre.comparison.references import ReferredEntry
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.paths import Path
     from arbitre.report.entry_links import EntryLink
@@ -86,6 +87,7 @@ class _TreeNode(NamedTuple):
     share: float
     scale: float
     reading: Json
+    refers: Sequence[ReferredEntry | None]
 
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
@@ -119,10 +121,11 @@ class _TreeWalk:
             )
             sides = (zip(*pair, strict=True) for pair in (values_of(level, at), tokens_of(level, at)))
             forms = level.source.accepted_forms(level.left[at], level.right[at])
-            nodes = zip(*(column.tolist() for column in columns), *sides, forms, strict=True)
-            for node_id, parent, document, quality, share, scale, values, tokens, form in nodes:
+            refers = zip(*(level.source.referred(rows[at]) for rows in (level.left, level.right)), strict=True)
+            nodes = zip(*(column.tolist() for column in columns), *sides, forms, refers, strict=True)
+            for node_id, parent, document, quality, share, scale, values, tokens, form, referred in nodes:
                 verdict = _VERDICTS[verdicts[node_id]]
-                made.nodes[node_id] = _TreeNode(level, quality, verdict, values, tokens, share, scale, form)
+                made.nodes[node_id] = _TreeNode(level, quality, verdict, values, tokens, share, scale, form, referred)
                 siblings = made.below.setdefault(parent, []) if parent != NONE else made.roots[document]
                 siblings.append(node_id)
         return made
@@ -191,6 +194,18 @@ class _TreeWalk:
             made["item"] = True
         made["verdict"] = _TEXTS[node.verdict]
         made["quality"] = node.quality
+        refers = dict(zip(("gold", "predicted"), node.refers, strict=True))
+        if any(refers.values()):
+            made["refers"] = {side: self.link(one) for side, one in refers.items() if one is not None}
+        return made
+
+    def link(self, referred: ReferredEntry) -> Plain:
+        """Convert the entry that a reference points to: its title, and its index if it is in the list of entries."""
+        if referred.path is None:
+            return {"dangling": True}
+        made: Plain = {"title": shown(referred.title)}
+        if self.entries.listed and referred.path[:-1] == self.entries.path:
+            made["index"] = index_of(referred.path, referred.tokens)
         return made
 
     def plain(self, node_id: int, deep: int = 0) -> Plain:

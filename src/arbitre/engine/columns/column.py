@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.comparison.references import ReferenceNote
+    from arbitre.comparison.references import ReferenceNote, ReferredEntry
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.alternatives import AcceptedForms
     from arbitre.errors import FunctionError
@@ -132,6 +132,10 @@ class Column:
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         """Return the accepted form that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
+
+    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+        """Return the entry that each row refers to; None for rows that are no references."""
+        return [None] * len(rows)
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:  # noqa: ARG002
         """Return a note on each pair of rows that are references and are not right; None for all others."""
@@ -266,6 +270,10 @@ class ReferenceNotes(Protocol):
         """Return a note on each pair of rows of a column that is not right; None for the others."""
         ...
 
+    def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredEntry | None]:
+        """Return the entry that each row of a column refers to; None for absent values."""
+        ...
+
 
 @dataclass(eq=False, slots=True)
 class LeafColumn(Column):
@@ -315,6 +323,11 @@ class LeafColumn(Column):
             return super(LeafColumn, self).accepted_forms(left, right)
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         return [ABSENT if min(pair) < 0 else self.forms.used(*pair) for pair in pairs]
+
+    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+        return (
+            super(LeafColumn, self).referred(rows) if self.references is None else self.references.referred(self, rows)
+        )
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:
         if self.references is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.references import ReferenceNote
+from arbitre.comparison.references import ReferenceNote, ReferredEntry
 from arbitre.distances.base import BroadcastPool
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
 from arbitre.errors import Problem
@@ -166,7 +166,7 @@ class ReferenceIndex:
 
     def _repeated(self, first: int, items: Column, row: int, identity: Identity, value: Json) -> Problem:
         """Return the problem of two gold entries with the same id."""
-        entries = next(each for each in reversed(self.lists) if each.first <= first)
+        entries = self._list_of(first)
         other = entries.items.pointer(first - entries.first)
         message = f"Expected each id of the scope `{identity.scope}` once, got {value!r} at {other} as well"
         hint = "Give each entry of gold an id of its own."
@@ -228,7 +228,7 @@ class ReferenceIndex:
         """Return the id of an entry, also if an earlier entry has the same, or an id without an entry."""
         if number >= len(self.keys):
             return self.dangling[number - len(self.keys)][2]
-        entries = next(each for each in reversed(self.lists) if each.first <= number)
+        entries = self._list_of(number)
         values = _key_values(entries.items, entries.identity, of_map=entries.column.of_map)
         return _keys([values[number - entries.first]], entries.identity.normalizers)[0]  # type: ignore[return-value]
 
@@ -248,11 +248,29 @@ class ReferenceIndex:
             notes.append(ReferenceNote(names[1], numbers[1] >= len(self.keys), names[0]))
         return notes
 
+    def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredEntry | None]:
+        """Return the entry that each row of a column of references points to; None for absent values."""
+        found: list[ReferredEntry | None] = []
+        for number in self.targets[column.number][rows].tolist():
+            if number < 0:
+                found.append(None)
+            elif number >= len(self.keys):
+                found.append(ReferredEntry(self.title_of(number), None, ()))
+            else:
+                items = self._list_of(number)
+                address = items.items.address(number - items.first)
+                found.append(ReferredEntry(self.title_of(number), items.items.path, address))
+        return found
+
+    def _list_of(self, number: int) -> EntryList:
+        """Return the list of an entry."""
+        return next(each for each in reversed(self.lists) if each.first <= number)
+
     def title_of(self, number: int) -> str:
         """Return a title for an entry: its name, label or title, its first text, or its id."""
         if number >= len(self.keys):
             return str(self.key_at(number))
-        entries = next(each for each in reversed(self.lists) if each.first <= number)
+        entries = self._list_of(number)
         value = entries.items.raw[number - entries.first]
         own = value if isinstance(value, dict) else {}
         texts = {key: text for key, text in own.items() if isinstance(text, str) and key not in entries.identity.key}

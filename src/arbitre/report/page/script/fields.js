@@ -45,7 +45,7 @@ const distinct = (quality) => {
 };
 const mark = (node) => {
   const bare = ["correct", "missing", "spurious"].includes(node.verdict);
-  const normalised = node.verdict === "correct" && "predicted" in node && !("reading" in node) ? ` ${say("js.normalised")}` : "";
+  const normalised = node.verdict === "correct" && "predicted" in node && !("reading" in node || "refers" in node) ? ` ${say("js.normalised")}` : "";
   return [glyph(node.verdict), " ", say(`verdict.${node.verdict}`), bare ? normalised : ` ${distinct(node.quality)}`];
 };
 const labelled = (name) => (name === "" ? shown(name) : breakable(name));
@@ -79,9 +79,19 @@ const fieldTable = (node, label) => {
 // The value of an item on a side, with what differs marked.
 const chipText = (part, side) => {
   const literal = part.verdict === "wrong type";
-  if (part.verdict === "correct" || !("gold" in part && "predicted" in part)) return shown(text(side in part ? part[side] : part.gold, literal));
+  if (part.verdict === "correct" || "refers" in part || !("gold" in part && "predicted" in part)) return shown(text(side in part ? part[side] : part.gold, literal));
   return sides(part.gold, part.predicted, literal, part)[side === "gold" ? 0 : 1];
 };
+// The title of the entry that a reference points to: a link to the entry if it is in the list.
+const referred = (node, side) => {
+  const target = node.refers?.[side];
+  if (!target) return null;
+  if (target.dangling) return make("small", { class: "refers" }, " ", say("js.dangling"));
+  const place = side === "gold" ? "gold_index" : "predicted_index";
+  const row = "index" in target ? state.document.rows.find((one) => one[place] === target.index) : undefined;
+  return make("small", { class: "refers" }, " ", row ? make("a", { href: address(row) }, shown(target.title)) : shown(target.title));
+};
+const withTitle = (node, left, right) => ("refers" in node ? [[left, referred(node, "gold")], [right, referred(node, "predicted")]] : [left, right]);
 const chips = (node, side) => {
   const parts = below(node).filter((part) => side in part || part.verdict === "correct");
   if (side === "predicted") parts.sort((a, b) => (a.to ?? a.name) - (b.to ?? b.name));
@@ -91,6 +101,7 @@ const chips = (node, side) => {
       { class: `chip ${part.verdict.split(" ")[0]}`, title: say(`verdict.${part.verdict}`) },
       part.verdict === "correct" ? null : glyph(part.verdict),
       chipText(part, side),
+      referred(part, side in part || side === "gold" ? side : "predicted"),
       times(part),
     ),
   );
@@ -108,14 +119,15 @@ const leafLine = (node, deep) => {
     return line(node, place, [shown(text(node.gold)), note], shown(text(node.predicted)));
   }
   if (node.verdict === "correct")
-    return line(node, place, shown(text(node.gold)), shown(text("predicted" in node ? node.predicted : node.gold)));
+    return line(node, place, ...withTitle(node, shown(text(node.gold)), shown(text("predicted" in node ? node.predicted : node.gold))));
   if ("gold" in node && "predicted" in node) {
     const literal = node.verdict === "wrong type" || !scalar(node.gold) || !scalar(node.predicted);
-    return line(node, place, ...sides(node.gold, node.predicted, literal, node));
+    const both = "refers" in node ? [shown(text(node.gold)), shown(text(node.predicted))] : sides(node.gold, node.predicted, literal, node);
+    return line(node, place, ...withTitle(node, ...both));
   }
   return "gold" in node
-    ? line(node, place, shown(text(node.gold)), absent())
-    : line(node, place, absent(), shown(text(node.predicted)));
+    ? line(node, place, withTitle(node, shown(text(node.gold)), null)[0], absent())
+    : line(node, place, absent(), withTitle(node, null, shown(text(node.predicted)))[1]);
 };
 // Correct fields are collapsed into one line.
 const summary = (node, deep) => {
