@@ -209,8 +209,8 @@ STYLE: Final = (
 """Style sheets in cascade order."""
 
 SCRIPT: Final = (
-    *("page", "theme", "tables", "sections", "copying", "text", "difference", "schema_check", "keeping", "fields"),
-    *("shares", "state", "filters", "address", "entry", "map", "list", "matrix", "document", "explorer", "table"),
+    *("page", "theme", "tables", "sections", "copying", "text", "difference", "schema_check", "keeping"),
+    *("shares", "state", "filters", "address", "fields", "entry", "map", "list", "matrix", "document", "explorer", "table"),
     *("example", "decide", "decisions_file", "causes", "search", "route", "print"),
 )
 """Script files, concatenated into one module; each uses only the ones before it."""
