@@ -210,7 +210,20 @@ STYLE: Final = (
 
 SCRIPT: Final = (
     *("page", "theme", "tables", "sections", "copying", "text", "difference", "schema_check", "keeping"),
-    *("shares", "state", "filters", "address", "fields", "entry", "map", "list", "matrix", "document", "explorer", "table"),
+    *(
+        "shares",
+        "state",
+        "filters",
+        "address",
+        "fields",
+        "entry",
+        "map",
+        "list",
+        "matrix",
+        "document",
+        "explorer",
+        "table",
+    ),
     *("example", "decide", "decisions_file", "causes", "search", "route", "print"),
 )
 """Script files, concatenated into one module; each uses only the ones before it."""

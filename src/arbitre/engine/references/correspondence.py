@@ -214,10 +214,14 @@ def candidates(graph: ReferenceGraph, first: Indices) -> list[Indices]:
         level = np.zeros_like(alike)
         for left, right in problem.allowed:
             level[np.ix_(left, right)] = 1.0 / max(len(left), len(right))
-        soft = _similarity(problem, alike + mentioned, level)
-        starts = [start, level, soft, problem.matrix(problem.assigned(soft)), (start + level) / 2.0]
-        found += [problem.improved(one) for one in starts]
+        found += [problem.improved(start), problem.improved(level)]
+        if len({partners.tobytes() for partners in found}) > 1:  # the simplest starts lead to different ones
+            soft = _similarity(problem, alike + mentioned, level)
+            starts = [soft, problem.matrix(problem.assigned(soft)), (start + level) / 2.0]
+            found += [problem.improved(one) for one in starts]
     ranked = problem.ranked(found)
+    if len(ranked) == 1:
+        return [_in_order(ranked[0], rows, columns)]
     ranked = problem.ranked([*map(problem.exchanged, ranked[:MAX_EXCHANGED]), *ranked[MAX_EXCHANGED:]])
     return [_in_order(partners, rows, columns) for partners in ranked]
 

@@ -150,11 +150,12 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
         start = np.array([position.get(entry, -1) for entry in matched[graph.gold].tolist()], dtype=np.intp)
         every = all_correspondences(graph, MAX_COMPARED)
         complete[number] = every is not None
-        proposals.append(candidates(graph, start)[:MAX_CANDIDATES] if every is None else every)
+        several = candidates(graph, start)[:MAX_CANDIDATES] if every is None else every
+        proposals.append([one for one in several if (one != start).any()])  # the first is compared already
     changed = False
     best = found.objective[pairs].copy()
     chosen: list[Indices | None] = [None] * len(pairs)
-    for turn in range(max(map(len, proposals))):
+    for turn in range(max(map(len, proposals), default=0)):
         codes = np.arange(index.size, dtype=np.intp)
         for graph, several in zip(graphs, proposals, strict=True):
             if turn < len(several):
