@@ -80,7 +80,7 @@ class TestResult:
         assert {row.pointer: row.reference.text for row in self.FOUND.explain() if row.reference} == {
             "/letters/0/sender": "points to Bob, should point to Ada",
             "/letters/0/receiver": "points to Ada, should point to Bob",
-            "/people/2/knows/1": "points to q9, an id that no entry has, should point to Bob",
+            "/people/2/knows/1": "points to q9, an id that no item has, should point to Bob",
         }
         assert self.FOUND.at("/letters/0/sender").reference.to == "Bob"
         assert self.FOUND.at("/letters/1/sender").reference is None
@@ -345,7 +345,7 @@ class TestRefused:
 
     def test_a_gold_reference_without_an_entry(self):
         gold = {"people": [{"id": "a", "name": "Ada"}], "letters": [{"sender": "b"}]}
-        with pytest.raises(DataError, match="got 'b', which no entry has in the gold document at /letters/0/sender"):
+        with pytest.raises(DataError, match="got 'b', which no item has in the gold document at /letters/0/sender"):
             compare(LETTERS, gold, gold)
         found = Comparator(LETTERS).check_gold([gold]).findings
         assert [(one.check, one.pointer) for one in found] == [("references", "/letters/0/sender")]
@@ -407,7 +407,7 @@ def test_the_causes_of_wrong_references():
     def kinds(change):
         return {cause.kind for cause in Comparator(schema).evaluate(documents(change), diagnose=True).causes}
 
-    assert "merged-entries" in kinds(merged)
-    assert kinds(split) & {"split-entry", "duplicated"}
+    assert "merged-targets" in kinds(merged)
+    assert kinds(split) & {"split-target", "duplicated"}
     assert "dangling-reference" in kinds(dangling)
     assert kinds(swapped) & {"swapped-references", "columns-swapped", "moved-value"}

@@ -1,7 +1,7 @@
-"""The kinds of wrong references: dangling, swapped, or due to entries that were predicted as one or as several.
+"""The kinds of wrong references: dangling, swapped, or due to items that were predicted as one or as several.
 
 The ids of the predictions are those of gold (see `arbitre.engine.with_gold_ids`): an id that only one side has is that
-of an entry without a partner.
+of an item without a partner.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class WrongReferences:
         if self._swapped(fault, reference):
             return "swapped-references"
         if gold not in predicted_ids:
-            return "merged-entries"
-        return "split-entry" if predicted not in gold_ids else "other-entry"
+            return "merged-targets"
+        return "split-target" if predicted not in gold_ids else "other-target"
 
     @cached_property
     def _has_references(self) -> bool:

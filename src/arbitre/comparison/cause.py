@@ -275,10 +275,10 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         systematic=False,
     ),
     "dangling-reference": CauseKind(
-        "a reference to an id that no entry has",
-        "the prediction has no entry with this id",
+        "a reference to an id that no item has",
+        "the prediction has no item with this id",
         "repair",
-        "ask for an entry for each id, or check the ids of predictions",
+        "ask for an item for each id, or check the ids of predictions",
         systematic=False,
     ),
     "swapped-references": CauseKind(
@@ -288,23 +288,23 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "describe the direction of the relation in the prompt",
         systematic=False,
     ),
-    "merged-entries": CauseKind(
-        "a reference to another entry, because two entries were predicted as one",
-        "the gold entry has no partner, and the predicted entry is the partner of another",
+    "merged-targets": CauseKind(
+        "a reference to another item, because two items were predicted as one",
+        "the item in gold has no partner, and the predicted item is the partner of another",
         "repair",
-        "define in the prompt when two mentions are the same entry",
+        "define in the prompt when two mentions are the same item",
         systematic=False,
     ),
-    "split-entry": CauseKind(
-        "a reference to a second entry, because one entry was predicted as two",
-        "the predicted entry has no partner, and the gold entry is the partner of another",
+    "split-target": CauseKind(
+        "a reference to a second item, because one item was predicted as two",
+        "the predicted item has no partner, and the item in gold is the partner of another",
         "repair",
-        "define in the prompt when two mentions are the same entry",
+        "define in the prompt when two mentions are the same item",
         systematic=False,
     ),
-    "other-entry": CauseKind(
-        "a reference to another entry",
-        "both entries have partners, but not each other",
+    "other-target": CauseKind(
+        "a reference to another item",
+        "both items have partners, but are not each other's",
         "repair",
         "check a sample against the source",
         systematic=False,

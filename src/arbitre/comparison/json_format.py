@@ -10,7 +10,7 @@ import numpy as np
 
 from arbitre.comparison.levels import NONE, Level, with_scales
 from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
-from arbitre.comparison.references import ReferenceNote, ReferredEntry
+from arbitre.comparison.references import ReferenceNote, ReferredItem
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
@@ -95,7 +95,7 @@ class _ReadNodes:
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         return [self.forms[row] for row in left.tolist()]
 
-    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+    def referred(self, rows: Indices) -> list[ReferredItem | None]:
         return [None] * len(rows)
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.comparison.references import ReferenceNote, ReferredEntry
+    from arbitre.comparison.references import ReferenceNote, ReferredItem
     from arbitre.paths import Path
     from arbitre.values import Json
 
@@ -52,7 +52,7 @@ class NodeSource(Protocol):
         """
         ...
 
-    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+    def referred(self, rows: Indices) -> list[ReferredItem | None]:
         """Return the entry that each row refers to; None for rows that are no references."""
         ...
 

@@ -1,4 +1,4 @@
-"""The references of a comparison: which ids of gold and of the prediction are the same entries, and what is wrong."""
+"""The references of a comparison: which ids of gold and of the prediction are the same items, and what is wrong."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ReferenceNote(NamedTuple):
     """What a reference points to, if it is not right.
 
     Attributes:
-        to: Name of the predicted entry, or the id if it has no entry; None if the reference is missing.
-        dangling: Whether no entry of the prediction has the id.
-        expected: Name of the gold entry; None if the reference is spurious.
+        to: Name of the predicted item, or the id if it has no item; None if the reference is missing.
+        dangling: Whether no item of the prediction has the id.
+        expected: Name of the gold item; None if the reference is spurious.
     """
 
     to: str | None
@@ -36,19 +36,19 @@ class ReferenceNote(NamedTuple):
         >>> ReferenceNote("Bob", False, "Ada").text
         'points to Bob, should point to Ada'
         """
-        lacking = ", an id that no entry has" * self.dangling
+        lacking = ", an id that no item has" * self.dangling
         to = None if self.to is None else f"points to {self.to}{lacking}"
         expected = None if self.expected is None else f"should point to {self.expected}"
         return ", ".join(filter(None, (to, expected)))
 
 
-class ReferredEntry(NamedTuple):
-    """The entry that a reference points to.
+class ReferredItem(NamedTuple):
+    """The item that a reference points to.
 
     Attributes:
         title: Its name, or its id.
-        path: Wildcard path of the entry; None if no entry has the id.
-        tokens: Tokens of the entry in its document; () if no entry has the id.
+        path: Wildcard path of the item; None if no item has the id.
+        tokens: Tokens of the item in its document; () if no item has the id.
     """
 
     title: str
@@ -57,7 +57,7 @@ class ReferredEntry(NamedTuple):
 
 
 class UnpairedIds(NamedTuple):
-    """Ids of entries without a partner; None for an entry without an id."""
+    """Ids of items without a partner; None for an item without an id."""
 
     gold: tuple[Id | None, ...]
     predicted: tuple[Id | None, ...]
@@ -68,10 +68,10 @@ class ScopeReferences:
     """The correspondence of the ids of one scope, and the references to them.
 
     Attributes:
-        pairs: Gold id and predicted id of each pair of partners, in the order of gold; None for an entry without an id.
-        unpaired: Ids of the entries without a partner.
-        dangling: Ids in references of the prediction that no entry has.
-        repeated: Ids that several entries of the prediction have; the first of them counts.
+        pairs: Gold id and predicted id of each pair of partners, in the order of gold; None for an item without an id.
+        unpaired: Ids of the items without a partner.
+        dangling: Ids in references of the prediction that no item has.
+        repeated: Ids that several items of the prediction have; the first of them counts.
         objective: Quality of the document with this correspondence, before references are graded.
         bound: Upper bound of that quality over all correspondences.
         proven: Whether the correspondence is proven to be the best.
@@ -94,7 +94,7 @@ class ScopeReferences:
 
     @property
     def ambiguous(self) -> tuple[tuple[Id, ...], ...]:
-        """Groups of gold ids whose entries could be exchanged without any difference to gold, computed on access.
+        """Groups of gold ids whose items could be exchanged without any difference to gold, computed on access.
 
         Their pairing is arbitrary, and does not change a score.
         """
@@ -112,7 +112,7 @@ class ScopeReferences:
 
     @property
     def coreference(self) -> CoreferenceScores:
-        """The coreference scores, if the references to an entry are the mentions of an entity."""
+        """The coreference scores, if the references to an item are the mentions of an entity."""
         return self.coreference_counts.scores
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from arbitre.engine.columns.build import build_columns, build_with_references
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descendants, leaf_columns
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.judging import judge_matched, judged_pairs
-from arbitre.engine.references.matching import match_entries
+from arbitre.engine.references.matching import match_items
 from arbitre.engine.references.renaming import NewIds, compares_ids
 from arbitre.engine.references.results import references_of
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
@@ -132,7 +132,7 @@ def compare_batch(
     else:  # bounds of earlier comparisons had another correspondence
         solver = QualitySolver(exhaustive, limits)
         columns, batch, correspondence = _at_document(
-            documents, lambda: match_entries(plan, index, columns, left[both], right[both], solver)
+            documents, lambda: match_items(plan, index, columns, left[both], right[both], solver)
         )
     if plan.has_judges:
         judge_matched(batch, ask=ask)

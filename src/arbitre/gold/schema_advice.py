@@ -605,7 +605,7 @@ def _references(evidence: _Evidence) -> Iterator[SchemaAdvice]:
             wildcard(found.path),
             f"The values are ids: {_number(found.ids, 'value')}, each once in its list, such as "
             f"{_listed(found.examples)}, and {_number(total, 'value')} at {named} are among them. Compared as values, "
-            "they are all wrong if a prediction numbers its entries in another way.",
+            "they are all wrong if a prediction numbers its items in another way.",
             {"ids": found.ids, "references": total, "examples": found.examples},
             {wildcard(found.path): {"id": scope}} | {wildcard(place): {"ref": scope} for place in found.references},
         )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.comparison.levels import Level
-    from arbitre.comparison.references import ReferredEntry
+    from arbitre.comparison.references import ReferredItem
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.paths import Path
     from arbitre.report.entry_links import EntryLink
@@ -87,7 +87,7 @@ class _TreeNode(NamedTuple):
     share: float
     scale: float
     reading: Json
-    refers: Sequence[ReferredEntry | None]
+    refers: Sequence[ReferredItem | None]
 
 
 def align_documents(plan: Plan, levels: Sequence[Level], documents: Sequence[int]) -> dict[int, AlignedDocument]:
@@ -199,7 +199,7 @@ class _TreeWalk:
             made["refers"] = {side: self.link(one) for side, one in refers.items() if one is not None}
         return made
 
-    def link(self, referred: ReferredEntry) -> Plain:
+    def link(self, referred: ReferredItem) -> Plain:
         """Convert the entry that a reference points to: its title, and its index if it is in the list of entries."""
         if referred.path is None:
             return {"dangling": True}

@@ -260,7 +260,7 @@ def _ignored(site: Site, path: Path, forms: frozenset[Alternatives]) -> Iterator
     identity = site.identity if site.identity is not None else site.object.keys
     ids = identity.key if isinstance(identity, Identity) else ()
     if isinstance(identity, Identity):
-        what = f"documents whose entries of the scope {identity.scope} have other ids"
+        what = f"documents whose items of the scope {identity.scope} have other ids"
         yield Equivalence(wildcard(path), "id", what)
     for name in sorted(site.object.ignored - forms - set(ids)):
         yield Equivalence(wildcard((*path, name)), "ignore", "all values, and a missing field")

@@ -207,13 +207,13 @@ class _ColumnBuilder:
             self.pending.append(lambda: self._items(lists, site, values, place))
             return lists
         if site.object.keys is not None:
-            return self._map_of_entries(site, values, place)
+            return self._keyed_map(site, values, place)
         objects = ObjectColumn(**self._common(site, values, place))
         self._register(objects)
         self.pending.append(lambda: self._fields(objects, site.object, values, place))
         return objects
 
-    def _map_of_entries(self, site: Site, values: Sequence[dict[str, Json]], place: ColumnOrigin) -> Column:
+    def _keyed_map(self, site: Site, values: Sequence[dict[str, Json]], place: ColumnOrigin) -> Column:
         """Build the column of maps whose keys are ids or references: lists of their values."""
         for row, value in enumerate(values):
             try:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
-    from arbitre.comparison.references import ReferenceNote, ReferredEntry
+    from arbitre.comparison.references import ReferenceNote, ReferredItem
     from arbitre.distances.base import Pool
     from arbitre.engine.columns.alternatives import AcceptedForms
     from arbitre.errors import FunctionError
@@ -133,7 +133,7 @@ class Column:
         """Return the accepted form that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
 
-    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+    def referred(self, rows: Indices) -> list[ReferredItem | None]:
         """Return the entry that each row refers to; None for rows that are no references."""
         return [None] * len(rows)
 
@@ -270,7 +270,7 @@ class ReferenceNotes(Protocol):
         """Return a note on each pair of rows of a column that is not right; None for the others."""
         ...
 
-    def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredEntry | None]:
+    def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredItem | None]:
         """Return the entry that each row of a column refers to; None for absent values."""
         ...
 
@@ -324,7 +324,7 @@ class LeafColumn(Column):
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         return [ABSENT if min(pair) < 0 else self.forms.used(*pair) for pair in pairs]
 
-    def referred(self, rows: Indices) -> list[ReferredEntry | None]:
+    def referred(self, rows: Indices) -> list[ReferredItem | None]:
         return (
             super(LeafColumn, self).referred(rows) if self.references is None else self.references.referred(self, rows)
         )

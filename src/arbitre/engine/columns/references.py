@@ -1,10 +1,10 @@
-"""Entries with ids and the references to them, in the columns of documents, and copies of the columns with other codes.
+"""Items with ids and the references to them, in the columns of documents, and copies of the columns with other codes.
 
-Every entry of a scope has a number, and every reference the number of the entry that it refers to. What counts as equal
-is decided later: each entry gets a code, and a reference has the code of its entry. Columns are built once and copied
+Every item of a scope has a number, and every reference the number of the item that it refers to. What counts as equal
+is decided later: each item gets a code, and a reference has the code of its item. Columns are built once and copied
 with the codes of each correspondence, which takes a few percent of the time of building them.
 
-For example, gold has the persons Ada and Bob (entries 0 and 1), a prediction has Bob (entry 2). If Bob is the partner
+For example, gold has the persons Ada and Bob (items 0 and 1), a prediction has Bob (item 2). If Bob is the partner
 of Bob, the codes are [0, 1, 1].
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.comparison.references import ReferenceNote, ReferredEntry
+from arbitre.comparison.references import ReferenceNote, ReferredItem
 from arbitre.distances.base import BroadcastPool
 from arbitre.engine.columns.column import Column, LeafColumn, Link, ListColumn, MapLink, ObjectColumn
 from arbitre.errors import Problem
@@ -36,34 +36,34 @@ if TYPE_CHECKING:
 Key = str | int | tuple[str | int, ...]
 """An id: a text or an integer, or several for a composite id."""
 
-NO_ENTRY: Final = -1
-"""Number of the entry that a value refers to if the value is absent."""
+NO_ITEM: Final = -1
+"""Number of the item that a value refers to if the value is absent."""
 
 BY_CORRESPONDENCE: Final = Matcher("correspondence", keyed, Candidates.SAME_KEY)
-"""Matches the entries of two lists that are partners."""
+"""Matches the items of two lists that are partners."""
 
 _TITLES: Final = ("name", "label", "title")
-"""Fields that name an entry, if it has one of them."""
+"""Fields that name an item, if it has one of them."""
 
 EQUAL_CODES: Final = BroadcastPool(lambda left, right: np.not_equal(left, right).astype(np.float64))
 """Pool of references: two of them have distance 0 if their codes are equal, otherwise 1."""
 
 
 def identity_of(column: ListColumn, items: Column) -> Identity | None:
-    """Return what identifies the items of lists, or the entries of maps; None if they have no ids."""
+    """Return what identifies the items of lists, or the values of maps; None if they have no ids."""
     keys = column.site.object.keys
     return (keys if isinstance(keys, Identity) else None) if column.of_map else items.site.identity
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class EntryList:
-    """A column of lists, or of maps, whose items are entries of a scope.
+class IdentifiedItems:
+    """A column of lists, or of maps, whose items have ids of a scope.
 
     Attributes:
         column: The column of the lists, as it was built.
         items: The column of the items.
         identity: What identifies the items.
-        first: Number of the first entry; the others follow in the order of the rows of `items`.
+        first: Number of the first item; the others follow in the order of the rows of `items`.
     """
 
     column: ListColumn
@@ -74,27 +74,27 @@ class EntryList:
 
 @dataclass(eq=False, slots=True)
 class ReferenceIndex:
-    """The entries and the references of the columns of documents.
+    """The items and the references of the columns of documents.
 
     Attributes:
         columns: The columns as they were built, before they were linked.
         gold: Number of gold documents, which are the first rows of the root.
         link: Links copies of the columns, children first.
-        lists: The lists of entries.
-        scopes: Scope of each entry.
-        roots: Row of the root column that contains each entry; shape (entries,).
-        keys: Id of each entry; None if it has none, or if an earlier entry of its document has the same.
-        repeated: Entries of predictions with the id of an earlier entry of their document.
-        targets: By column number, the entry that each row refers to, a number from `len(roots)` on for each distinct id
-            that no entry has, or `NO_ENTRY`.
+        lists: The lists of items.
+        scopes: Scope of each item.
+        roots: Row of the root column that contains each item; shape (items,).
+        keys: Id of each item; None if it has none, or if an earlier item of its document has the same.
+        repeated: Items of predictions with the id of an earlier item of their document.
+        targets: By column number, the item that each row refers to, a number from `len(roots)` on for each distinct id
+            that no item has, or `NO_ITEM`.
         dangling: Document, scope and id of each of these numbers.
-        problems: The ids that gold documents repeat, and the gold references that have no entry.
+        problems: The ids that gold documents repeat, and the gold references that have no item.
     """
 
     columns: Sequence[Column]
     gold: int
     link: Callable[[Sequence[Column]], None]
-    lists: list[EntryList] = field(default_factory=list)
+    lists: list[IdentifiedItems] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     roots: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     keys: list[Key | None] = field(default_factory=list)
@@ -105,7 +105,7 @@ class ReferenceIndex:
 
     @classmethod
     def of(cls, columns: Sequence[Column], gold: int, link: Callable[[Sequence[Column]], None]) -> ReferenceIndex:
-        """Find the entries and the references of columns that are not linked yet."""
+        """Find the items and the references of columns that are not linked yet."""
         index = cls(columns, gold, link)
         known: dict[tuple[int, str, Key], int] = {}
         roots = [np.empty(0, dtype=np.intp)]
@@ -113,7 +113,7 @@ class ReferenceIndex:
             if isinstance(column, ListColumn) and column.items is not None:
                 identity = identity_of(column, column.items)
                 if identity is not None:
-                    roots.append(index._add_entries(column, column.items, identity, known))
+                    roots.append(index._add_items(column, column.items, identity, known))
         index.roots = np.concatenate(roots)
         for column in columns:
             reference, values = _references_of(column)
@@ -121,12 +121,12 @@ class ReferenceIndex:
                 index._add_references(column, reference, values, known)
         return index
 
-    def _add_entries(
+    def _add_items(
         self, column: ListColumn, items: Column, identity: Identity, known: dict[tuple[int, str, Key], int]
     ) -> Indices:
-        """Number the entries of a list column; return their documents."""
+        """Number the items of a list column; return their documents."""
         roots = items.root_rows(np.arange(items.size, dtype=np.intp))
-        self.lists.append(EntryList(column, items, identity, len(self.keys)))
+        self.lists.append(IdentifiedItems(column, items, identity, len(self.keys)))
         values = _key_values(items, identity, of_map=column.of_map)
         for row, (root, key) in enumerate(zip(roots.tolist(), _keys(values, identity.normalizers), strict=True)):
             number = len(self.keys)
@@ -143,7 +143,7 @@ class ReferenceIndex:
     def _add_references(
         self, column: Column, reference: Reference, values: Sequence[Json], known: dict[tuple[int, str, Key], int]
     ) -> None:
-        """Find the entries that the rows of a column refer to."""
+        """Find the items that the rows of a column refer to."""
         holders = column.items if isinstance(column, ListColumn) and column.items is not None else column
         roots = holders.root_rows(np.arange(len(values), dtype=np.intp)).tolist()
         normalizers = column.site.normalizers if column.site.leaf is None else column.site.leaf.normalizers
@@ -152,7 +152,7 @@ class ReferenceIndex:
         keys = _keys(parts, (normalizers,) * (len(reference.key) or 1))
         for row, (root, key) in enumerate(zip(roots, keys, strict=True)):
             if key is None:
-                targets.append(NO_ENTRY)
+                targets.append(NO_ITEM)
                 continue
             place = root, reference.scope, key
             number = known.get(place)
@@ -165,34 +165,34 @@ class ReferenceIndex:
         self.targets[column.number] = np.array(targets, dtype=np.intp)
 
     def _repeated(self, first: int, items: Column, row: int, identity: Identity, value: Json) -> Problem:
-        """Return the problem of two gold entries with the same id."""
-        entries = self._list_of(first)
-        other = entries.items.pointer(first - entries.first)
+        """Return the problem of two gold items with the same id."""
+        listed = self._list_of(first)
+        other = listed.items.pointer(first - listed.first)
         message = f"Expected each id of the scope `{identity.scope}` once, got {value!r} at {other} as well"
-        hint = "Give each entry of gold an id of its own."
+        hint = "Give each item in gold an id of its own."
         return Problem(f"{message} in the gold document", pointer=items.pointer(row), hint=hint)
 
     @property
     def size(self) -> int:
-        """Number of entries, and of ids without an entry."""
+        """Number of items, and of ids without an item."""
         return len(self.keys) + len(self.dangling)
 
-    def entries_of(self, root: int) -> list[int]:
-        """Return the numbers of the entries of a document, in order."""
+    def items_of(self, root: int) -> list[int]:
+        """Return the numbers of the items of a document, in order."""
         return [int(number) for number in (self.roots == root).nonzero()[0]]
 
     def documents_of(self, numbers: Indices) -> Indices:
-        """Return the row of the root column that contains each entry, or each id without an entry; shape (numbers,)."""
+        """Return the row of the root column that contains each item, or each id without an item; shape (numbers,)."""
         own = np.array([root for root, _, _ in self.dangling], dtype=np.intp)
         return np.concatenate([self.roots, own])[numbers]
 
     def recoded(self, codes: Indices, *, paired: bool) -> list[Column]:
-        """Return linked copies of the columns in which entries and references have codes.
+        """Return linked copies of the columns in which items and references have codes.
 
         Args:
-            codes: Code of each entry and of each id without an entry; shape (size,). References to entries of the same
+            codes: Code of each item and of each id without an item; shape (size,). References to items of the same
                 code are equal.
-            paired: Whether only entries of the same code are matched; otherwise entries are matched by what they
+            paired: Whether only items of the same code are matched; otherwise items are matched by what they
                 contain.
         """
         copies = copied(self.columns)
@@ -203,10 +203,10 @@ class ReferenceIndex:
             elif isinstance(column, ListColumn) and paired:
                 _match_by_code(column, own)
         if paired:
-            for entries in self.lists:
-                column = copies[entries.column.number]
+            for listed in self.lists:
+                column = copies[listed.column.number]
                 if isinstance(column, ListColumn):
-                    _match_by_code(column, codes[entries.first : entries.first + entries.items.size])
+                    _match_by_code(column, codes[listed.first : listed.first + listed.items.size])
         self.link(copies)
         return copies
 
@@ -225,12 +225,12 @@ class ReferenceIndex:
         column.references = self
 
     def key_at(self, number: int) -> Key:
-        """Return the id of an entry, also if an earlier entry has the same, or an id without an entry."""
+        """Return the id of an item, also if an earlier item has the same, or an id without an item."""
         if number >= len(self.keys):
             return self.dangling[number - len(self.keys)][2]
-        entries = self._list_of(number)
-        values = _key_values(entries.items, entries.identity, of_map=entries.column.of_map)
-        return _keys([values[number - entries.first]], entries.identity.normalizers)[0]  # type: ignore[return-value]
+        listed = self._list_of(number)
+        values = _key_values(listed.items, listed.identity, of_map=listed.column.of_map)
+        return _keys([values[number - listed.first]], listed.identity.normalizers)[0]  # type: ignore[return-value]
 
     def notes(self, column: LeafColumn, left: Indices, right: Indices) -> list[ReferenceNote | None]:
         """Return a note on each pair of references that is not right; None for the others, and for rows of no value."""
@@ -241,46 +241,46 @@ class ReferenceIndex:
             if codes[0] == codes[1] or max(codes) < 0:
                 notes.append(None)
                 continue
-            numbers = [int(targets[row]) if row >= 0 else NO_ENTRY for row in (gold, predicted)]
+            numbers = [int(targets[row]) if row >= 0 else NO_ITEM for row in (gold, predicted)]
             names = [None if number < 0 else self.title_of(number) for number in numbers]
             if names[0] == names[1]:
                 names = [f"{name} ({self.key_at(number)})" for name, number in zip(names, numbers, strict=True)]
             notes.append(ReferenceNote(names[1], numbers[1] >= len(self.keys), names[0]))
         return notes
 
-    def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredEntry | None]:
-        """Return the entry that each row of a column of references points to; None for absent values."""
-        found: list[ReferredEntry | None] = []
+    def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredItem | None]:
+        """Return the item that each row of a column of references points to; None for absent values."""
+        found: list[ReferredItem | None] = []
         for number in self.targets[column.number][rows].tolist():
             if number < 0:
                 found.append(None)
             elif number >= len(self.keys):
-                found.append(ReferredEntry(self.title_of(number), None, ()))
+                found.append(ReferredItem(self.title_of(number), None, ()))
             else:
                 items = self._list_of(number)
                 address = items.items.address(number - items.first)
-                found.append(ReferredEntry(self.title_of(number), items.items.path, address))
+                found.append(ReferredItem(self.title_of(number), items.items.path, address))
         return found
 
-    def _list_of(self, number: int) -> EntryList:
-        """Return the list of an entry."""
+    def _list_of(self, number: int) -> IdentifiedItems:
+        """Return the list of an item."""
         return next(each for each in reversed(self.lists) if each.first <= number)
 
     def title_of(self, number: int) -> str:
-        """Return a title for an entry: its name, label or title, its first text, or its id."""
+        """Return a title for an item: its name, label or title, its first text, or its id."""
         if number >= len(self.keys):
             return str(self.key_at(number))
-        entries = self._list_of(number)
-        value = entries.items.raw[number - entries.first]
+        listed = self._list_of(number)
+        value = listed.items.raw[number - listed.first]
         own = value if isinstance(value, dict) else {}
-        texts = {key: text for key, text in own.items() if isinstance(text, str) and key not in entries.identity.key}
+        texts = {key: text for key, text in own.items() if isinstance(text, str) and key not in listed.identity.key}
         title = next((texts[key] for key in _TITLES if key in texts), next(iter(texts.values()), None))
         return str(self.key_at(number)) if title is None else title
 
     def name_of(self, number: int) -> str:
-        """Return a name for an entry, or for an id without an entry; partners have the name of the gold entry.
+        """Return a name for an item, or for an id without an item; partners have the name of the gold item.
 
-        Entries of gold have other names than those of predictions.
+        Items of gold have other names than those of predictions.
         """
         if number < len(self.keys):
             key, root = self.keys[number], int(self.roots[number])
@@ -360,9 +360,9 @@ def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key 
 
 
 def _dangling(column: Column, row: int, reference: Reference, value: Json) -> Problem:
-    """Return the problem of a gold reference without an entry."""
-    message = f"Expected a reference to an id of the scope `{reference.scope}`, got {value!r}, which no entry has"
-    hint = "Add the entry to gold, or remove the reference."
+    """Return the problem of a gold reference without an item."""
+    message = f"Expected a reference to an id of the scope `{reference.scope}`, got {value!r}, which no item has"
+    hint = "Add the item to gold, or remove the reference."
     return Problem(f"{message} in the gold document", pointer=column.pointer(row), hint=hint)
 
 

@@ -1,1 +1,1 @@
-"""Finds which gold and predicted entries with ids are the same, so that references can be compared."""
+"""Finds which gold and predicted items with ids are the same, so that references can be compared."""

@@ -1,6 +1,6 @@
-"""Finds the correspondence of the entries of two graphs: which predicted entry is the partner of each gold entry.
+"""Finds the correspondence of the items of two graphs: which predicted item is the partner of each gold item.
 
-The best correspondence maximises the quality of matched entries plus the share of the references that agree: a
+The best correspondence maximises the quality of matched items plus the share of the references that agree: a
 quadratic assignment. The refined colours find it if the graphs are the same. Otherwise the relaxed problem is solved
 from several fixed starts by the method of Frank and Wolfe (Vogelstein et al., 2015), rounded, and improved by
 exchanging partners.
@@ -32,7 +32,7 @@ MAX_STEPS: Final = 30
 """Maximum number of steps from one start."""
 
 MAX_EXCHANGES: Final = 20
-"""Maximum number of improvements of an assignment by exchanging the partners of two entries."""
+"""Maximum number of improvements of an assignment by exchanging the partners of two items."""
 
 MAX_EXCHANGED: Final = 3
 """Number of assignments that are improved by exchanges."""
@@ -41,7 +41,7 @@ MAX_TRIED: Final = 20
 """Maximum number of exchanges that are tried for one improvement."""
 
 DENSE: Final = 64
-"""Number of entries up to which the edges are stored as dense matrices."""
+"""Number of items up to which the edges are stored as dense matrices."""
 
 TOLERANCE: Final = 1e-12
 """Difference below which two objectives are equal."""
@@ -50,12 +50,12 @@ TOLERANCE: Final = 1e-12
 TINY: Final = 1e-300
 
 Matrices = Sequence[csr_array] | npt.NDArray[np.float64]
-"""One matrix of edges for each label: sparse, or dense with the shape (labels, entries, entries)."""
+"""One matrix of edges for each label: sparse, or dense with the shape (labels, items, items)."""
 
 
 @dataclass(eq=False, slots=True)
 class _Problem:
-    """A quadratic assignment: entries in a canonical order, and one pair of matrices of edges for each label."""
+    """A quadratic assignment: items in a canonical order, and one pair of matrices of edges for each label."""
 
     alike: Floats
     allowed: list[tuple[Indices, Indices]]
@@ -65,7 +65,7 @@ class _Problem:
 
     @classmethod
     def of(cls, graph: ReferenceGraph, rows: Indices, columns: Indices) -> _Problem:
-        """Return the problem of a graph with its entries in this order."""
+        """Return the problem of a graph with its items in this order."""
         labels = np.intersect1d(graph.edges[0].label, graph.edges[1].label)
         dense = max(len(rows), len(columns)) <= DENSE
         gold, predicted = (
@@ -141,7 +141,7 @@ class _Problem:
         return partners
 
     def exchanged(self, partners: Indices) -> Indices:
-        """Exchange the partners of two entries while this improves the objective."""
+        """Exchange the partners of two items while this improves the objective."""
         best = self.objective(partners)
         for _ in range(MAX_EXCHANGES):
             matching = self.matrix(partners)
@@ -197,8 +197,8 @@ def candidates(graph: ReferenceGraph, first: Indices) -> list[Indices]:
     """Return correspondences that may be the best, the most promising first.
 
     Args:
-        graph: The entries and references.
-        first: Position of the partner of each gold entry in the matching without references, or -1.
+        graph: The items and references.
+        first: Position of the partner of each gold item in the matching without references, or -1.
     """
     colours = refined_colours(graph)
     rows, columns = colours.gold.argsort(kind="stable"), colours.predicted.argsort(kind="stable")
@@ -227,7 +227,7 @@ def candidates(graph: ReferenceGraph, first: Indices) -> list[Indices]:
 
 
 def _similarity(problem: _Problem, alike: Floats, level: Floats) -> Floats:
-    """Return how alike entries and the entries around them are, after ten rounds; rows and columns sum to at most 1."""
+    """Return how alike items and the items around them are, after ten rounds; rows and columns sum to at most 1."""
     similar = level
     for _ in range(10):
         grown = alike + problem.agreement(similar)

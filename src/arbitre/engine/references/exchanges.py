@@ -1,9 +1,9 @@
-"""Finds the documents in which no entry could gain from another partner, so that no other correspondence is compared.
+"""Finds the documents in which no item could gain from another partner, so that no other correspondence is compared.
 
-An entry that changes its partner loses the difference between the partner and the next best one, given the partners of
-all others: what the entries contain, and the references of and to them that agree. If another entry changes its partner
+An item that changes its partner loses the difference between the partner and the next best one, given the partners of
+all others: what the items contain, and the references of and to them that agree. If another item changes its partner
 too, a reference between them that disagrees may agree afterwards; half of it is counted for each. This is no proof,
-because many entries may change their partners together and keep their references.
+because many items may change their partners together and keep their references.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 def no_exchange_gains(
     graphs: DocumentGraphs, unlike: Sequence[Column], codes: Indices, left: Indices, right: Indices
 ) -> Mask:
-    """Return a mask of the pairs of documents in which no entry could gain from another partner; shape (pairs,).
+    """Return a mask of the pairs of documents in which no item could gain from another partner; shape (pairs,).
 
     Args:
         graphs: The documents, compared with the correspondence.
         unlike: Columns of the documents in which no reference agrees.
-        codes: Code of each entry: partners have the same.
+        codes: Code of each item: partners have the same.
         left: Row of each gold document.
         right: Row of each predicted document.
     """
     gain, agreement = _disagreeing(graphs, codes), _agreement(graphs, codes)
-    golds, predictions = graphs.entries_of(left), graphs.entries_of(right)
+    golds, predictions = graphs.items_of(left), graphs.items_of(right)
     worths = graphs.worths(unlike, golds, predictions)
     kept = np.zeros(len(left), dtype=np.bool_)
     for number, (gold, predicted, worth) in enumerate(zip(golds, predictions, worths, strict=True)):
-        weight = np.minimum.outer(graphs.entry_weight[gold], graphs.entry_weight[predicted])
+        weight = np.minimum.outer(graphs.item_weight[gold], graphs.item_weight[predicted])
         table = worth * weight + agreement[gold][:, predicted].toarray()
         kept[number] = _is_best(table, gain[gold], np.equal.outer(codes[gold], codes[predicted]))
     return kept
 
 
 def _is_best(table: Floats, gain: Floats, partner: Mask) -> bool:
-    """Return whether every entry of the smaller side loses at least what it can gain with another partner."""
+    """Return whether every item of the smaller side loses at least what it can gain with another partner."""
     if min(table.shape) == 0:
         return True
     free = float(gain[~partner.any(axis=1)].max(initial=0.0))
@@ -57,7 +57,7 @@ def _is_best(table: Floats, gain: Floats, partner: Mask) -> bool:
 
 
 def _agreement(graphs: DocumentGraphs, codes: Indices) -> csr_array:
-    """Return the share of the references that agree for each pair of entries, given the partners of all others."""
+    """Return the share of the references that agree for each pair of items, given the partners of all others."""
     index, edges = graphs.index, graphs.edges
     size, gold = len(index.roots), graphs.edge_roots < index.gold
     rows = np.arange(size)
@@ -77,7 +77,7 @@ def _matrix(edges: Edges, chosen: Mask, size: int) -> csr_array:
 
 
 def _disagreeing(graphs: DocumentGraphs, codes: Indices) -> Floats:
-    """Return the share of the document of the edges of each gold entry that no predicted edge agrees with."""
+    """Return the share of the document of the edges of each gold item that no predicted edge agrees with."""
     edges, gold = graphs.edges, graphs.edge_roots < graphs.index.gold
     labels = np.unique(edges.label, return_inverse=True)[1]
     keys = (labels * len(codes) + codes[edges.source]) * len(codes) + codes[edges.target]

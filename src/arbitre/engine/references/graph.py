@@ -1,8 +1,8 @@
-"""The graphs of pairs of documents: their entries with ids, how alike they are, and the references between them.
+"""The graphs of pairs of documents: their items with ids, how alike they are, and the references between them.
 
-A reference inside an entry is an edge from this entry to the one that it refers to. An item of a list that is no entry
-itself, such as a relation or a letter, joins the entries that it refers to: each two of them, and the entry around the
-item, have an edge. The label of an edge states where its references are in the schema.
+A reference inside an item with an id is an edge from this item to the one that it refers to. An item without an id,
+such as a relation or a letter, joins the items that it refers to: each two of them have an edge, and so has the item
+with an id around it with each of them. The label of an edge states where its references are in the schema.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ MAX_JOINED: Final = 30
 """Maximum number of references of one item that are joined with each other."""
 
 MAX_CELLS: Final = 1 << 18
-"""Approximate number of pairs of entries that are compared at once."""
+"""Approximate number of pairs of items that are compared at once."""
 
 
 class Edges(NamedTuple):
-    """Edges between entries; all arrays have shape (edges,).
+    """Edges between items; all arrays have shape (edges,).
 
     Attributes:
-        source: The entry with the reference.
-        target: The entry that it refers to. By position, it is -1 for an id without an entry; so is the source.
+        source: The item with the reference.
+        target: The item that it refers to. By position, it is -1 for an id without an item; so is the source.
         label: Hash of where its references are in the schema.
         weight: Share of the document that its references are worth.
     """
@@ -54,18 +54,18 @@ class Edges(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ReferenceGraph:
-    """The entries of a pair of documents and the references between them.
+    """The items of a pair of documents and the references between them.
 
     Attributes:
-        gold: Number of each gold entry; shape (n,).
-        predicted: Number of each predicted entry; shape (m,).
-        alike: Quality of each pair of entries with all references wrong, times its share of the document, and the share
+        gold: Number of each gold item; shape (n,).
+        predicted: Number of each predicted item; shape (m,).
+        alike: Quality of each pair of items with all references wrong, times its share of the document, and the share
             of the references to both in matched items that have no other reference; shape (n, m).
-        allowed: Mask of the pairs of entries of the same scope; shape (n, m).
+        allowed: Mask of the pairs of items of the same scope; shape (n, m).
         mentioned: Share of the document of the references to both in matched items, which are matched by what else they
             contain; shape (n, m).
-        colours: Hash of what each entry contains, without references; shapes (n,) and (m,).
-        edges: The edges of gold and of the prediction, by the positions of the entries.
+        colours: Hash of what each item contains, without references; shapes (n,) and (m,).
+        edges: The edges of gold and of the prediction, by the positions of the items.
     """
 
     gold: Indices
@@ -82,16 +82,16 @@ class References(NamedTuple):
 
     Attributes:
         root: Row of the document.
-        entry: Number of the entry that is the nearest list item around the reference, or -1.
-        holder: Number of the row that is the nearest list item, if this is no entry; -1 otherwise.
-        around: Number of the entry around the holder, or -1.
-        target: Number of the entry that it refers to, or of the id without an entry.
+        item: Number of the item that is the nearest list item around the reference, or -1.
+        holder: Number of the row that is the nearest list item, if this is no item; -1 otherwise.
+        around: Number of the item around the holder, or -1.
+        target: Number of the item that it refers to, or of the id without an item.
         label: Hash of its place in the schema.
         weight: Share of the document that it is.
     """
 
     root: Indices
-    entry: Indices
+    item: Indices
     holder: Indices
     around: Indices
     target: Indices
@@ -106,17 +106,17 @@ class References(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class DocumentGraphs:
-    """The entries and the references of all documents of a batch.
+    """The items and the references of all documents of a batch.
 
     Attributes:
-        index: The entries and references of the documents.
+        index: The items and references of the documents.
         columns: Linked columns of the documents.
         matched: The closed batch of the documents in these columns.
         references: All references.
-        edges: The edges of all documents, by the numbers of the entries.
+        edges: The edges of all documents, by the numbers of the items.
         edge_roots: Row of the document of each edge.
-        entry_weight: Share of its document that each entry is.
-        position: Position of each entry in its document; -1 for ids without an entry.
+        item_weight: Share of its document that each item is.
+        position: Position of each item in its document; -1 for ids without an item.
         partner: Row of the predicted list item that each gold one is matched with, or -1; rows are numbered over all
             columns.
     """
@@ -127,7 +127,7 @@ class DocumentGraphs:
     references: References = field(init=False)
     edges: Edges = field(init=False)
     edge_roots: Indices = field(init=False)
-    entry_weight: Floats = field(init=False)
+    item_weight: Floats = field(init=False)
     position: Indices = field(init=False)
     partner: Indices = field(init=False)
     _by_root: Indices = field(init=False)
@@ -140,7 +140,7 @@ class DocumentGraphs:
         self._starts = index.roots[self._by_root].searchsorted(every)
         self.position = np.full(index.size, -1, dtype=np.intp)
         self.position[self._by_root] = np.arange(len(index.roots)) - self._starts[index.roots[self._by_root]]
-        self.entry_weight = np.concatenate([np.empty(0), *(weights[one.items.number] for one in index.lists)])
+        self.item_weight = np.concatenate([np.empty(0), *(weights[one.items.number] for one in index.lists)])
         self.partner = self._partners()
         self.references = self._all_references(weights)
         edges = [*_direct(self.references), *_joined(self.references), *self._nested(weights)]
@@ -150,12 +150,12 @@ class DocumentGraphs:
         self.edges = Edges(*(part[order] for part in self.edges))  # type: ignore[arg-type]
         self.edge_roots = roots[order]
 
-    def entries_of(self, rows: Indices) -> list[Indices]:
-        """Return the numbers of the entries of each of these documents."""
+    def items_of(self, rows: Indices) -> list[Indices]:
+        """Return the numbers of the items of each of these documents."""
         return [self._by_root[self._starts[row] : self._starts[row + 1]] for row in rows.tolist()]
 
     def edges_of(self, rows: Indices) -> list[Edges]:
-        """Return the edges of each of these documents, by the positions of the entries."""
+        """Return the edges of each of these documents, by the positions of the items."""
         start, stop = (self.edge_roots.searchsorted(rows, side=side) for side in ("left", "right"))
         source, target = self.position[self.edges.source], self.position[self.edges.target]
         parts = (source, target, self.edges.label, self.edges.weight)
@@ -168,13 +168,13 @@ class DocumentGraphs:
         """Yield the graph of each pair of root rows; all references must be equal in the columns."""
         index = self.index
         colour = np.empty(len(index.roots), dtype=np.uint64)
-        for entries in index.lists:
-            own = slice(entries.first, entries.first + entries.items.size)
-            scope = np.full(entries.items.size, text_hash(entries.identity.scope), dtype=np.uint64)
-            colour[own] = mix_bits(content_hashes(self.columns[entries.items.number]) + scope)
+        for listed in index.lists:
+            own = slice(listed.first, listed.first + listed.items.size)
+            scope = np.full(listed.items.size, text_hash(listed.identity.scope), dtype=np.uint64)
+            colour[own] = mix_bits(content_hashes(self.columns[listed.items.number]) + scope)
         scopes = np.unique(np.array(index.scopes, dtype=np.str_), return_inverse=True)[1]
         wrong = index.recoded(np.arange(index.size, dtype=np.intp), paired=False)
-        golds, predictions = self.entries_of(left), self.entries_of(right)
+        golds, predictions = self.items_of(left), self.items_of(right)
         worths = self.worths(wrong, golds, predictions)
         edges, mentioned = (self.edges_of(left), self.edges_of(right)), self._mentioned(left, golds, predictions)
         sides = zip(golds, predictions, worths, mentioned, *edges, strict=True)
@@ -182,7 +182,7 @@ class DocumentGraphs:
             yield ReferenceGraph(
                 gold,
                 predicted,
-                np.minimum.outer(self.entry_weight[gold], self.entry_weight[predicted]) * worth + single,
+                np.minimum.outer(self.item_weight[gold], self.item_weight[predicted]) * worth + single,
                 np.equal.outer(scopes[gold], scopes[predicted]),
                 every,
                 (colour[gold], colour[predicted]),
@@ -192,26 +192,26 @@ class DocumentGraphs:
     def worths(
         self, columns: Sequence[Column], golds: Sequence[Indices], predictions: Sequence[Indices]
     ) -> list[Floats]:
-        """Return the quality of each pair of entries of each pair of documents, in these linked columns.
+        """Return the quality of each pair of items of each pair of documents, in these linked columns.
 
-        Entries of different lists have quality 0.
+        Items of different lists have quality 0.
         """
         tables = [np.zeros((len(gold), len(other))) for gold, other in zip(golds, predictions, strict=True)]
-        for entries in self.index.lists:
-            stop = entries.first + entries.items.size
+        for listed in self.index.lists:
+            stop = listed.first + listed.items.size
             gold_places, places = (
-                [((side >= entries.first) & (side < stop)).nonzero()[0] for side in sides]
+                [((side >= listed.first) & (side < stop)).nonzero()[0] for side in sides]
                 for sides in (golds, predictions)
             )
             cells = np.array([len(rows) * len(own) for rows, own in zip(gold_places, places, strict=True)])
             for part in np.split(np.arange(len(tables)), _chunk_ends(cells)):
                 rows = [
-                    (golds[one][gold_places[one]] - entries.first, predictions[one][places[one]] - entries.first)
+                    (golds[one][gold_places[one]] - listed.first, predictions[one][places[one]] - listed.first)
                     for one in part.tolist()
                 ]
                 left = np.concatenate([gold.repeat(len(other)) for gold, other in rows])
                 right = np.concatenate([np.tile(other, len(gold)) for gold, other in rows])
-                quality = QualitySolver().evaluate(columns[entries.items.number], left, right).quality
+                quality = QualitySolver().evaluate(columns[listed.items.number], left, right).quality
                 for one, own in zip(part.tolist(), np.split(quality, cells[part].cumsum()[:-1]), strict=True):
                     shape = len(gold_places[one]), len(places[one])
                     tables[one][np.ix_(gold_places[one], places[one])] = own.reshape(shape)
@@ -220,7 +220,7 @@ class DocumentGraphs:
     def _all_references(self, weights: dict[int, Floats]) -> References:
         """Return all references of the documents, with their owners."""
         first = starts_of(np.array([column.size for column in self.columns], dtype=np.intp))
-        entry_items = {entries.items.number: entries.first for entries in self.index.lists}
+        identified = {listed.items.number: listed.first for listed in self.index.lists}
         parts: list[References] = []
         for number, targets in self.index.targets.items():
             column = self.columns[number]
@@ -229,14 +229,14 @@ class DocumentGraphs:
             rows = (targets >= 0).nonzero()[0]
             owner, at = _list_item(column, rows)
             none = np.full(len(rows), -1, dtype=np.intp)
-            entry, holder, around = none, none, none
-            if owner.number in entry_items:
-                entry = entry_items[owner.number] + at
+            item, holder, around = none, none, none
+            if owner.number in identified:
+                item = identified[owner.number] + at
             elif owner.parent is not None:
                 holder = first[owner.number] + at
-                around = _entry_around(owner, at, entry_items)
+                around = _item_around(owner, at, identified)
             label = np.full(len(rows), text_hash(wildcard(column.path)), dtype=np.uint64)
-            own = column.root_rows(rows), entry, holder, around, targets[rows], label, weights[column.number][rows]
+            own = column.root_rows(rows), item, holder, around, targets[rows], label, weights[column.number][rows]
             parts.append(References(*own))
         return References(*(np.concatenate(several) for several in zip(*parts, strict=True)))
 
@@ -249,24 +249,24 @@ class DocumentGraphs:
         return partners
 
     def _nested(self, weights: dict[int, Floats]) -> Iterator[Edges]:
-        """Yield the edges from entries to the entries that they contain."""
-        entry_items = {entries.items.number: entries.first for entries in self.index.lists}
-        for entries in self.index.lists:
-            items = self.columns[entries.items.number]
-            around = _entry_around(items, np.arange(items.size, dtype=np.intp), entry_items)
+        """Yield the edges from items to the items that they contain."""
+        identified = {listed.items.number: listed.first for listed in self.index.lists}
+        for listed in self.index.lists:
+            items = self.columns[listed.items.number]
+            around = _item_around(items, np.arange(items.size, dtype=np.intp), identified)
             rows = (around >= 0).nonzero()[0]
             label = np.full(len(rows), text_hash(wildcard(items.path)), dtype=np.uint64)
-            yield Edges(around[rows], entries.first + rows, label, weights[items.number][rows])
+            yield Edges(around[rows], listed.first + rows, label, weights[items.number][rows])
 
     def _mentioned(
         self, left: Indices, golds: Sequence[Indices], predictions: Sequence[Indices]
     ) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the share of the references in matched items of each pair, by the pair of entries that they refer to.
+        """Yield the share of the references in matched items of each pair, by the pair of items that they refer to.
 
         Yields:
-            A table of all these references, and one of those of items that have no other reference and are in no entry.
+            A table of all these references, and one of those of items that have no other reference and are in no item.
         """
-        references, entries = self.references, len(self.index.roots)
+        references, size = self.references, len(self.index.roots)
         labels = np.unique(references.label, return_inverse=True)[1]
         width = int(labels.max(initial=0)) + 1
         own = references.holder >= 0
@@ -276,7 +276,7 @@ class DocumentGraphs:
         sources = (own & (self.partner[references.holder] >= 0)).nonzero()[0]
         found = find_sorted(keys, self.partner[references.holder[sources]] * width + labels[sources])
         sources, others = sources[found >= 0], order[found[found >= 0]]
-        both = (references.target[sources] < entries) & (references.target[others] < entries)
+        both = (references.target[sources] < size) & (references.target[others] < size)
         sources, others = sources[both], others[both]
         sizes = np.bincount(references.holder[own], minlength=len(self.partner))
         single = (sizes[references.holder[sources]] == 1) & (references.around[sources] < 0)
@@ -300,7 +300,7 @@ def _chunk_ends(cells: Indices) -> Indices:
 
 
 def _list_item(column: Column, rows: Indices) -> tuple[Column, Indices]:
-    """Return the nearest list items, or map entries, that contain some rows; the root rows if there are none.
+    """Return the nearest list items, or map items, that contain some rows; the root rows if there are none.
 
     The rows may be items of lists of references themselves; these are no owners.
     """
@@ -314,23 +314,23 @@ def _list_item(column: Column, rows: Indices) -> tuple[Column, Indices]:
     return column, rows
 
 
-def _entry_around(column: Column, rows: Indices, entry_items: dict[int, int]) -> Indices:
-    """Return the number of the nearest entry above each row, or -1."""
+def _item_around(column: Column, rows: Indices, identified: dict[int, int]) -> Indices:
+    """Return the number of the nearest item above each row, or -1."""
     while column.parent is not None:
         column, rows = column.parent, column.origin[rows]
-        if column.number in entry_items:
-            return entry_items[column.number] + rows
+        if column.number in identified:
+            return identified[column.number] + rows
     return np.full(len(rows), -1, dtype=np.intp)
 
 
 def _direct(references: References) -> Iterator[Edges]:
-    """Yield the edges of the references in entries."""
-    own = references.chosen((references.entry >= 0).nonzero()[0])
-    yield Edges(own.entry, own.target, own.label, own.weight)
+    """Yield the edges of the references in items."""
+    own = references.chosen((references.item >= 0).nonzero()[0])
+    yield Edges(own.item, own.target, own.label, own.weight)
 
 
 def _joined(references: References) -> Iterator[Edges]:
-    """Yield the edges between the entries that one item refers to, and from the entry around it.
+    """Yield the edges between the items that one item refers to, and from the item around it.
 
     The weight of a reference is divided among its edges. Two references of the same label have an edge in both
     directions.
@@ -351,8 +351,8 @@ def _joined(references: References) -> Iterator[Edges]:
     left, right, same = left[kept], right[kept], same[kept]
     label = mix_bits(mix_bits(own.label[left]) + own.label[right])
     both = (weight[left] + weight[right]) * np.where(same, 0.5, 1.0)
-    entry = own.target[left]
-    yield Edges(entry, own.target[right], label, both)
+    item = own.target[left]
+    yield Edges(item, own.target[right], label, both)
 
 
 # Hashes that depend on the values only, not on the order of the documents or of their items.

@@ -1,8 +1,8 @@
-"""Compares documents whose entries have ids: finds the correspondence of the ids, then compares the references.
+"""Compares documents whose items have ids: finds the correspondence of the ids, then compares the references.
 
-First, every reference counts as right, and entries are matched by what else they contain. This gives an upper bound of
+First, every reference counts as right, and items are matched by what else they contain. This gives an upper bound of
 the quality of each document. If all references agree with this matching, the bound is reached. Otherwise other
-correspondences are compared, unless what the entries contain outweighs the references that disagree: all, if there are
+correspondences are compared, unless what the items contain outweighs the references that disagree: all, if there are
 few, or those that `candidates` proposes.
 """
 
@@ -36,7 +36,7 @@ MAX_COMPARED: Final = 120
 """Number of correspondences up to which all are compared."""
 
 MAX_FORCED: Final = 24
-"""Number of correspondences up to which all are compared even if no entry could gain from another partner."""
+"""Number of correspondences up to which all are compared even if no item could gain from another partner."""
 
 MAX_CANDIDATES: Final = 4
 """Maximum number of proposed correspondences that are compared."""
@@ -47,13 +47,13 @@ TOLERANCE: Final = 1e-12
 
 @dataclass(eq=False, slots=True)
 class Correspondence:
-    """Which entries of pairs of documents are partners.
+    """Which items of pairs of documents are partners.
 
     Attributes:
-        index: The entries and references of the documents.
+        index: The items and references of the documents.
         left: Row of each gold document; shape (pairs,).
         right: Row of each predicted document.
-        codes: Code of each entry: partners have the same. Shape (`index.size`,).
+        codes: Code of each item: partners have the same. Shape (`index.size`,).
         objective: Quality of each pair of documents with this correspondence.
         bound: Upper bound of the quality over all correspondences.
         proven: Mask of the pairs whose correspondence is proven to be the best.
@@ -68,14 +68,14 @@ class Correspondence:
     proven: Mask = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
 
 
-def match_entries(  # noqa: PLR0917  (the parts of a comparison)
+def match_items(  # noqa: PLR0917  (the parts of a comparison)
     plan: Plan, index: ReferenceIndex, columns: Sequence[Column], left: Indices, right: Indices, solver: QualitySolver
 ) -> tuple[Sequence[Column], Batch, Correspondence]:
-    """Compare pairs of documents whose entries have ids.
+    """Compare pairs of documents whose items have ids.
 
     Args:
         plan: The compiled schema.
-        index: The entries and references of the documents.
+        index: The items and references of the documents.
         columns: The columns of `build_with_references`.
         left: Rows of the gold documents; shape (pairs,).
         right: Rows of the predicted documents.
@@ -87,7 +87,7 @@ def match_entries(  # noqa: PLR0917  (the parts of a comparison)
     first = solver.evaluate(columns[0], left, right)
     bound = first.quality.copy()
     codes = np.arange(index.size, dtype=np.intp)
-    gold, predicted = _matched_entries(index, first)
+    gold, predicted = _matched_items(index, first)
     codes[predicted] = codes[gold]
     found = Correspondence(index, left, right, codes, bound, bound, np.ones(len(left), dtype=np.bool_))
     if not plan.facts.has_references:
@@ -113,15 +113,15 @@ def match_entries(  # noqa: PLR0917  (the parts of a comparison)
 
 
 def count_pairings(index: ReferenceIndex, gold: int, predicted: int) -> int:
-    """Return the number of correspondences of the entries of two documents, with as many pairs as possible."""
-    counts = [Counter(index.scopes[entry] for entry in index.entries_of(row)) for row in (gold, predicted)]
+    """Return the number of correspondences of the items of two documents, with as many pairs as possible."""
+    counts = [Counter(index.scopes[item] for item in index.items_of(row)) for row in (gold, predicted)]
     sizes = (sorted((counts[0][scope], counts[1][scope])) for scope in counts[0].keys() | counts[1].keys())
     return prod(perm(many, few) for few, many in sizes)
 
 
-def _matched_entries(index: ReferenceIndex, batch: Batch) -> tuple[Indices, Indices]:
-    """Return the numbers of the gold and of the predicted entries that a closed batch matches."""
-    first = {entries.column.number: entries.first for entries in index.lists}
+def _matched_items(index: ReferenceIndex, batch: Batch) -> tuple[Indices, Indices]:
+    """Return the numbers of the gold and of the predicted items that a closed batch matches."""
+    first = {listed.column.number: listed.first for listed in index.lists}
     pairs = [(np.empty(0, dtype=np.intp),) * 2]
     for column, below, at in reached_matches(batch):
         if column.number in first:
@@ -141,13 +141,13 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
     right = left + len(pairs)
     first = QualitySolver().evaluate(own[0], left, right)
     matched = np.full(index.size, -1, dtype=np.intp)
-    gold, predicted = _matched_entries(index, first)
+    gold, predicted = _matched_items(index, first)
     matched[gold] = predicted
     graphs = [*DocumentGraphs(index, own, first).graphs(left, right)]
     proposals, complete = [], np.zeros(len(pairs), dtype=np.bool_)
     for number, graph in enumerate(graphs):
-        position = {entry: at for at, entry in enumerate(graph.predicted.tolist())}
-        start = np.array([position.get(entry, -1) for entry in matched[graph.gold].tolist()], dtype=np.intp)
+        position = {item: at for at, item in enumerate(graph.predicted.tolist())}
+        start = np.array([position.get(item, -1) for item in matched[graph.gold].tolist()], dtype=np.intp)
         every = all_correspondences(graph, MAX_COMPARED)
         complete[number] = every is not None
         several = candidates(graph, start)[:MAX_CANDIDATES] if every is None else every
@@ -169,7 +169,7 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
     for number, partners in enumerate(chosen):
         if partners is not None:
             rows_of_pair = int(found.left[pairs[number]]), int(found.right[pairs[number]])
-            sides = [np.array(found.index.entries_of(row), dtype=np.intp) for row in rows_of_pair]
+            sides = [np.array(found.index.items_of(row), dtype=np.intp) for row in rows_of_pair]
             found.codes[sides[1]] = sides[1]
             rows = (partners >= 0).nonzero()[0]
             found.codes[sides[1][partners[rows]]] = sides[0][rows]
@@ -182,17 +182,17 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
 
 
 def grade_references(index: ReferenceIndex, root: Batch) -> None:
-    """Set the quality of right references that are graded to that of the pair of entries that they refer to."""
+    """Set the quality of right references that are graded to that of the pair of items that they refer to."""
     reached = reached_pairs(root)
     graded = [part for part in reached if _is_graded(part[0])]
     if not graded:
         return
     quality = np.zeros(index.size)
-    lists = {entries.items.number: entries for entries in index.lists}
+    lists = {listed.items.number: listed for listed in index.lists}
     for batch, at in reached:
-        entries = lists.get(batch.column.number)
-        if entries is not None:
-            quality[batch.left[at] + entries.first] = batch.quality[at]
+        listed = lists.get(batch.column.number)
+        if listed is not None:
+            quality[batch.left[at] + listed.first] = batch.quality[at]
     for batch, at in graded:
         targets = index.targets[batch.column.number][batch.left[at]]
         batch.quality = batch.quality.copy()

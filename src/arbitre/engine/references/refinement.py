@@ -1,11 +1,11 @@
-"""Colour refinement of two graphs together, with individualisation of entries that it cannot tell apart.
+"""Colour refinement of two graphs together, with individualisation of items that it cannot tell apart.
 
-Entries start with the colour of what they contain. Each round gives two entries different colours if the colours of
-the entries that they refer to, or that refer to them, differ (Weisfeiler and Leman, 1968). If several entries of both
+Items start with the colour of what they contain. Each round gives two items different colours if the colours of
+the items that they refer to, or that refer to them, differ (Weisfeiler and Leman, 1968). If several items of both
 graphs keep the same colour, one of each is paired, and the colours are refined again.
 
 Colours are hashes that depend on contents and references only, so the result depends neither on the ids nor on the
-order of the entries, except among entries that this procedure cannot tell apart.
+order of the items, except among items that this procedure cannot tell apart.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from arbitre.engine.references.graph import Edges, ReferenceGraph
 
 MAX_TRIED: Final = 16
-"""Maximum number of gold entries of one colour that are individualised to see which comes first."""
+"""Maximum number of gold items of one colour that are individualised to see which comes first."""
 
 _DANGLING: Final = np.uint64(0x5851F42D4C957F2D)
-"""Colour of an id without an entry."""
+"""Colour of an id without an item."""
 
 _INDIVIDUAL: Final = np.uint64(0x14057B7EF767814F)
-"""Is added to the colours of two entries that are paired."""
+"""Is added to the colours of two items that are paired."""
 
 
 class RefinedColours(NamedTuple):
-    """Stable colours of the entries of two graphs.
+    """Stable colours of the items of two graphs.
 
     Attributes:
-        gold: Colour of each gold entry; shape (n,).
-        predicted: Colour of each predicted entry; shape (m,).
+        gold: Colour of each gold item; shape (n,).
+        predicted: Colour of each predicted item; shape (m,).
     """
 
     gold: Digests
@@ -45,7 +45,7 @@ class RefinedColours(NamedTuple):
 
     @property
     def partners(self) -> Indices:
-        """Position of the predicted entry with the colour of each gold entry; -1 unless it is one of each."""
+        """Position of the predicted item with the colour of each gold item; -1 unless it is one of each."""
         partners = np.full(len(self.gold), -1, dtype=np.intp)
         gold, predicted = (_single_places(side) for side in self)
         _, rows, columns = np.intersect1d(self.gold[gold], self.predicted[predicted], return_indices=True)
@@ -61,7 +61,7 @@ def _single_places(colours: Digests) -> Indices:
 
 
 def refined_colours(graph: ReferenceGraph) -> RefinedColours:
-    """Return stable colours of two graphs in which as few entries as possible have the same colour."""
+    """Return stable colours of two graphs in which as few items as possible have the same colour."""
     n, m = graph.alike.shape
     gold, predicted = (_Ends.of(size, edges) for size, edges in zip((n, m), graph.edges, strict=True))
     both = gold.joined(predicted)
@@ -69,7 +69,7 @@ def refined_colours(graph: ReferenceGraph) -> RefinedColours:
 
 
 def exchangeable(graph: ReferenceGraph) -> list[tuple[int, ...]]:
-    """Return groups of gold entries, by position, of which each can take the place of each other.
+    """Return groups of gold items, by position, of which each can take the place of each other.
 
     For every two of them, the graph of gold has an automorphism that maps one to the other.
 
@@ -93,14 +93,14 @@ def exchangeable(graph: ReferenceGraph) -> list[tuple[int, ...]]:
 
 
 def _maps(both: _Ends, gold: _Ends, colours: Digests, first: int, other: int) -> bool:
-    """Return whether an automorphism of gold that maps one entry to another is found."""
+    """Return whether an automorphism of gold that maps one item to another is found."""
     pinned = both.refined(_individualised(colours, [first, gold.size + other]))
     found = _separated(both, gold, pinned)
     return bool((found.partners >= 0).all())
 
 
 def _separated(both: _Ends, gold: _Ends, colours: Digests) -> RefinedColours:
-    """Pair one entry of each graph after the other until no two entries that have partners have the same colour."""
+    """Pair one item of each graph after the other until no two items that have partners have the same colour."""
     n = gold.size
     while (cell := _smallest_cell(colours[:n], colours[n:])) is not None:
         rows, columns = (colours[:n] == cell).nonzero()[0], (colours[n:] == cell).nonzero()[0]
@@ -119,7 +119,7 @@ def _separated(both: _Ends, gold: _Ends, colours: Digests) -> RefinedColours:
 
 
 def _smallest_cell(gold: Digests, predicted: Digests) -> np.uint64 | None:
-    """Return the colour of the fewest entries that equally many entries of both graphs have, but not only one."""
+    """Return the colour of the fewest items that equally many items of both graphs have, but not only one."""
     values, counts = np.unique(gold, return_counts=True)
     others = dict(zip(*(part.tolist() for part in np.unique(predicted, return_counts=True)), strict=True))
     cells = [
@@ -144,9 +144,9 @@ class _Ends(NamedTuple):
     """The ends of the edges of a graph.
 
     Attributes:
-        size: Number of entries.
-        at: The entry at this end.
-        other: The entry at the other end, or -1.
+        size: Number of items.
+        at: The item at this end.
+        other: The item at the other end, or -1.
         salt: Hash of the label and of the direction.
     """
 
@@ -164,7 +164,7 @@ class _Ends(NamedTuple):
         return cls(size, at[own], other[own], salt[own])
 
     def joined(self, second: _Ends) -> _Ends:
-        """Return the graph of both, with the entries of the second after those of the first."""
+        """Return the graph of both, with the items of the second after those of the first."""
         shifted = np.where(second.other >= 0, second.other + self.size, -1)
         return _Ends(
             self.size + second.size,

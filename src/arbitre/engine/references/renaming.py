@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NewIds:
-    """New ids for the entries of documents, by scope and id.
+    """New ids for the items of documents, by scope and id.
 
     Attributes:
         plan: The compiled schema.
@@ -51,9 +51,9 @@ class NewIds:
         """
         index, root = found.index, int(found.right[number])
         gold = (index.roots == int(found.left[number])).nonzero()[0].tolist()
-        partners = {int(found.codes[entry]): index.keys[entry] for entry in gold}
-        used = {(index.scopes[entry], key) for entry in gold if (key := index.keys[entry]) is not None}
-        own = [(index.scopes[entry], index.keys[entry], int(found.codes[entry])) for entry in index.entries_of(root)]
+        partners = {int(found.codes[item]): index.keys[item] for item in gold}
+        used = {(index.scopes[item], key) for item in gold if (key := index.keys[item]) is not None}
+        own = [(index.scopes[item], index.keys[item], int(found.codes[item])) for item in index.items_of(root)]
         names = {}
         lone = [(scope, key) for document, scope, key in index.dangling if document == root]
         for scope, key, code in own:
@@ -155,7 +155,7 @@ class NewIds:
 
 
 def ids_in(plan: Plan, document: Json) -> dict[str, set[Key]]:
-    """Return the ids of the entries of a document, by scope."""
+    """Return the ids of the items of a document, by scope."""
     found: dict[str, set[Key]] = {}
     pending: list[tuple[Json, Site]] = [(document, plan.sites[0])]
     while pending:

@@ -1,4 +1,4 @@
-"""The references of a document as results: the pairs of ids, what is wrong, and which entries could be exchanged."""
+"""The references of a document as results: the pairs of ids, what is wrong, and which items could be exchanged."""
 
 from __future__ import annotations
 
@@ -40,27 +40,25 @@ def references_of(
         document: Index of the pair in the levels.
     """
     index = found.index
-    gold, predicted = (index.entries_of(int(rows[number])) for rows in (found.left, found.right))
-    by_code = {int(found.codes[entry]): entry for entry in predicted}
-    repeated = {entry for entry in index.repeated if int(index.roots[entry]) == int(found.right[number])}
+    gold, predicted = (index.items_of(int(rows[number])) for rows in (found.left, found.right))
+    by_code = {int(found.codes[item]): item for item in predicted}
+    repeated = {item for item in index.repeated if int(index.roots[item]) == int(found.right[number])}
     mentions = _mentions(found, levels, document)
     ambiguous = cache(partial(_ambiguous, plan, index.columns[0].raw[int(found.left[number])]))
     scopes = {}
-    for scope in sorted({index.scopes[entry] for entry in [*gold, *predicted]} | set(mentions)):
-        own = [entry for entry in gold if index.scopes[entry] == scope]
-        others = [entry for entry in predicted if index.scopes[entry] == scope]
-        pairs = [(entry, by_code[int(found.codes[entry])]) for entry in own if int(found.codes[entry]) in by_code]
-        paired = {entry for pair in pairs for entry in pair}
-        missing, spurious = (
-            tuple(index.keys[entry] for entry in side if entry not in paired) for side in (own, others)
-        )
+    for scope in sorted({index.scopes[item] for item in [*gold, *predicted]} | set(mentions)):
+        own = [item for item in gold if index.scopes[item] == scope]
+        others = [item for item in predicted if index.scopes[item] == scope]
+        pairs = [(item, by_code[int(found.codes[item])]) for item in own if int(found.codes[item]) in by_code]
+        paired = {item for pair in pairs for item in pair}
+        missing, spurious = (tuple(index.keys[item] for item in side if item not in paired) for side in (own, others))
         scopes[scope] = ScopeReferences(
-            pairs=tuple((index.keys[entry], index.keys[other]) for entry, other in pairs),
+            pairs=tuple((index.keys[item], index.keys[other]) for item, other in pairs),
             unpaired=UnpairedIds(missing, spurious),
             dangling=tuple(
                 key for root, name, key in index.dangling if (root, name) == (int(found.right[number]), scope)
             ),
-            repeated=tuple(dict.fromkeys(index.key_at(entry) for entry in others if entry in repeated)),
+            repeated=tuple(dict.fromkeys(index.key_at(item) for item in others if item in repeated)),
             objective=float(found.objective[number]),
             bound=float(found.bound[number]),
             proven=bool(found.proven[number]),
@@ -77,7 +75,7 @@ def _of_scope(find: Callable[[], Mapping[str, Groups]], scope: str) -> Groups:
 def _mentions(
     found: Correspondence, levels: Sequence[Level], document: int
 ) -> dict[str, list[tuple[int | None, int | None]]]:
-    """Return the entities of the references of a document by scope, as the codes of the entries."""
+    """Return the entities of the references of a document by scope, as the codes of the items."""
     index = found.index
     mentions: defaultdict[str, list[tuple[int | None, int | None]]] = defaultdict(list)
     for level in levels:
@@ -103,8 +101,8 @@ def _ambiguous(plan: Plan, gold: Json) -> dict[str, Groups]:
     (graph,) = DocumentGraphs(index, columns, batch).graphs(rows[:1], rows[1:])
     groups: defaultdict[str, list[tuple[Id, ...]]] = defaultdict(list)
     for group in exchangeable(graph):
-        entries = graph.gold[list(group)].tolist()
-        keys = [key for entry in entries if (key := index.keys[entry]) is not None]
+        items = graph.gold[list(group)].tolist()
+        keys = [key for item in items if (key := index.keys[item]) is not None]
         if len(keys) > 1:
-            groups[index.scopes[entries[0]]].append(tuple(keys))
+            groups[index.scopes[items[0]]].append(tuple(keys))
     return {scope: tuple(several) for scope, several in groups.items()}

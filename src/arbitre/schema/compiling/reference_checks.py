@@ -90,7 +90,7 @@ def _of_reference(
     """Yield what is wrong with the references at a path, and what to do."""
     several = identities.get(reference.scope)
     if several is None:
-        hint = did_you_mean(reference.scope, identities, 'Mark the ids of its entries with `"id"`.')
+        hint = did_you_mean(reference.scope, identities, 'Mark the ids of its items with `"id"`.')
         yield f'The references at {path} name the scope "{reference.scope}", of which no id is declared', hint
         return
     parts = len(reference.key) or 1

@@ -502,7 +502,7 @@ class Field:
         absent: Which of null, texts such as "" or "n/a", [] and {} count as absent.
         aliases: Relative JSON Pointers to other places where a prediction may store this field.
         alternatives: Where gold lists the accepted forms of the value.
-        id: The scope whose entries the field identifies.
+        id: The scope whose items the field identifies.
         ref: The scope that the field refers to.
         compare: Whether the values of an id are compared as well.
         null: "credit": null and a missing key count as a value, which earns credit if it is right.
