@@ -10,6 +10,8 @@ from tests.planted_references import SCHEMA, SHAPES, damaged, graph, planted, re
 
 from arbitre import Comparator
 
+pytestmark = pytest.mark.slow
+
 COMPARATOR = Comparator(SCHEMA)
 SEEDS = range(12)
 
@@ -116,7 +118,6 @@ def best_by_enumeration(gold, predicted):
     return max(qualities)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 4, 6])
 @pytest.mark.parametrize("seed", range(6))
 def test_no_other_correspondence_has_a_greater_quality(seed, count):
@@ -128,7 +129,6 @@ def test_no_other_correspondence_has_a_greater_quality(seed, count):
     assert found.references["person"].proven or count == 6
 
 
-@pytest.mark.slow
 def test_the_distance_of_small_graphs_satisfies_the_triangle_inequality():
     """The distance is the least over all correspondences of a metric that these do not change."""
     rng = np.random.default_rng(5)

@@ -27,6 +27,7 @@ from arbitre.agreement.notes import notes_of, token_notes
 from arbitre.agreement.ratings import read_rating_table, schema_of_ratings
 from arbitre.agreement.span_files import SPANS, annotators_in, has_spans, span_documents
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
+from arbitre.engine import with_common_ids
 from arbitre.engine.columns.column import ListColumn
 from arbitre.errors import DataError
 from arbitre.inputs.annotation_files import AnnotationOptions
@@ -128,6 +129,7 @@ def structural(
         DataError: There are fewer than two annotators, or no document has two annotators.
         OptionError: `level` is not between 0 and 1.
     """
+    annotations = with_common_ids(comparator.plan, annotations)
     parts = align_documents(comparator.plan, annotations, again=True)
     differences = Differences(difference, comparator.plan.certificate.symmetric)
     ids = sorted({name for documents in annotations.values() for name in documents})

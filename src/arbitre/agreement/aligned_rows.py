@@ -103,7 +103,8 @@ def align_documents(
 
     Args:
         plan: The compiled schema.
-        annotations: Documents of each annotator, by id. An annotator may lack documents.
+        annotations: Documents of each annotator, by id. An annotator may lack documents. Items with the same id are the
+            same; see `arbitre.engine.with_common_ids`.
         names: The annotators in the order of their rows; by default, sorted.
         identify: Whether to align only list items that stand for the same thing; see `align_lists`.
         again: Whether the documents will be aligned again on copies of the columns; see `memorise`.
@@ -125,7 +126,7 @@ def align_documents(
         for at, name in enumerate(names)
         if annotations[name].get(each, ABSENT) is not ABSENT
     ]
-    columns = build_columns(plan, [document for _, _, document in documents], [])
+    columns = build_columns(plan, [document for _, _, document in documents], [], same_ids=True)
     rows = np.full((len(ids), len(names)), NONE, dtype=np.intp)
     for row, (annotator, number, _) in enumerate(documents):
         rows[number, annotator] = row

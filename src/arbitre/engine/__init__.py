@@ -15,6 +15,7 @@ from arbitre.engine.batch_comparison import (
     reference_problems,
     references_at,
     release,
+    with_common_ids,
     with_gold_ids,
 )
 from arbitre.engine.references.renaming import ids_in
@@ -35,5 +36,6 @@ __all__ = [
     "reference_problems",
     "references_at",
     "release",
+    "with_common_ids",
     "with_gold_ids",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -14,7 +15,7 @@ from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descen
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.judging import judge_matched, judged_pairs
 from arbitre.engine.references.matching import match_items
-from arbitre.engine.references.renaming import NewIds, compares_ids
+from arbitre.engine.references.renaming import NewIds, compares_ids, ids_in
 from arbitre.engine.references.results import references_of
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
@@ -45,6 +46,9 @@ CHUNK_CELLS: Final = 1 << 18
 """Maximum number of pairs of rows that `pairwise_qualities` and `pair_qualities` compute at once."""
 
 T = TypeVar("T")
+
+Annotations = Mapping[str, Mapping[str, Json]]
+"""Documents of each annotator, by id."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -80,6 +84,7 @@ def compare_batch(
     limits: CellLimits = DEFAULT_LIMITS,
     known: KnownBounds | None = None,
     ask: bool = False,
+    lenient: bool = False,
 ) -> BatchResult:
     """Compare each gold document with the predicted document at the same position.
 
@@ -95,9 +100,11 @@ def compare_batch(
         known: Upper bounds from a comparison of documents that share items with these (see `ListColumn.known_bounds`).
             The results are the same.
         ask: Whether judges are asked about matched texts; if not, only their answers so far count.
+        lenient: Whether gold may have two items with the same id, of which the first counts, and references to an id
+            that no item has, which are wrong.
 
     Raises:
-        DataError: A value is not JSON.
+        DataError: A value is not JSON, or a gold document has a wrong id or reference.
         SolverError: A matching cannot be computed.
         FunctionError: A custom distance, normaliser, matching or judge fails.
     """
@@ -115,6 +122,7 @@ def compare_batch(
             [gold[position] for position in gold_positions],
             [predicted[position] for position in predicted_positions],
             many_keys=limits.keys,
+            lenient=lenient,
         ),
     )
     if plan.max_calls is not None:
@@ -276,11 +284,39 @@ def with_gold_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -
     return renamed
 
 
-def new_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> dict[int, NewIds]:
+def with_common_ids(plan: Plan, annotations: Annotations) -> Annotations:
+    """Return documents of annotators in which the same id stands for the same item; as they are without ids.
+
+    All annotators of a document get the ids of the one with the most items. Items that this one lacks keep ids of their
+    own.
+
+    Args:
+        plan: The compiled schema.
+        annotations: Documents of each annotator, by id.
+
+    Raises:
+        DataError: A value is not JSON.
+    """
+    if not plan.facts.has_ids or compares_ids(plan):
+        return annotations
+    renamed = {name: dict(documents) for name, documents in annotations.items()}
+    for document in sorted({each for documents in annotations.values() for each in documents}):
+        names = [name for name in sorted(annotations) if annotations[name].get(document, ABSENT) is not ABSENT]
+        own = [annotations[name][document] for name in names]
+        sizes = [sum(map(len, ids_in(plan, one).values())) for one in own]
+        first = own[sizes.index(max(sizes))]
+        found = new_ids(plan, [first] * len(own), own, lenient=True)
+        for at, name in enumerate(names):
+            if own[at] is not first and at in found:
+                renamed[name][document] = found[at].renamed(own[at])
+    return renamed
+
+
+def new_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, lenient: bool = False) -> dict[int, NewIds]:
     """Return the ids of gold for each prediction whose ids are renamed, by its position; see `with_gold_ids`."""
     if not plan.facts.has_ids or compares_ids(plan):
         return {}
-    result = compare_batch(plan, gold, predicted)
+    result = compare_batch(plan, gold, predicted, lenient=lenient)
     found = result.correspondence
     if found is None:
         return {}

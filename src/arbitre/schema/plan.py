@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.errors import ArbitreError, DataError
 from arbitre.normalizers import normalize
+from arbitre.paths import wildcard
 from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.values import ABSENT, Kind
 
@@ -99,6 +100,22 @@ class Plan:
         """Whether a value may be compared by a custom distance."""
         leaves = (leaf for site in self.sites for leaf in leaves_of(site, frozenset(Kind)))
         return any(leaf.distance.custom for leaf in leaves)
+
+    def with_compared_ids(self) -> Plan:
+        """Return the plan in which the values of ids are compared too; the same plan if there are none.
+
+        Raises:
+            ArbitreError: The plan was unpickled, so that it cannot be compiled again.
+        """
+        from arbitre.schema.describe import walk  # noqa: PLC0415  (describes plans)
+
+        ids = [
+            wildcard((*step.path, name))
+            for step in walk(self.sites)
+            for name in getattr(self.sites[step.site].identity, "key", ())
+            if step.repeats is None and name in self.sites[step.site].object.ignored
+        ]
+        return self.with_overlay({path: {"compare": True, "distance": "exact"} for path in ids}) if ids else self
 
     @property
     def has_judges(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -37,7 +38,7 @@ from arbitre.agreement.consensus.risk import BATCH, error_rates, least_risk, sta
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
 from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
-from arbitre.engine.batch_comparison import compare_batch
+from arbitre.engine.batch_comparison import compare_batch, with_common_ids
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.document_ids import normalized_id
@@ -261,6 +262,10 @@ def build_consensus(
     """
     if min_annotators < 1:
         raise OptionError.of(f"Expected `min_annotators` to be at least 1, got {min_annotators}.")
+    if comparator.plan.facts.has_ids:
+        annotations = with_common_ids(comparator.plan, annotations)
+        comparator = copy(comparator)
+        comparator.plan = comparator.plan.with_compared_ids()  # gold needs the ids as well
     shared, notes = documents_of_several(annotations, min_annotators)
     built = build_gold(
         comparator, shared, strategy=strategy, weak_margin=weak_margin, decisions=decisions, predictions=predictions
@@ -477,7 +482,8 @@ def score_apart(plan: Plan, draft: Draft, predictions: Iterable[tuple[str, Json]
     parts: dict[bool, list[float]] = {True: [], False: []}
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]
-        levels = compare_batch(plan, [draft.documents[name] for name, _ in batch], [each for _, each in batch]).levels()
+        sides = [draft.documents[name] for name, _ in batch], [each for _, each in batch]
+        levels = compare_batch(plan, *sides, lenient=True).levels()
         for _, pair in leaf_pairs(levels):
             if pair.pointer is not None:
                 contested = _is_below(pair.pointer, draft.origins.get(batch[pair.document][0], {}))

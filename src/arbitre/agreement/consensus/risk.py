@@ -357,7 +357,7 @@ def compared(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json]) -> tup
     tallies, quality = np.empty((len(gold), 5)), np.empty(len(gold))
     for start in range(0, len(gold), BATCH):
         batch = slice(start, start + BATCH)
-        levels = compare_batch(plan, gold[batch], predicted[batch]).levels(plan.entries)
+        levels = compare_batch(plan, gold[batch], predicted[batch], lenient=True).levels(plan.entries)
         size = len(gold[batch])
         tallies[batch] = of_nodes(levels, wildcard(plan.entries), size)
         quality[batch] = root_qualities(levels, size)

@@ -186,6 +186,13 @@ class ReferenceIndex:
         own = np.array([root for root, _, _ in self.dangling], dtype=np.intp)
         return np.concatenate([self.roots, own])[numbers]
 
+    def codes_of_ids(self) -> Indices:
+        """Return codes by which the same ids are equal in all documents, on both sides; shape (size,)."""
+        known: dict[tuple[str, Key], int] = {}
+        own = [*zip(self.scopes, self.keys, strict=True), *((scope, key) for _, scope, key in self.dangling)]
+        codes = (at if key is None else known.setdefault((scope, key), at) for at, (scope, key) in enumerate(own))
+        return np.fromiter(codes, dtype=np.intp, count=len(own))
+
     def recoded(self, codes: Indices, *, paired: bool) -> list[Column]:
         """Return linked copies of the columns in which items and references have codes.
 

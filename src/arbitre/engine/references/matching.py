@@ -134,7 +134,7 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
     """Look for better correspondences of some pairs of documents; return whether any was found."""
     root = columns[0]
     golds, predictions = (root.values_of(rows[pairs]) for rows in (found.left, found.right))
-    own, index = build_with_references(plan, golds, predictions)
+    own, index = build_with_references(plan, golds, predictions, lenient=True)
     if index is None:  # the schema has ids
         return False
     left = np.arange(len(pairs), dtype=np.intp)
