@@ -9,7 +9,7 @@ STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
 NULL = {"type": "null"}
-KEYS = "distance, normalize, floor, weight, match, entries, absent, aliases, alternatives, id, ref, compare, null, ignore, undeclared"
+KEYS = "distance, normalize, floor, weight, match, entries, absent, aliases, alternatives, id, ref, compare, scope, null, ignore, undeclared"
 
 
 def quality(schema, gold, predicted, **options):

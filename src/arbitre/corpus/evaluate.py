@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -20,6 +20,7 @@ from arbitre.corpus.executors import processes_of, run_in_process
 from arbitre.corpus.worker import NODES_PER_BATCH, PATH_WIDTH, TALLY_WIDTH, Worker
 from arbitre.curve import CurveAccumulator
 from arbitre.engine import judged_texts
+from arbitre.engine.references.corpus_ids import IdEvidence
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.options import NO_PREDICTION
@@ -197,11 +198,14 @@ def evaluate(
         DataError: One of the `pairs` is not a pair or a triple.
     """
     options, totals = options or ExecutionOptions(), Accumulator()
-    failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
     reservoir, size = Reservoir(), options.unit_size
+    failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
     parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
     if plan.has_judges and isinstance(pairs, JoinedCorpus):
         ask_judges(plan, pairs)
+    if plan.corpus_scopes and plan.corpus_ids is None:
+        pairs = pairs if isinstance(pairs, JoinedCorpus) else pair_up(pairs)
+        plan = with_corpus_ids(plan, pairs)
     worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
     with collecting_rarely():
         for outcomes in _outcomes(worker, parts, options):
@@ -216,6 +220,24 @@ def evaluate(
 
     without_gold = pairs.without_gold if isinstance(pairs, JoinedCorpus) else ()
     return totals.evaluation(plan, failures, without_gold, chance_factory if options.chance else None)
+
+
+def with_corpus_ids(plan: Plan, corpus: JoinedCorpus) -> Plan:
+    """Return the plan with the gold id of each predicted id that all documents of a corpus share.
+
+    The documents are read once, before they are compared. Those that cannot be compared give no evidence.
+    """
+    evidence = IdEvidence(plan)
+    for unit in corpus.parts():
+        pairs = [pair for pair in unit if pair.gold is not ABSENT and pair.predicted is not ABSENT]
+        try:
+            evidence.add([pair.gold for pair in pairs], [pair.predicted for pair in pairs])
+        except (DataError, SolverError):
+            for pair in pairs:
+                with suppress(DataError, SolverError):  # the evaluation reports them
+                    evidence.add([pair.gold], [pair.predicted])
+    found: Plan = replace(plan, corpus_ids=evidence.names())
+    return found
 
 
 def ask_judges(plan: Plan, corpus: JoinedCorpus) -> None:

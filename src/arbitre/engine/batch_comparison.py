@@ -108,6 +108,9 @@ def compare_batch(
         SolverError: A matching cannot be computed.
         FunctionError: A custom distance, normaliser, matching or judge fails.
     """
+    if plan.corpus_ids:
+        names = NewIds(plan, dict(plan.corpus_ids))
+        predicted = [value if value is ABSENT else names.renamed(value) for value in predicted]
     gold_positions, predicted_positions = (
         [position for position, value in enumerate(side) if value is not ABSENT] for side in (gold, predicted)
     )

@@ -14,7 +14,7 @@ from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus import tables
 from arbitre.corpus.chance import sample_by_id
 from arbitre.corpus.checkpoints import Checkpoints
-from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up
+from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
 from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.corpus.executors import processes_of, running
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
@@ -145,8 +145,12 @@ class EvaluationJob:
         self._faults = DiagnosisTotals() if options.diagnose else None
         self._flat = FlatTotals() if options.flat or options.diagnose else None
         again = options.out is not None or options.diagnose or options.flat or options.source is not None
+        again |= bool(self.plan.corpus_scopes)
         if again and isinstance(self.joined, Iterator):
             self.joined = list(self.joined)  # the report and the diagnosis read documents again
+        if self.plan.corpus_scopes and self.plan.corpus_ids is None:
+            joined = self.joined if isinstance(self.joined, JoinedCorpus) else pair_up(self.joined)
+            self.plan = with_corpus_ids(self.plan, joined)
         self._keys = KeyCheck(self.plan.document_keys)
         if isinstance(self.joined, Iterator):
             self.joined = self._keys.watched(self.joined)

@@ -185,7 +185,8 @@ def _compiled(
     sites, marked, digest = canonical_sites(sites, compiler.marked)
     entries, claims = entries_of(sites, marked)
     rows = rows_of(sites)
-    problems = [*compiler.problems, *wrong, *matching_problems(sites, root), *reference_problems(sites, root)]
+    problems = [*compiler.problems, *wrong, *matching_problems(sites, root)]
+    problems += reference_problems(sites, root, compiler.corpus_scopes)
     if claims:
         named = ", ".join(path or "the root" for path in claims)
         hint = 'Keep one `"entries": true`. An overlay can set the others to false.'
@@ -194,10 +195,23 @@ def _compiled(
         problems += overlay.unused([row.path for row in rows])
     if problems:
         raise SchemaError(*dict.fromkeys(problems))
-    signature = signature_of(sites, rows, digest, entries=entries, close=close, version=version("arbitre"))
+    signature = signature_of(
+        sites, rows, digest, entries=entries, close=close, version=version("arbitre"), shared=compiler.corpus_scopes
+    )
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)
-    return Plan(tuple(sites), entries, signature, close, root, rows, certificate, shortcuts, compiler.expected)
+    return Plan(
+        tuple(sites),
+        entries,
+        signature,
+        close,
+        root,
+        rows,
+        certificate,
+        shortcuts,
+        compiler.expected,
+        corpus_scopes=compiler.corpus_scopes,
+    )
 
 
 # A matching or a distance for the whole schema, to measure the effect of these choices.

@@ -278,13 +278,25 @@ def _prefixes(path: str) -> Iterator[str]:
 
 
 def signature_of(
-    sites: Sequence[Site], rows: Sequence[ResolvedPath], digest: str, *, entries: Path, close: float, version: str
+    sites: Sequence[Site],
+    rows: Sequence[ResolvedPath],
+    digest: str,
+    *,
+    entries: Path,
+    close: float,
+    version: str,
+    shared: frozenset[str] = frozenset(),
 ) -> Signature:
-    """Return the signature of a plan: the options of every path, and a digest of everything that can change a score."""
+    """Return the signature of a plan: the options of every path, and a digest of everything that can change a score.
+
+    `shared` are the scopes whose ids all documents of a corpus share.
+    """
     options = {row.path or "/": text for row in rows if (text := _entry(row))}
     options |= {"entries": wildcard(entries) or "/", "plan": digest}
     if any(normalizer.implied for site in sites for normalizer in site.normalizers):
         options["unicode"] = NFC.name
+    if shared:
+        options["shared ids"] = ", ".join(sorted(shared))
     if close != CLOSE:
         options["close"] = repr(close)
     return Signature.of(options, version)

@@ -68,6 +68,9 @@ class Plan:
         format_assertion: Whether validation checks `format`.
         inputs: Files that the plan was compiled from: schemas, overlay, authority files and modules of functions.
         notes: What the schema contains that has no effect.
+        corpus_scopes: Scopes whose ids all documents of a corpus share.
+        corpus_ids: The gold id of each predicted id of these scopes; None if they were not found yet, so that each
+            document is compared alone.
         compile_with: Compiles the schema again with the settings of another overlay in addition; see `with_overlay`.
             It is not pickled.
     """
@@ -85,6 +88,8 @@ class Plan:
     format_assertion: bool = False
     inputs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    corpus_scopes: frozenset[str] = frozenset()
+    corpus_ids: Mapping[tuple[str, Any], Any] | None = None
     compile_with: Callable[[Mapping[str, Json]], Plan] | None = None
 
     def __getstate__(self) -> list[Any]:
@@ -131,7 +136,7 @@ class Plan:
         """
         if self.compile_with is None:
             raise ArbitreError.of("A plan that was unpickled cannot be compiled again", hint="Create a new Comparator.")
-        return replace(self.compile_with(overlay), inputs=self.inputs)
+        return replace(self.compile_with(overlay), inputs=self.inputs, corpus_ids=self.corpus_ids)
 
     @property
     def allows_text(self) -> bool:

@@ -117,7 +117,8 @@ def build_with_references(
     while builder.pending:
         builder.pending.popleft()()
     if plan.facts.has_ids:
-        index = ReferenceIndex.of(builder.columns, len(gold), link_all)
+        fixed = plan.corpus_ids is not None
+        index = ReferenceIndex.of(builder.columns, len(gold), link_all, plan.corpus_scopes, fixed=fixed)
         if index.problems and site is None and not lenient:
             raise DataError(*index.problems)
         return index.recoded(np.zeros(index.size, dtype=np.intp), paired=False), index

@@ -80,6 +80,8 @@ class ReferenceIndex:
         columns: The columns as they were built, before they were linked.
         gold: Number of gold documents, which are the first rows of the root.
         link: Links copies of the columns, children first.
+        shared: Scopes whose ids all documents of a corpus share.
+        fixed: Whether the same ids of these scopes stand for the same items.
         lists: The lists of items.
         scopes: Scope of each item.
         roots: Row of the root column that contains each item; shape (items,).
@@ -94,6 +96,8 @@ class ReferenceIndex:
     columns: Sequence[Column]
     gold: int
     link: Callable[[Sequence[Column]], None]
+    shared: frozenset[str] = frozenset()
+    fixed: bool = False
     lists: list[IdentifiedItems] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     roots: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -104,9 +108,17 @@ class ReferenceIndex:
     problems: list[Problem] = field(default_factory=list)
 
     @classmethod
-    def of(cls, columns: Sequence[Column], gold: int, link: Callable[[Sequence[Column]], None]) -> ReferenceIndex:
-        """Find the items and the references of columns that are not linked yet."""
-        index = cls(columns, gold, link)
+    def of(
+        cls,
+        columns: Sequence[Column],
+        gold: int,
+        link: Callable[[Sequence[Column]], None],
+        shared: frozenset[str] = frozenset(),
+        *,
+        fixed: bool = False,
+    ) -> ReferenceIndex:
+        """Find the items and the references of columns that are not linked yet; see the attributes."""
+        index = cls(columns, gold, link, shared, fixed)
         known: dict[tuple[int, str, Key], int] = {}
         roots = [np.empty(0, dtype=np.intp)]
         for column in columns:
@@ -159,7 +171,7 @@ class ReferenceIndex:
             if number is None:
                 number = known[place] = len(self.keys) + len(self.dangling)
                 self.dangling.append(place)
-            if root < self.gold and number >= len(self.keys):
+            if root < self.gold and number >= len(self.keys) and reference.scope not in self.shared:
                 self.problems.append(_dangling(holders, row, reference, values[row]))
             targets.append(number)
         self.targets[column.number] = np.array(targets, dtype=np.intp)
@@ -186,6 +198,23 @@ class ReferenceIndex:
         own = np.array([root for root, _, _ in self.dangling], dtype=np.intp)
         return np.concatenate([self.roots, own])[numbers]
 
+    def place_of(self, number: int) -> tuple[str, Key] | None:
+        """Return the scope and the id of an item, or of an id without an item; None for an item without an id."""
+        if number < 0:
+            return None
+        if number >= len(self.keys):
+            return self.dangling[number - len(self.keys)][1:]
+        key = self.keys[number]
+        return None if key is None else (self.scopes[number], key)
+
+    def with_fixed(self, codes: Indices) -> Indices:
+        """Return codes in which the same ids of shared scopes are equal, if they stand for the same items."""
+        if not self.fixed:
+            return codes
+        scopes = [*self.scopes, *(scope for _, scope, _ in self.dangling)]
+        shared = np.fromiter((scope in self.shared for scope in scopes), dtype=np.bool_, count=len(scopes))
+        return np.where(shared, self.codes_of_ids(), codes)
+
     def codes_of_ids(self) -> Indices:
         """Return codes by which the same ids are equal in all documents, on both sides; shape (size,)."""
         known: dict[tuple[str, Key], int] = {}
@@ -202,15 +231,15 @@ class ReferenceIndex:
             paired: Whether only items of the same code are matched; otherwise items are matched by what they
                 contain.
         """
-        copies = copied(self.columns)
+        copies, codes = copied(self.columns), self.with_fixed(codes)
         for number, targets in self.targets.items():
             column, own = copies[number], np.where(targets >= 0, codes[targets], -1)
             if isinstance(column, LeafColumn):
                 self._set_codes(column, own)
             elif isinstance(column, ListColumn) and paired:
                 _match_by_code(column, own)
-        if paired:
-            for listed in self.lists:
+        for listed in self.lists:
+            if paired or (self.fixed and listed.identity.scope in self.shared):
                 column = copies[listed.column.number]
                 if isinstance(column, ListColumn):
                     _match_by_code(column, codes[listed.first : listed.first + listed.items.size])

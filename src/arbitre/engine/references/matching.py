@@ -89,6 +89,7 @@ def match_items(  # noqa: PLR0917  (the parts of a comparison)
     codes = np.arange(index.size, dtype=np.intp)
     gold, predicted = _matched_items(index, first)
     codes[predicted] = codes[gold]
+    codes[:] = index.with_fixed(codes)
     found = Correspondence(index, left, right, codes, bound, bound, np.ones(len(left), dtype=np.bool_))
     if not plan.facts.has_references:
         return columns, first, found
@@ -108,13 +109,18 @@ def match_items(  # noqa: PLR0917  (the parts of a comparison)
         recoded = index.recoded(codes, paired=True)
         batch = solver.evaluate(recoded[0], left, right)
         found.objective = batch.quality.copy()
+        codes[:] = index.with_fixed(codes)
     grade_references(index, batch)
     return recoded, batch, found
 
 
 def count_pairings(index: ReferenceIndex, gold: int, predicted: int) -> int:
     """Return the number of correspondences of the items of two documents, with as many pairs as possible."""
-    counts = [Counter(index.scopes[item] for item in index.items_of(row)) for row in (gold, predicted)]
+    fixed = index.shared if index.fixed else frozenset[str]()
+    counts = [
+        Counter(index.scopes[item] for item in index.items_of(row) if index.scopes[item] not in fixed)
+        for row in (gold, predicted)
+    ]
     sizes = (sorted((counts[0][scope], counts[1][scope])) for scope in counts[0].keys() | counts[1].keys())
     return prod(perm(many, few) for few, many in sizes)
 

@@ -87,6 +87,7 @@ class Compiler:
         marked: The value of `entries`, by site index.
         aliases: The `aliases` annotation, by site index of the object and name of the field.
         expected: The kinds of documents that the root is written for; None for any.
+        corpus_scopes: The scopes whose ids all documents of a corpus share.
     """
 
     distances: Catalogue[Distance]
@@ -96,6 +97,7 @@ class Compiler:
     marked: dict[int, bool] = field(default_factory=dict)
     aliases: dict[tuple[int, str], Annotation] = field(default_factory=dict)
     expected: frozenset[Kind] | None = None
+    corpus_scopes: frozenset[str] = frozenset()
     _expander: Expander = field(init=False)
     _leaves: LeafBuilder = field(init=False)
     _known: dict[object, int] = field(default_factory=dict)
@@ -172,6 +174,7 @@ class Compiler:
         common, absent = position.common, request.absent
         if "absent" in common:
             absent = Absence.of(nfc(common["absent"].value))
+        self._set_corpus_scopes(position, root=root)
         entries = position.setting("entries")
         if entries is not None:
             self.marked[request.index] = entries.value
@@ -203,6 +206,14 @@ class Compiler:
             reference=None if Kind.ARRAY in position.declared else reference,
         )
         return site if position.alternatives is None else with_alternatives(site, position.alternatives)
+
+    def _set_corpus_scopes(self, position: Position, *, root: bool) -> None:
+        """Set the scopes whose ids all documents of a corpus share, as the root states them."""
+        scopes = position.setting("scope")
+        if scopes is not None and not root:
+            self.problems.append(scopes.problem("`scope` has no effect here", "Put it on the root of the schema."))
+        elif scopes is not None:
+            self.corpus_scopes = frozenset(name for name, where in scopes.value.items() if where == "corpus")
 
     def _without_root_mark(self, branch: Branch) -> Branch:
         if self._root_mark is None or branch.settings.get("entries") != self._root_mark:

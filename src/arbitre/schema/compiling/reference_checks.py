@@ -21,11 +21,11 @@ _OF_IDS: Final = frozenset({Kind.STRING, Kind.NUMBER})
 """Kinds of ids: texts and integers."""
 
 
-def reference_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Problem]:
+def reference_problems(sites: Sequence[Site], root: Subschema, shared: frozenset[str]) -> Iterator[Problem]:
     """Yield a problem for each id and each reference of a schema that cannot be compared.
 
     Ids belong to the items of lists that are matched by the default matching, or to the keys of maps; references need
-    a scope of the same kind of ids.
+    a scope of the same kind of ids. `shared` are the scopes whose ids all documents of a corpus share.
     """
     steps = [step for step in walk(sites) if step.repeats is None]
     identities: dict[str, list[Identity]] = {}
@@ -34,6 +34,9 @@ def reference_problems(sites: Sequence[Site], root: Subschema) -> Iterator[Probl
         for identity in (site.identity, site.object.keys):
             if isinstance(identity, Identity):
                 identities.setdefault(identity.scope, []).append(identity)
+    for scope in sorted(shared - identities.keys()):
+        hint = did_you_mean(scope, identities, 'Mark the ids of its items with `"id"`.')
+        yield Problem(f'`scope` names the scope "{scope}", of which no id is declared', root.file, hint=hint)
     if not identities and all(_reference_of(site) is None for site in sites):
         return
     listed = {sites[step.site].list.items for step in steps if Kind.ARRAY in sites[step.site].declared}

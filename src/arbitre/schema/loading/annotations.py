@@ -41,6 +41,7 @@ _EXPECTED: Final = {
     "id": 'a scope such as "person", or {"scope": scope, "key": [fields]} on list items',
     "ref": 'a scope such as "person", or {"scope": scope} with "graded": true or "key": [fields]',
     "compare": "true or false",
+    "scope": '"corpus" or "document" by scope, such as {"person": "corpus"}',
     "normalize": "a name, {name: {option: value}}, or a list of these",
 }
 _CHOICE: Final = "a name or {name: {option: value}}"

@@ -23,7 +23,7 @@ from arbitre.paths import escape, pointer
 from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from referencing._core import Resolved, Resolver
 
@@ -505,6 +505,7 @@ class Field:
         id: The scope whose items the field identifies.
         ref: The scope that the field refers to.
         compare: Whether the values of an id are compared as well.
+        scope: Whether the ids of a scope are those of a document or of the corpus, on the root.
         null: "credit": null and a missing key count as a value, which earns credit if it is right.
         ignore: Whether the field is excluded from the comparison.
         undeclared: Whether keys that the schema does not declare count.
@@ -528,6 +529,7 @@ class Field:
         id: Json = None,  # noqa: A002  (the name in schemas)
         ref: Json = None,
         compare: bool | None = None,
+        scope: Mapping[str, str] | None = None,
         null: str | None = None,
         ignore: bool | None = None,
         undeclared: str | None = None,
