@@ -6,8 +6,10 @@ import json
 
 import jsonschema
 import pytest
+from typer.testing import CliRunner
 
 from arbitre import Comparator, bundled
+from arbitre.cli import app
 from arbitre.comparison import Comparison
 from arbitre.errors import DataError, SchemaError
 
@@ -112,6 +114,17 @@ class TestResult:
         assert read.references["person"].to_dict() == plain["references"]["person"]
         assert [row.reference for row in read.explain()] == [row.reference for row in self.FOUND.explain()]
         assert read.references["person"].coreference == self.FOUND.references["person"].coreference
+
+    def test_the_command_prints_the_pairs_and_the_notes(self, tmp_path):
+        files = {"schema": LETTERS, "gold": GOLD, "predicted": PREDICTED}
+        paths = {name: tmp_path / f"{name}.json" for name in files}
+        for name, document in files.items():
+            paths[name].write_text(json.dumps(document))
+        called = ["compare", "--schema", *map(str, paths.values())]
+        output = CliRunner().invoke(app, called, env={"COLUMNS": "160"}).output
+        assert "points to Bob, should point to Ada" in output
+        row = next(line for line in output.splitlines() if line.startswith("person "))
+        assert row.split()[:4] == ["person", "3", "yes", "q9"]
 
     def test_a_schema_without_ids_has_no_references(self):
         found = compare(array({"type": "string"}), ["a"], ["b"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.comparison import Comparison
     from arbitre.comparison.diagnosis import Diagnosis, DoubtfulAlignment, Moved
     from arbitre.comparison.flat import FlatComparison
+    from arbitre.comparison.references import Id, ScopeReferences
     from arbitre.curve import Curve
     from arbitre.tally import MacroScores, Scores
 
@@ -50,6 +51,37 @@ MAX_POSITIONS: Final = 10
 
 MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=34)
 """Column of the meanings of scores; narrow terminals leave it out."""
+
+
+def references(found: Mapping[str, ScopeReferences]) -> Table:
+    """Return a table of the ids of each scope: how many have partners, and which have none."""
+    heads = (
+        TableColumn("scope"),
+        TableColumn("pairs", count),
+        TableColumn("best"),
+        TableColumn("without a partner"),
+        TableColumn("dangling"),
+        TableColumn("coreference F1", SCORE, drop=1),
+    )
+    rows = []
+    for scope, one in found.items():
+        sides = zip(("gold", "the prediction"), one.unpaired, strict=True)
+        alone = [f"{_named(ids)} in {side}" for side, ids in sides if ids]
+        best = "yes" if one.proven else f"quality {one.objective:.4f}, at most {one.bound:.4f}"
+        rows.append((scope, len(one.pairs), best, "; ".join(alone), _named(one.dangling), one.coreference.conll))
+    note = (
+        "Best: whether no other pairs of ids are better. Dangling: ids in references that no item of the prediction "
+        "has. Coreference F1: mean F1 of MUC, B-cubed and CEAF-e."
+    )
+    return Table.of("References by scope", heads, rows, notes=(note,))
+
+
+def _named(ids: Sequence[Id | None]) -> str:
+    """Return some ids as text; those of items without an id are counted."""
+    known = [str(one) for one in ids if one is not None]
+    shown_ids = known[:MAX_POSITIONS] + ["…"] * (len(known) > MAX_POSITIONS)
+    nameless = len(ids) - len(known)
+    return ", ".join([*shown_ids, *[f"{nameless} without an id"] * (nameless > 0)])
 
 
 def scores(found: Mapping[str, ScoreColumn], *, forced: bool) -> Table:

@@ -194,6 +194,7 @@ def _blocks(
     yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
     diagnosis = comparison.diagnosis
     for made in (
+        tables.references(comparison.references),
         tables.joins(comparison),
         tables.order(comparison),
         tables.moved(diagnosis.moved),
