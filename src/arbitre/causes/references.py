@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from arbitre.causes.changes import site_at
-from arbitre.engine import ids_in
+from arbitre.engine.references.renaming import ids_in
 from arbitre.paths import value_at
 from arbitre.values import ABSENT, Json, canonical
 

@@ -12,7 +12,6 @@ from math import comb, fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from arbitre.errors import DataError
 
@@ -202,6 +201,8 @@ def _b_cubed(shared: Mapping[tuple[int, int], int], entities: Entities, at: int)
 
 def _ceaf(shared: Mapping[tuple[int, int], int], gold: Entities, predicted: Entities) -> float:
     """Return the similarity of the best assignment of entities."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (most comparisons do not need it)
+
     table = np.zeros((len(gold), len(predicted)))
     for (row, column), number in shared.items():
         table[row, column] = 2.0 * number / (len(set(gold[row])) + len(set(predicted[column])))

@@ -20,7 +20,6 @@ from arbitre.corpus.executors import processes_of, run_in_process
 from arbitre.corpus.worker import NODES_PER_BATCH, PATH_WIDTH, TALLY_WIDTH, Worker
 from arbitre.curve import CurveAccumulator
 from arbitre.engine import judged_texts
-from arbitre.engine.references.corpus_ids import IdEvidence
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.options import NO_PREDICTION
@@ -227,6 +226,8 @@ def with_corpus_ids(plan: Plan, corpus: JoinedCorpus) -> Plan:
 
     The documents are read once, before they are compared. Those that cannot be compared give no evidence.
     """
+    from arbitre.engine.references.corpus_ids import IdEvidence  # noqa: PLC0415  (only some schemas need it)
+
     evidence = IdEvidence(plan)
     for unit in corpus.parts():
         pairs = [pair for pair in unit if pair.gold is not ABSENT and pair.predicted is not ABSENT]

@@ -18,14 +18,12 @@ from arbitre.engine.batch_comparison import (
     with_common_ids,
     with_gold_ids,
 )
-from arbitre.engine.references.renaming import ids_in
 
 __all__ = [
     "BatchResult",
     "compare_batch",
     "compare_to_levels",
     "count_calls",
-    "ids_in",
     "item_costs",
     "item_margins",
     "judged_texts",

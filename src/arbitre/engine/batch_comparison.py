@@ -14,9 +14,6 @@ from arbitre.engine.columns.build import build_columns, build_with_references
 from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, descendants, leaf_columns
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.engine.judging import judge_matched, judged_pairs
-from arbitre.engine.references.matching import match_items
-from arbitre.engine.references.renaming import NewIds, compares_ids, ids_in
-from arbitre.engine.references.results import references_of
 from arbitre.engine.solve.batches import DEFAULT_LIMITS
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.trace import Tracer
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from arbitre.distances.judges import Judge, TextPair
     from arbitre.engine.columns.column import KnownBounds
     from arbitre.engine.references.matching import Correspondence
+    from arbitre.engine.references.renaming import NewIds
     from arbitre.engine.solve.batches import Batch, CellLimits
     from arbitre.paths import Path
     from arbitre.schema.plan import Plan
@@ -109,6 +107,8 @@ def compare_batch(
         FunctionError: A custom distance, normaliser, matching or judge fails.
     """
     if plan.corpus_ids:
+        from arbitre.engine.references.renaming import NewIds  # noqa: PLC0415  (only documents with ids need it)
+
         names = NewIds(plan, dict(plan.corpus_ids))
         predicted = [value if value is ABSENT else names.renamed(value) for value in predicted]
     gold_positions, predicted_positions = (
@@ -140,7 +140,10 @@ def compare_batch(
     if index is None:
         solver = QualitySolver(exhaustive, limits, known=known)
         batch = _at_document(documents, lambda: solver.evaluate(root, left[both], right[both]))
-    else:  # bounds of earlier comparisons had another correspondence
+    else:
+        from arbitre.engine.references.matching import match_items  # noqa: PLC0415  (only documents with ids need it)
+
+        # bounds of earlier comparisons had another correspondence
         solver = QualitySolver(exhaustive, limits)
         columns, batch, correspondence = _at_document(
             documents, lambda: match_items(plan, index, columns, left[both], right[both], solver)
@@ -300,7 +303,11 @@ def with_common_ids(plan: Plan, annotations: Annotations) -> Annotations:
     Raises:
         DataError: A value is not JSON.
     """
-    if not plan.facts.has_ids or compares_ids(plan):
+    if not plan.facts.has_ids:
+        return annotations
+    from arbitre.engine.references.renaming import compares_ids, ids_in  # noqa: PLC0415  (only documents with ids need it)
+
+    if compares_ids(plan):
         return annotations
     renamed = {name: dict(documents) for name, documents in annotations.items()}
     for document in sorted({each for documents in annotations.values() for each in documents}):
@@ -317,7 +324,11 @@ def with_common_ids(plan: Plan, annotations: Annotations) -> Annotations:
 
 def new_ids(plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], *, lenient: bool = False) -> dict[int, NewIds]:
     """Return the ids of gold for each prediction whose ids are renamed, by its position; see `with_gold_ids`."""
-    if not plan.facts.has_ids or compares_ids(plan):
+    if not plan.facts.has_ids:
+        return {}
+    from arbitre.engine.references.renaming import NewIds, compares_ids  # noqa: PLC0415  (only documents with ids need it)
+
+    if compares_ids(plan):
         return {}
     result = compare_batch(plan, gold, predicted, lenient=lenient)
     found = result.correspondence
@@ -347,6 +358,8 @@ def references_at(plan: Plan, result: BatchResult, document: int) -> dict[str, S
     positions = [] if found is None else result.documents[found.left].tolist()
     if found is None or document not in positions:
         return {}
+    from arbitre.engine.references.results import references_of  # noqa: PLC0415  (only documents with ids need it)
+
     return references_of(plan, found, positions.index(document), result.levels(), document)
 
 
