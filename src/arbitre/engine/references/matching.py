@@ -41,6 +41,9 @@ MAX_FORCED: Final = 24
 MAX_CANDIDATES: Final = 4
 """Maximum number of proposed correspondences that are compared."""
 
+MAX_PAIRS: Final = 1 << 22
+"""Number of pairs of items of two documents above which the matching by contents is kept. It limits memory."""
+
 TOLERANCE: Final = 1e-12
 """Difference below which two qualities are equal."""
 
@@ -97,7 +100,8 @@ def match_items(  # noqa: PLR0917  (the parts of a comparison)
     batch = solver.evaluate(recoded[0], left, right)
     found.objective = batch.quality.copy()
     found.proven = found.objective >= bound - TOLERANCE
-    undecided = (~found.proven).nonzero()[0]
+    counts = np.bincount(index.roots, minlength=columns[0].size)
+    undecided = (~found.proven & (counts[left] * counts[right] <= MAX_PAIRS)).nonzero()[0]
     if len(undecided):
         graphs = DocumentGraphs(index, recoded, batch)
         unlike = index.recoded(np.arange(index.size, dtype=np.intp), paired=False)
