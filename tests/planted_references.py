@@ -127,6 +127,29 @@ def relabelled(document, rng):
     return shuffled, new
 
 
+def incomplete(document, rng, share):
+    """A copy without a share of the persons, of their references and of the others, and with as many invented ones."""
+    kept = [person for person in document["people"] if rng.random() >= share]
+    ids = {person["id"] for person in kept}
+
+    def held(references):
+        return [one for one in references if one in ids and rng.random() >= share]
+
+    invented = people(len(document["people"]) - len(kept), rng)
+    made = [person | {"knows": held(person["knows"])} for person in kept]
+    made += [person | {"id": f"x{number}"} for number, person in enumerate(invented)]
+    every = [person["id"] for person in made]
+    for person in made:
+        if rng.random() < share:
+            person["knows"] = [*person["knows"], str(rng.choice(every))]
+    relations = [one for one in document["relations"] if {one["from"], one["to"]} <= ids and rng.random() >= share]
+    lost = len(document["relations"]) - len(relations)
+    relations += [
+        {"from": str(rng.choice(every)), "to": str(rng.choice(every)), "type": "foe"} for _ in range(lost // 2)
+    ]
+    return {"people": [made[at] for at in rng.permutation(len(made))], "relations": relations}
+
+
 def damaged(document, rng, *, attributes=0.0, references=0.0):
     """A copy with wrong attributes and wrong references, each with a probability."""
     ids = [person["id"] for person in document["people"]]
@@ -151,9 +174,13 @@ def damaged(document, rng, *, attributes=0.0, references=0.0):
     return {"people": made, "relations": relations}
 
 
-def planted(seed, count, *, attributes=0.0, references=0.0, **kinds):
-    """Gold and a prediction with other ids, another order, and faults."""
+def planted(seed, count, *, attributes=0.0, references=0.0, missing=0.0, **kinds):
+    """Gold and a prediction with other ids, another order, and faults; the truth leaves out persons that are missing."""
     rng = np.random.default_rng(seed)
     gold = graph(count, rng, **kinds)
     predicted, truth = relabelled(gold, rng)
-    return Planted(gold, damaged(predicted, rng, attributes=attributes, references=references), truth)
+    predicted = damaged(predicted, rng, attributes=attributes, references=references)
+    if missing:
+        predicted = incomplete(predicted, rng, missing)
+    ids = {person["id"] for person in predicted["people"]}
+    return Planted(gold, predicted, {old: new for old, new in truth.items() if new in ids})

@@ -149,7 +149,16 @@ def test_the_result_does_not_depend_on_other_documents(seed):
         assert together.documents[at].scores.f1q == alone.scores.f1q
 
 
-@pytest.mark.parametrize("noise", [{"references": 0.1}, {"attributes": 0.4, "references": 0.1}, {"anonymous": 1.0}])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        {"references": 0.1},
+        {"attributes": 0.4, "references": 0.1},
+        {"anonymous": 1.0},
+        {"missing": 0.2, "attributes": 0.2, "references": 0.1},
+        {"missing": 0.1, "anonymous": 0.3},
+    ],
+)
 def test_the_planted_correspondence_is_recovered(noise):
     right = total = 0
     for seed in range(10):

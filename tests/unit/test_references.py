@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from arbitre import Comparator, bundled
 from arbitre.cli import app
 from arbitre.comparison import Comparison
+from arbitre.comparison.coreference import CoreferenceCounts
 from arbitre.errors import DataError, SchemaError
 
 EXACT = {"type": "string", "x-arbitre": {"distance": "exact"}}
@@ -371,6 +372,14 @@ def test_the_certificate_states_what_the_distance_depends_on():
     assert "/letters/*/sender" in {one.path for one in found.assumes}
     graded = {"type": "string", "x-arbitre": {"ref": {"scope": "person", "graded": True}}}
     assert Comparator(obj(people=people(), head=graded)).certificate.verdict == "not a metric"
+
+
+def test_the_coreference_scores_of_a_corpus_are_those_of_all_documents():
+    pairs = [("right", GOLD, json.loads(json.dumps(GOLD))), ("wrong", GOLD, PREDICTED)]
+    counts = [compare(LETTERS, gold, predicted).references["person"].coreference_counts for _, gold, predicted in pairs]
+    found = Comparator(LETTERS).evaluate(pairs).coreference
+    assert found == {"person": CoreferenceCounts.sum(counts).scores}
+    assert Comparator({"type": "array"}).evaluate([("a", [], [])]).coreference == {}
 
 
 def test_gold_suggests_ids_and_references():

@@ -124,6 +124,16 @@ class CoreferenceCounts:
         ]
         return cls(*sums)
 
+    def to_list(self) -> list[list[float]]:
+        """Return plain JSON; `from_list` is the inverse."""
+        return [list(part) if isinstance(part, tuple) else [part] for part in astuple(self)]
+
+    @classmethod
+    def from_list(cls, data: Sequence[Sequence[float]]) -> CoreferenceCounts:
+        """Create counts from the result of `to_list`."""
+        parts: list[Any] = [tuple(part) if len(part) > 1 else part[0] for part in data]
+        return cls(*parts)
+
     @property
     def scores(self) -> CoreferenceScores:
         """The scores; 0 where nothing counts, except that BLANC leaves out a kind of pairs that gold does not have."""

@@ -103,12 +103,7 @@ class ScopeReferences:
     @property
     def coreference_counts(self) -> CoreferenceCounts:
         """The counts from which `coreference` is computed; those of several documents can be added."""
-        sides: list[dict[int, list[int]]] = [{}, {}]
-        for number, entities in enumerate(self.mentions):
-            for side, entity in zip(sides, entities, strict=True):
-                if entity is not None:
-                    side.setdefault(entity, []).append(number)
-        return CoreferenceCounts.of(*(list(side.values()) for side in sides))
+        return counts_of(self.mentions)
 
     @property
     def coreference(self) -> CoreferenceScores:
@@ -145,6 +140,16 @@ class ScopeReferences:
             [(gold, predicted) for gold, predicted in data["mentions"]],
             known_ambiguous=tuple(tuple(map(_id, group)) for group in data["ambiguous"]),
         )
+
+
+def counts_of(mentions: Sequence[tuple[int | None, int | None]]) -> CoreferenceCounts:
+    """Return the coreference counts of mentions, given by their entity in gold and in the prediction, or None."""
+    sides: list[dict[int, list[int]]] = [{}, {}]
+    for number, entities in enumerate(mentions):
+        for side, entity in zip(sides, entities, strict=True):
+            if entity is not None:
+                side.setdefault(entity, []).append(number)
+    return CoreferenceCounts.of(*(list(side.values()) for side in sides))
 
 
 def _plain(key: Id | None) -> Any:  # noqa: ANN401

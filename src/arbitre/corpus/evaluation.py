@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from arbitre.classification import Classification
     from arbitre.comparison.cause import Cause, CauseAnalysis
+    from arbitre.comparison.coreference import CoreferenceCounts, CoreferenceScores
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair, Row
     from arbitre.corpus.chance import Chance
@@ -91,6 +92,9 @@ class DetailReader(Protocol):
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""
+
+    def coreference(self, evaluation: Evaluation) -> dict[str, CoreferenceCounts]:
+        """Return the coreference counts of all documents, by scope."""
 
     def causes(self) -> CauseAnalysis:
         """Return the causes of the faults."""
@@ -372,6 +376,17 @@ class Evaluation:
     def flat_by_path(self) -> Mapping[str, Scores]:
         """Pooled scores of the best flat matching by wildcard path; see `solidarity`."""
         return self._flat.flat_by_path
+
+    @cached_property
+    def coreference(self) -> Mapping[str, CoreferenceScores]:
+        """The coreference scores of the references by scope, from the counts of all documents; see `references.md`.
+
+        Empty if the schema has no references. The documents are compared again on first access.
+
+        Raises:
+            DataError: The documents are no longer available.
+        """
+        return {scope: counts.scores for scope, counts in self._reader.coreference(self).items()}
 
     @cached_property
     def _flat(self) -> FlatComparison:

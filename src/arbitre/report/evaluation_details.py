@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.cause import CauseAnalysis
+    from arbitre.comparison.coreference import CoreferenceCounts
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import LeafPair, Row
     from arbitre.corpus.evaluation import Evaluation
@@ -43,6 +44,10 @@ class SavedDetails:
         return result_files.read_table(_folder(evaluation) / result_files.FAULTS)
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:  # noqa: ARG002  (those with documents need it)
+        """Raise DataError: the documents are needed."""
+        raise unavailable()
+
+    def coreference(self, evaluation: Evaluation) -> dict[str, CoreferenceCounts]:  # noqa: ARG002
         """Raise DataError: the documents are needed."""
         raise unavailable()
 

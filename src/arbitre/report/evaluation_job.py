@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sized
 from contextlib import ExitStack
 from dataclasses import InitVar, dataclass, field, replace
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arbitre.comparison.cause import CauseAnalysis, CauseExample
+    from arbitre.comparison.coreference import CoreferenceCounts
     from arbitre.comparison.flat import FlatComparison
     from arbitre.comparison.leaf_pairs import Row
     from arbitre.comparison.levels import Level
@@ -69,6 +71,7 @@ MAX_COUNTED: Final = 256
 """Maximum number of gold documents whose values are counted for the chance of moved values."""
 CLUSTERS: Final = "clusters"
 FLAT: Final = "flat"
+COREFERENCE: Final = "coreference"
 _NOTHING_MATCHES: Final = (
     "No prediction matches any part of its gold document. Check that both have the same structure (otherwise, set "
     "--predicted-key or use --project), and that equal ids refer to the same document."
@@ -519,6 +522,19 @@ class DocumentDetails(SavedDetails):
         totals = FlatTotals()
         totals.add(self._seen(evaluation, {FLAT: FlatObserver(self.job.plan)})[FLAT])
         return totals.comparison()
+
+    def coreference(self, evaluation: Evaluation) -> dict[str, CoreferenceCounts]:
+        """Return the coreference counts of all documents, by scope."""
+        from arbitre.comparison.coreference import CoreferenceCounts  # noqa: PLC0415  (few schemas have references)
+        from arbitre.engine.references.results import CoreferenceObserver  # noqa: PLC0415  (as above)
+
+        if not self.job.plan.facts.has_references:
+            return {}
+        found: defaultdict[str, list[CoreferenceCounts]] = defaultdict(list)
+        for document in self._seen(evaluation, {COREFERENCE: CoreferenceObserver()})[COREFERENCE]:
+            for scope, counts in document.items():
+                found[scope].append(CoreferenceCounts.from_list(counts))
+        return {scope: CoreferenceCounts.sum(several) for scope, several in sorted(found.items())}
 
     def causes(self) -> CauseAnalysis:
         """Return the causes of the faults, from a sample of the documents."""

@@ -274,6 +274,14 @@ class ReferenceNotes(Protocol):
         """Return the entry that each row of a column refers to; None for absent values."""
         ...
 
+    def scope_of(self, column: LeafColumn) -> str:
+        """Return the scope that the rows of a column refer to."""
+        ...
+
+    def targets_of(self, column: LeafColumn) -> Indices:
+        """Return the number of the item that each row of a column refers to; negative for absent values."""
+        ...
+
 
 @dataclass(eq=False, slots=True)
 class LeafColumn(Column):

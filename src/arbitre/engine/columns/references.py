@@ -298,6 +298,15 @@ class ReferenceIndex:
                 found.append(ReferredItem(self.title_of(number), items.items.path, address))
         return found
 
+    def scope_of(self, column: LeafColumn) -> str:
+        """Return the scope that the rows of a column refer to."""
+        reference = column.site.reference
+        return "" if reference is None else reference.scope
+
+    def targets_of(self, column: LeafColumn) -> Indices:
+        """Return the number of the item that each row of a column refers to; `NO_ITEM` for absent values."""
+        return self.targets[column.number]
+
     def _list_of(self, number: int) -> IdentifiedItems:
         """Return the list of an item."""
         return next(each for each in reversed(self.lists) if each.first <= number)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from arbitre.comparison.references import ScopeReferences, UnpairedIds
+from arbitre.comparison.references import ScopeReferences, UnpairedIds, counts_of
 from arbitre.engine.columns.build import build_with_references
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.references.graph import DocumentGraphs
@@ -27,6 +27,17 @@ if TYPE_CHECKING:
     Groups: TypeAlias = tuple[tuple[Id, ...], ...]
 
 
+class CoreferenceObserver:
+    """Corpus observer that records the coreference counts of each document, by scope."""
+
+    def __call__(self, pairs: Sequence[object], levels: Sequence[Level]) -> list[dict[str, list[list[float]]]]:
+        """Return the counts of each document, as `CoreferenceCounts.from_list` takes them."""
+        return [
+            {scope: counts_of(several).to_list() for scope, several in sorted(_mentions(levels, document).items())}
+            for document in range(len(pairs))
+        ]
+
+
 def references_of(
     plan: Plan, found: Correspondence, number: int, levels: Sequence[Level], document: int
 ) -> dict[str, ScopeReferences]:
@@ -43,7 +54,7 @@ def references_of(
     gold, predicted = (index.items_of(int(rows[number])) for rows in (found.left, found.right))
     by_code = {int(found.codes[item]): item for item in predicted}
     repeated = {item for item in index.repeated if int(index.roots[item]) == int(found.right[number])}
-    mentions = _mentions(found, levels, document)
+    mentions = _mentions(levels, document)
     ambiguous = cache(partial(_ambiguous, plan, index.columns[0].raw[int(found.left[number])]))
     scopes = {}
     for scope in sorted({index.scopes[item] for item in [*gold, *predicted]} | set(mentions)):
@@ -72,22 +83,19 @@ def _of_scope(find: Callable[[], Mapping[str, Groups]], scope: str) -> Groups:
     return find().get(scope, ())
 
 
-def _mentions(
-    found: Correspondence, levels: Sequence[Level], document: int
-) -> dict[str, list[tuple[int | None, int | None]]]:
-    """Return the entities of the references of a document by scope, as the codes of the items."""
-    index = found.index
+def _mentions(levels: Sequence[Level], document: int) -> dict[str, list[tuple[int | None, int | None]]]:
+    """Return the entities of the references of a document by scope, as the numbers of the items."""
     mentions: defaultdict[str, list[tuple[int | None, int | None]]] = defaultdict(list)
     for level in levels:
         column = level.source
-        if not isinstance(column, LeafColumn) or column.site.reference is None or level.inner:
+        if not isinstance(column, LeafColumn) or column.references is None or level.inner:
             continue
-        targets = index.targets[column.number]
+        scope, targets = column.references.scope_of(column), column.references.targets_of(column)
         at = (level.document == document).nonzero()[0]
         for gold, predicted in zip(level.left[at].tolist(), level.right[at].tolist(), strict=True):
             entities = tuple(None if row < 0 or targets[row] < 0 else int(targets[row]) for row in (gold, predicted))
             if entities != (None, None):
-                mentions[column.site.reference.scope].append((entities[0], entities[1]))
+                mentions[scope].append((entities[0], entities[1]))
     return dict(mentions)
 
 
