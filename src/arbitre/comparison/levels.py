@@ -53,7 +53,7 @@ class NodeSource(Protocol):
         ...
 
     def referred(self, rows: Indices) -> list[ReferredItem | None]:
-        """Return the entry that each row refers to; None for rows that are no references."""
+        """Return the item that each row refers to; None for rows that are no references."""
         ...
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:

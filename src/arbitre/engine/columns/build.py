@@ -101,13 +101,13 @@ def build_with_references(
     tags: Indices | None = None,
     lenient: bool = False,
 ) -> tuple[list[Column], ReferenceIndex | None]:
-    """Build the columns of documents as `build_columns` does, and find their entries with ids and their references.
+    """Build the columns of documents as `build_columns` does, and find their items with ids and their references.
 
-    In the columns, all references are equal, and entries with ids are matched by what they contain. The index is None
+    In the columns, all references are equal, and items with ids are matched by what they contain. The index is None
     if the schema has no ids.
 
     Raises:
-        DataError: As for `build_columns`. Or a gold document has two entries with the same id, or a reference without
+        DataError: As for `build_columns`. Or a gold document has two items with the same id, or a reference without
             an entry; with `lenient`, these are `problems` of the index.
     """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)

@@ -134,7 +134,7 @@ class Column:
         return [ABSENT] * len(left)
 
     def referred(self, rows: Indices) -> list[ReferredItem | None]:
-        """Return the entry that each row refers to; None for rows that are no references."""
+        """Return the item that each row refers to; None for rows that are no references."""
         return [None] * len(rows)
 
     def reference_notes(self, left: Indices, right: Indices) -> list[ReferenceNote | None]:  # noqa: ARG002
@@ -271,7 +271,7 @@ class ReferenceNotes(Protocol):
         ...
 
     def referred(self, column: LeafColumn, rows: Indices) -> list[ReferredItem | None]:
-        """Return the entry that each row of a column refers to; None for absent values."""
+        """Return the item that each row of a column refers to; None for absent values."""
         ...
 
     def scope_of(self, column: LeafColumn) -> str:
