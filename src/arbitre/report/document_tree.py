@@ -200,7 +200,7 @@ class _TreeWalk:
         return made
 
     def link(self, referred: ReferredItem) -> Plain:
-        """Convert the entry that a reference points to: its title, and its index if it is in the list of entries."""
+        """Convert the item that a reference points to: its title, and its index if it is in the list of entries."""
         if referred.path is None:
             return {"dangling": True}
         made: Plain = {"title": shown(referred.title)}

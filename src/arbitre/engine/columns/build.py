@@ -108,7 +108,7 @@ def build_with_references(
 
     Raises:
         DataError: As for `build_columns`. Or a gold document has two items with the same id, or a reference without
-            an entry; with `lenient`, these are `problems` of the index.
+            an item; with `lenient`, these are `problems` of the index.
     """
     builder = _ColumnBuilder(plan, gold, predicted, many_keys)
     documents = [*gold, *predicted]
