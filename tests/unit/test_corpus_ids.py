@@ -114,7 +114,7 @@ def test_processes_and_files_have_the_same_result(tmp_path):
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        (ITEMS | {"x-arbitre": {"scope": {"place": "corpus"}}}, 'names the scope "place", of which no id'),
+        (ITEMS | {"x-arbitre": {"scope": {"place": "corpus"}}}, 'names an unknown scope, "place"'),
         ({"type": "array", "items": SHARED}, "`scope` has no effect here"),
         (ITEMS | {"x-arbitre": {"scope": {"person": "folder"}}}, "Expected `scope` to be"),
     ],

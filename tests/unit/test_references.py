@@ -13,6 +13,7 @@ from arbitre.cli import app
 from arbitre.comparison import Comparison
 from arbitre.comparison.coreference import CoreferenceCounts
 from arbitre.errors import DataError, SchemaError
+from arbitre.gold.reference_census import ReferenceCensus
 
 EXACT = {"type": "string", "x-arbitre": {"distance": "exact"}}
 ID = {"type": "string", "x-arbitre": {"id": "person"}}
@@ -32,6 +33,16 @@ def people(**fields):
     return array(obj(id=ID, name={"type": "string"}, **fields))
 
 
+TEXT = {"type": "string"}
+NUMBERED = obj(
+    people=array(
+        obj(
+            id={"type": "number", "x-arbitre": {"id": "person"}},
+            name=TEXT,
+            boss={"type": "number", "x-arbitre": {"ref": "person"}},
+        )
+    )
+)
 LETTERS = obj(
     people=people(father=REF, knows=REFS),
     letters=array(obj(date={"type": "string"}, sender=REF, receiver=REF)),
@@ -83,7 +94,7 @@ class TestResult:
         assert {row.pointer: row.reference.text for row in self.FOUND.explain() if row.reference} == {
             "/letters/0/sender": "points to Bob, should point to Ada",
             "/letters/0/receiver": "points to Ada, should point to Bob",
-            "/people/2/knows/1": "points to q9, an id that no item has, should point to Bob",
+            "/people/2/knows/1": "points to q9 (no item has this id), should point to Bob",
         }
         assert self.FOUND.at("/letters/0/sender").reference.to == "Bob"
         assert self.FOUND.at("/letters/1/sender").reference is None
@@ -328,14 +339,21 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("schema", "message"),
         [
-            (obj(head=REF), 'name the scope "person", of which no id is declared'),
-            (obj(people=people(), head={"type": "integer", "x-arbitre": {"ref": "person"}}), "got number"),
+            (obj(head=REF), 'refer to an unknown scope, "person": no field has this `id`'),
+            (obj(people=people(), head={"type": "integer", "x-arbitre": {"ref": "person"}}), "as number, but"),
+            (
+                obj(
+                    people={"type": "object", "additionalProperties": obj(name=TEXT), "x-arbitre": {"id": "person"}},
+                    head=obj(a=TEXT, b=TEXT) | {"x-arbitre": {"ref": {"scope": "person", "key": ["a", "b"]}}},
+                ),
+                'A reference at /head has 2 fields, but an id of "person" has 1 field',
+            ),
             (obj(people=array(obj(id={"type": "boolean", "x-arbitre": {"id": "person"}}))), "strings or integers"),
-            (obj(id=ID), "belongs to an object that is no item of a list"),
+            (obj(id=ID), "The `id` at the root is not in an item of a list"),
             (array(ID), "`id` has no effect on an item of a list"),
             (
                 obj(people={"type": "array", "items": obj(id=ID), "x-arbitre": {"match": {"keyed": {"key": "id"}}}}),
-                "`match` has no effect",
+                "`match` is not allowed",
             ),
             (array(obj(id=ID, other=ID)), "one field with an `id`"),
             (array(obj(id=ID, head=REF | {"x-arbitre": {"ref": "person", "distance": "levenshtein"}})), "no effect"),
@@ -354,15 +372,36 @@ class TestRefused:
 
     def test_two_gold_entries_with_the_same_id(self):
         gold = {"people": [{"id": "a", "name": "Ada"}, {"id": "a", "name": "Bob"}]}
-        with pytest.raises(DataError, match="got 'a' at /people/0 as well in the gold document at /people/1"):
+        with pytest.raises(
+            DataError, match="the id 'a' of the scope `person`; the other one is /people/0 at /people/1"
+        ):
             compare(LETTERS, gold, gold)
 
     def test_a_gold_reference_without_an_entry(self):
         gold = {"people": [{"id": "a", "name": "Ada"}], "letters": [{"sender": "b"}]}
-        with pytest.raises(DataError, match="got 'b', which no item has in the gold document at /letters/0/sender"):
+        with pytest.raises(DataError, match=r"'b' in gold is dangling: no item .* at /letters/0/sender"):
             compare(LETTERS, gold, gold)
         found = Comparator(LETTERS).check_gold([gold]).findings
         assert [(one.check, one.pointer) for one in found] == [("references", "/letters/0/sender")]
+
+    @pytest.mark.parametrize(
+        ("gold", "pointer"),
+        [
+            ({"people": [{"id": 1.5, "name": "Ada"}]}, "/people/0"),
+            ({"people": [{"id": 1, "name": "Ada", "boss": 2.5}]}, "/people/0/boss"),
+        ],
+    )
+    def test_a_gold_value_that_cannot_be_an_id(self, gold, pointer):
+        with pytest.raises(DataError, match=f"to be a text or an integer, got .* at {pointer}"):
+            compare(NUMBERED, gold, gold)
+
+
+def test_a_whole_float_is_the_same_id_as_the_integer():
+    gold = {"people": [{"id": 1.0, "name": "Ada"}, {"id": 2, "name": "Bob", "boss": 1}]}
+    predicted = {"people": [{"id": 7, "name": "Ada"}, {"id": 5.0, "name": "Bob", "boss": 7.0}]}
+    found = compare(NUMBERED, gold, predicted)
+    assert found.quality == 1.0
+    assert found.references["person"].pairs == ((1, 7), (2, 5))
 
 
 def test_the_certificate_states_what_the_distance_depends_on():
@@ -433,3 +472,16 @@ def test_the_causes_of_wrong_references():
     assert kinds(split) & {"split-target", "duplicated"}
     assert "dangling-reference" in kinds(dangling)
     assert kinds(swapped) & {"swapped-references", "columns-swapped", "moved-value"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("id", True), ("personId", True), ("xml:id", True), ("line_no", True), ("ID", True), ("Nr", True)]
+    + [(name, False) for name in ("paid", "valid", "Grid", "kid", "note", "monkey")],
+)
+def test_names_that_suggest_ids(name, expected):
+    census = ReferenceCensus()
+    for number in range(6):
+        one, other = f"Item {number}", f"Item {number + 10}"
+        census.add({"items": [{name: one}, {name: other}], "first": one, "last": other})
+    assert [found.path[-1] for found in census.id_fields()] == [name] * expected

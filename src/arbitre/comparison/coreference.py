@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class CoreferenceScore(NamedTuple):
-    """Recall, precision and F1 of one coreference score, in [0, 1]; higher is better. All are 0 if nothing counts."""
+    """Recall, precision and F1 of one coreference score, in [0, 1]; higher is better.
+
+    A ratio whose denominator is 0 is 0.
+    """
 
     recall: float
     precision: float
@@ -40,12 +43,14 @@ class CoreferenceScores(NamedTuple):
 
     Attributes:
         muc: Links that are missing or spurious (Vilain et al., 1995). 0 if all entities have one mention.
-        b_cubed: Share of its entity that each mention has in common (Bagga and Baldwin, 1998).
-        ceaf_e: Similarity of the best assignment of entities (Luo, 2005), with twice the common mentions divided by the
-            number of both.
-        blanc: Mean of the scores of coreferent and of other pairs of mentions (Luo et al., 2014), which may differ
-            between the partitions.
-        lea: Share of the links of each entity, weighted by its number of mentions (Moosavi and Strube, 2016).
+        b_cubed: Mean over mentions of the share of the mention's entity that both sides have in common (Bagga and
+            Baldwin, 1998).
+        ceaf_e: Total similarity in the best assignment of entities (Luo, 2005). The similarity is twice the number of
+            common mentions divided by the sum of both sizes.
+        blanc: Mean of the scores for coreferent and for non-coreferent links (Luo et al., 2014). Gold and prediction
+            may have different mentions.
+        lea: Share of each entity's links that the other side has, weighted by the size of the entity (Moosavi and
+            Strube, 2016).
     """
 
     muc: CoreferenceScore
@@ -66,17 +71,30 @@ class CoreferenceScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceCounts:
-    """The sums from which the scores are computed; those of a corpus are the sums of its documents."""
+    """The sums from which the scores are computed; those of a corpus are the sums of its documents.
+
+    A pair of numbers belongs to gold and to the prediction, unless it says otherwise.
+
+    Attributes:
+        muc_common: Links of each side that the other side has.
+        muc_links: Links of each side: mentions minus entities.
+        b_cubed_common: For each side, the sum over its mentions of the share of the entity that both sides have.
+        mentions: Mentions of each side.
+        ceaf_common: Total similarity of the best assignment of entities.
+        entities: Entities of each side.
+        pairs_common: Pairs of mentions that are coreferent on both sides; pairs that are coreferent on neither.
+        pairs_gold: Pairs of mentions that are coreferent in gold; pairs that are not.
+        pairs_predicted: The same in the prediction.
+        lea_common: For each side, the sum over its entities of size times the share of links that both sides have.
+    """
 
     muc_common: tuple[float, float] = (0.0, 0.0)
-    """Links of gold that the prediction has, and the other way round."""
     muc_links: tuple[float, float] = (0.0, 0.0)
     b_cubed_common: tuple[float, float] = (0.0, 0.0)
     mentions: tuple[float, float] = (0.0, 0.0)
     ceaf_common: float = 0.0
     entities: tuple[float, float] = (0.0, 0.0)
     pairs_common: tuple[float, float] = (0.0, 0.0)
-    """Coreferent pairs of mentions of both, and pairs that are coreferent in neither."""
     pairs_gold: tuple[float, float] = (0.0, 0.0)
     pairs_predicted: tuple[float, float] = (0.0, 0.0)
     lea_common: tuple[float, float] = (0.0, 0.0)
@@ -136,7 +154,11 @@ class CoreferenceCounts:
 
     @property
     def scores(self) -> CoreferenceScores:
-        """The scores; 0 where nothing counts, except that BLANC leaves out a kind of pairs that gold does not have."""
+        """The scores.
+
+        A ratio whose denominator is 0 is 0. BLANC averages only the types of links that gold has. If gold has at most
+        one mention, BLANC states whether that mention was found.
+        """
         return CoreferenceScores(
             muc=_score(self.muc_common, self.muc_links),
             b_cubed=_score(self.b_cubed_common, self.mentions),
@@ -201,7 +223,7 @@ def _muc(entities: Sequence[set[Hashable]], other: Mapping[Hashable, int]) -> fl
 
 
 def _marked(entities: Sequence[set[Hashable]], other: Mapping[Hashable, int]) -> Iterable[set[Hashable]]:
-    """Yield the entities with mentions that the other side lacks as tuples, which are no positions of entities."""
+    """Yield the entities. A mention that the other side lacks is in a tuple, which no position of an entity equals."""
     return ({mention if mention in other else ("", mention) for mention in entity} for entity in entities)
 
 

@@ -17,12 +17,12 @@ Id = str | int | tuple[str | int, ...]
 
 
 class ReferenceNote(NamedTuple):
-    """What a reference points to, if it is not right.
+    """Describes a wrong, missing or spurious reference.
 
     Attributes:
-        to: Name of the predicted item, or the id if it has no item; None if the reference is missing.
+        to: Title of the predicted item, or the id if no item has it; None if the reference is missing.
         dangling: Whether no item of the prediction has the id.
-        expected: Name of the gold item; None if the reference is spurious.
+        expected: Title of the gold item; None if the reference is spurious.
     """
 
     to: str | None
@@ -36,8 +36,7 @@ class ReferenceNote(NamedTuple):
         >>> ReferenceNote("Bob", False, "Ada").text
         'points to Bob, should point to Ada'
         """
-        lacking = ", an id that no item has" * self.dangling
-        to = None if self.to is None else f"points to {self.to}{lacking}"
+        to = None if self.to is None else f"points to {self.to}{' (no item has this id)' * self.dangling}"
         expected = None if self.expected is None else f"should point to {self.expected}"
         return ", ".join(filter(None, (to, expected)))
 
@@ -46,7 +45,7 @@ class ReferredItem(NamedTuple):
     """The item that a reference points to.
 
     Attributes:
-        title: Its name, or its id.
+        title: Its title, or its id.
         path: Wildcard path of the item; None if no item has the id.
         tokens: Tokens of the item in its document; () if no item has the id.
     """
@@ -70,8 +69,8 @@ class ScopeReferences:
     Attributes:
         pairs: Gold id and predicted id of each pair of partners, in the order of gold; None for an item without an id.
         unpaired: Ids of the items without a partner.
-        dangling: Ids in references of the prediction that no item has.
-        repeated: Ids that several items of the prediction have; the first of them counts.
+        dangling: Ids that predicted references use but no predicted item has.
+        repeated: Ids that more than one predicted item has; only the first item keeps the id.
         objective: Quality of the document with this correspondence, before references are graded.
         bound: Upper bound of that quality over all correspondences.
         proven: Whether the correspondence is proven to be the best.
@@ -94,9 +93,10 @@ class ScopeReferences:
 
     @property
     def ambiguous(self) -> tuple[tuple[Id, ...], ...]:
-        """Groups of gold ids whose items could be exchanged without any difference to gold, computed on access.
+        """Groups of interchangeable gold ids, computed on access.
 
-        Their pairing is arbitrary, and does not change a score.
+        A symmetry of gold maps any id of a group to any other, possibly together with further items. Their pairing is
+        arbitrary and does not change a score.
         """
         return self.known_ambiguous if self.find_ambiguous is None else self.find_ambiguous()
 

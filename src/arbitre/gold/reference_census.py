@@ -1,4 +1,4 @@
-"""Counts which fields of gold are ids, and which values refer to them: unique values of a list, found elsewhere."""
+"""Finds fields of gold that look like ids, and values that refer to them: unique values of a list, found elsewhere."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MIN_REFERENCES: Final = 5
 MIN_FOUND: Final = 0.95
 """Minimum share of the values of a path that are ids of the same document, if the path refers to them."""
 
-_NAMED_AS_ID: Final = re.compile(r"(^|[^a-zA-Z])(id|key|code|nr|no|num)$|Id$|ID$|^(xml:)?id$", re.IGNORECASE)
-"""Names of fields that hold ids."""
+_NAMED_AS_ID: Final = re.compile(r"(?i:(^|[^a-z])(id|key|code|nr|no|num)$)|[a-z](Id|ID)$")
+"""Matches field names that suggest ids, such as `id`, `personId` or `no`; not `paid`."""
 
 _CODE: Final = re.compile(r"(?=.*\d)[^\s]{1,40}")
 """Ids that are recognised whatever the name of their field: short, without spaces, with a digit."""
@@ -58,7 +58,11 @@ class _Field:
 
 
 class ReferenceCensus:
-    """Counts the ids and the references of documents. Fields that are no ids in one document are never ids."""
+    """Counts the ids and the references of documents.
+
+    A field is rejected for good if, in a list in which all items have it, a value is repeated, or is neither a text nor
+    an integer.
+    """
 
     def __init__(self) -> None:
         self._fields: dict[Path, _Field] = {}
@@ -107,7 +111,7 @@ class ReferenceCensus:
     def id_fields(self) -> Iterator[IdField]:
         """Yield the fields whose values are ids, and what refers to them; fields named as ids come first.
 
-        References may be different in each document too, so a field that refers to the ids of another is no id.
+        References can also be unique within a list, so a field that refers to other ids is not proposed as an id.
         """
         taken: set[Path] = set()
         for path, known in sorted(self._fields.items(), key=lambda item: (not _is_named_as_id(item[0]), -item[1].ids)):
@@ -135,7 +139,7 @@ def _common_keys(items: list[Json]) -> list[str]:
 
 
 def scope_name(path: Path, taken: set[str]) -> str:
-    """Return a name for the entries of a list, from the key of the list: "person" for "persons".
+    """Return a scope name derived from the key of a list: "person" for "persons".
 
     >>> scope_name(("persons", STAR, "id"), set()), scope_name(("persons", STAR, "id"), {"person"})
     ('person', 'person2')

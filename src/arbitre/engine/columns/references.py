@@ -23,8 +23,9 @@ from arbitre.errors import Problem
 from arbitre.matching import Candidates, Matcher
 from arbitre.matching.assignment import keyed
 from arbitre.normalizers import normalize
+from arbitre.parsing.fast_json import compact
 from arbitre.schema.nodes import Identity, Reference
-from arbitre.values import Kind
+from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +82,7 @@ class ReferenceIndex:
         gold: Number of gold documents, which are the first rows of the root.
         link: Links copies of the columns, children first.
         shared: Scopes whose ids all documents of a corpus share.
-        fixed: Whether the same ids of these scopes stand for the same items.
+        fixed: Whether equal ids of these scopes already denote the same item: predicted ids were mapped to gold.
         lists: The lists of items.
         scopes: Scope of each item.
         roots: Row of the root column that contains each item; shape (items,).
@@ -90,7 +91,7 @@ class ReferenceIndex:
         targets: By column number, the item that each row refers to, a number from `len(roots)` on for each distinct id
             that no item has, or `NO_ITEM`.
         dangling: Document, scope and id of each of these numbers.
-        problems: The ids that gold documents repeat, and the gold references that have no item.
+        problems: Errors of gold: repeated ids, references that have no item, and values that cannot be ids.
     """
 
     columns: Sequence[Column]
@@ -117,7 +118,7 @@ class ReferenceIndex:
         *,
         fixed: bool = False,
     ) -> ReferenceIndex:
-        """Find the items and the references of columns that are not linked yet; see the attributes."""
+        """Index the items and the references of columns that are not linked yet. The arguments are attributes."""
         index = cls(columns, gold, link, shared, fixed)
         known: dict[tuple[int, str, Key], int] = {}
         roots = [np.empty(0, dtype=np.intp)]
@@ -148,6 +149,8 @@ class ReferenceIndex:
                 self.repeated.append(number)
                 if root < self.gold:
                     self.problems.append(self._repeated(known[place], items, row, identity, values[row]))
+            elif root < self.gold and key is None and (wrong := _unusable(values[row])) is not ABSENT:
+                self.problems.append(_not_an_id(f"an id of the scope `{identity.scope}`", items, row, wrong))
             self.keys.append(None if repeated else key)
             self.scopes.append(identity.scope)
         return roots
@@ -165,6 +168,8 @@ class ReferenceIndex:
         for row, (root, key) in enumerate(zip(roots, keys, strict=True)):
             if key is None:
                 targets.append(NO_ITEM)
+                if root < self.gold and (wrong := _unusable(parts[row])) is not ABSENT:
+                    self.problems.append(_not_an_id(f"a reference to `{reference.scope}`", holders, row, wrong))
                 continue
             place = root, reference.scope, key
             number = known.get(place)
@@ -180,9 +185,8 @@ class ReferenceIndex:
         """Return the problem of two gold items with the same id."""
         listed = self._list_of(first)
         other = listed.items.pointer(first - listed.first)
-        message = f"Expected each id of the scope `{identity.scope}` once, got {value!r} at {other} as well"
-        hint = "Give each item in gold an id of its own."
-        return Problem(f"{message} in the gold document", pointer=items.pointer(row), hint=hint)
+        message = f"Two items in gold have the id {value!r} of the scope `{identity.scope}`; the other one is {other}"
+        return Problem(message, pointer=items.pointer(row), hint="Give each item in gold an id of its own.")
 
     @property
     def size(self) -> int:
@@ -381,14 +385,14 @@ def _several(value: Json, names: Sequence[str]) -> Json:
 
 
 def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...]) -> list[Key | None]:
-    """Return the id that each value, or each tuple of values, makes after normalisation; None if it makes none."""
+    """Return the normalised id of each value, or of each tuple of values; None if it is no id (see `key_of`)."""
     known: dict[Any, Key | None] = {}
     keys: list[Key | None] = []
     for value in values:
         if isinstance(value, tuple):
             keys.append(key_of(value, normalizers))
             continue
-        identical = (type(value), value) if isinstance(value, str | int) else None
+        identical = (type(value), value) if isinstance(value, str | int | float) else None
         if identical not in known:
             known[identical] = None if identical is None else key_of(value, normalizers)
         keys.append(known[identical])
@@ -396,23 +400,43 @@ def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...
 
 
 def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key | None:
-    """Return the id that a value makes after normalisation; None unless its parts are texts or integers."""
+    """Return the normalised id; None unless all of its parts are texts or integers. 1.0 is the integer 1."""
     parts = value if isinstance(value, tuple) else (value,)
-    normal = [normalize(own, part) for own, part in zip(normalizers, parts, strict=True)]
-    if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in normal):
+    normal = [_whole(normalize(own, part)) for own, part in zip(normalizers, parts, strict=True)]
+    if not all(_is_text_or_integer(part) for part in normal):
         return None
     return tuple(normal) if isinstance(value, tuple) else normal[0]
 
 
 def _dangling(column: Column, row: int, reference: Reference, value: Json) -> Problem:
     """Return the problem of a gold reference without an item."""
-    message = f"Expected a reference to an id of the scope `{reference.scope}`, got {value!r}, which no item has"
-    hint = "Add the item to gold, or remove the reference."
-    return Problem(f"{message} in the gold document", pointer=column.pointer(row), hint=hint)
+    message = f"The reference {value!r} in gold is dangling: no item of the scope `{reference.scope}` has this id"
+    return Problem(message, pointer=column.pointer(row), hint="Add the item to gold, or remove the reference.")
+
+
+def _not_an_id(role: str, column: Column, row: int, value: Json) -> Problem:
+    """Return the problem of a gold value that cannot be an id."""
+    message = f"Expected {role} in gold to be a text or an integer, got {compact(value)}"
+    return Problem(message, pointer=column.pointer(row), hint="Correct the value in gold.")
+
+
+def _unusable(value: Json) -> Json:
+    """Return the part of an id that is neither absent, nor a text, nor an integer; ABSENT if there is none."""
+    parts = value if isinstance(value, tuple) else (value,)
+    usable = (part is None or part is ABSENT or _is_text_or_integer(_whole(part)) for part in parts)
+    return next((part for part, good in zip(parts, usable, strict=True) if not good), ABSENT)
+
+
+def _whole(value: Json) -> Json:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _is_text_or_integer(value: Json) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def shares(columns: Sequence[Column]) -> dict[int, Floats]:
-    """Return the share of its document that each row is, by column number: the product of the weights above it.
+    """Return each row's weight as a fraction of its document, by column number: the product of the weights above it.
 
     Args:
         columns: Linked columns, parents before children.

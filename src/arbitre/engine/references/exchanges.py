@@ -1,9 +1,9 @@
-"""Finds the documents in which no item could gain from another partner, so that no other correspondence is compared.
+"""Finds documents in which exchanging partners is unlikely to help; their correspondence is kept.
 
-An item that changes its partner loses the difference between the partner and the next best one, given the partners of
-all others: what the items contain, and the references of and to them that agree. If another item changes its partner
-too, a reference between them that disagrees may agree afterwards; half of it is counted for each. This is no proof,
-because many items may change their partners together and keep their references.
+The loss of a change of partner is the difference in the quality of contents and in agreeing references between the
+current partner and the best alternative, with the partners of all other items fixed. A disagreeing reference may agree
+if both of its ends change partners, so half of its weight counts as a potential gain for each end. This is no proof,
+because many items may change partners together and keep their references.
 """
 
 from __future__ import annotations

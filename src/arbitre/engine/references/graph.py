@@ -1,8 +1,9 @@
-"""The graphs of pairs of documents: their items with ids, how alike they are, and the references between them.
+"""The graphs of pairs of documents: their items, how alike they are, and the references between them.
 
-A reference inside an item with an id is an edge from this item to the one that it refers to. An item without an id,
-such as a relation or a letter, joins the items that it refers to: each two of them have an edge, and so has the item
-with an id around it with each of them. The label of an edge states where its references are in the schema.
+An *item* here is a list item, or a value of a map, that belongs to a scope of ids; other list items with references
+are *holders*. A reference in an item is an edge from this item to the one that it refers to. A holder, such as a
+relation or a letter, joins the items that it refers to: each two of them have an edge, and so has the item around the
+holder with each of them. The label of an edge states where its references are in the schema.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Edges(NamedTuple):
         source: The item with the reference.
         target: The item that it refers to. By position, it is -1 for an id without an item; so is the source.
         label: Hash of where its references are in the schema.
-        weight: Share of the document that its references are worth.
+        weight: Weight of its references, as a fraction of the document.
     """
 
     source: Indices
@@ -59,11 +60,11 @@ class ReferenceGraph:
     Attributes:
         gold: Number of each gold item; shape (n,).
         predicted: Number of each predicted item; shape (m,).
-        alike: Quality of each pair of items with all references wrong, times its share of the document, and the share
-            of the references to both in matched items that have no other reference; shape (n, m).
+        alike: Quality of each pair of items with all references counted as wrong, times its weight, plus the weight of
+            the references to the pair in matched holders that have no other reference; shape (n, m).
         allowed: Mask of the pairs of items of the same scope; shape (n, m).
-        mentioned: Share of the document of the references to both in matched items, which are matched by what else they
-            contain; shape (n, m).
+        mentioned: Weight of the references to each pair of items in matched holders, which are matched by what else
+            they contain; shape (n, m).
         colours: Hash of what each item contains, without references; shapes (n,) and (m,).
         edges: The edges of gold and of the prediction, by the positions of the items.
     """
@@ -83,11 +84,11 @@ class References(NamedTuple):
     Attributes:
         root: Row of the document.
         item: Number of the item that is the nearest list item around the reference, or -1.
-        holder: Number of the row that is the nearest list item, if this is no item; -1 otherwise.
+        holder: Number of the row of the nearest list item around the reference, if it is a holder; -1 otherwise.
         around: Number of the item around the holder, or -1.
         target: Number of the item that it refers to, or of the id without an item.
         label: Hash of its place in the schema.
-        weight: Share of the document that it is.
+        weight: Its weight, as a fraction of the document.
     """
 
     root: Indices
@@ -261,10 +262,11 @@ class DocumentGraphs:
     def _mentioned(
         self, left: Indices, golds: Sequence[Indices], predictions: Sequence[Indices]
     ) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the share of the references in matched items of each pair, by the pair of items that they refer to.
+        """Yield the weight of the references in matched holders, by the pair of items that they refer to.
 
         Yields:
-            A table of all these references, and one of those of items that have no other reference and are in no item.
+            For each pair of documents, a table of all these references, and one of the references in holders that have
+            no other reference and are in no item.
         """
         references, size = self.references, len(self.index.roots)
         labels = np.unique(references.label, return_inverse=True)[1]

@@ -1,7 +1,7 @@
 """Renames the ids of predictions to those of their partners in gold, so that the two can be compared value by value.
 
-What repairs a prediction, or searches the causes of its faults, puts values of gold into it: references that mean
-nothing if the prediction has other ids. The scores of a document are the same before and after.
+Patches and causes copy values of gold into predictions. A copied reference would be meaningless if the prediction used
+other ids. Renaming does not change the scores of a document.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class NewIds:
         return cls(plan, {place: new for place, new in names.items() if place[1] != new})
 
     def back(self) -> NewIds:
-        """Return the old ids for the new ones, and other ids for those of gold that the prediction uses for others."""
+        """Return the inverse renaming. A gold id that the prediction already uses for another item gets a fresh id."""
         old_ids = {(scope, new): old for (scope, old), new in self.names.items()}
         used = {*self.names, *old_ids}
         for scope, key in sorted(self.names.keys() - old_ids.keys(), key=repr):
@@ -138,7 +138,7 @@ class NewIds:
         tokens = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
         for token in tokens:
             below = self._site_below(site, token)
-            if below is not None and isinstance(value[token], dict | list | str | int):
+            if below is not None and isinstance(value[token], dict | list | str | float):
                 yield token, below
 
     def _site_below(self, site: Site, token: str | int) -> Site | None:

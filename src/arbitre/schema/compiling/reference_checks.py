@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _OF_IDS: Final = frozenset({Kind.STRING, Kind.NUMBER})
-"""Kinds of ids: texts and integers."""
+"""JSON types that ids may have. A number with a fraction is a data error in gold, and no id in a prediction."""
 
 
 def reference_problems(sites: Sequence[Site], root: Subschema, shared: frozenset[str]) -> Iterator[Problem]:
@@ -36,7 +36,7 @@ def reference_problems(sites: Sequence[Site], root: Subschema, shared: frozenset
                 identities.setdefault(identity.scope, []).append(identity)
     for scope in sorted(shared - identities.keys()):
         hint = did_you_mean(scope, identities, 'Mark the ids of its items with `"id"`.')
-        yield Problem(f'`scope` names the scope "{scope}", of which no id is declared', root.file, hint=hint)
+        yield Problem(f'`scope` names an unknown scope, "{scope}": no field has this `id`', root.file, hint=hint)
     if not identities and all(_reference_of(site) is None for site in sites):
         return
     listed = {sites[step.site].list.items for step in steps if Kind.ARRAY in sites[step.site].declared}
@@ -60,13 +60,13 @@ def _reference_of(site: Site) -> Reference | None:
 
 
 def _of_list(site: Site, items: Site, path: str) -> Iterator[tuple[str, str | None]]:
-    """Yield what is wrong with the lists and maps of entries at a path, and what to do."""
+    """Yield what is wrong with the lists and maps of items at a path, and what to do."""
     if site.object.keys is not None and (site.object.fields or len(site.object.patterns) > 1):
-        message = f"The keys of {path} are {_role(site.object.keys)}, but it declares fields of its own"
-        yield message, "Declare the values of the map with `additionalProperties` only."
+        message = f"The keys of {path} are {_role(site.object.keys)}, so all of its values need one subschema"
+        yield message, "Use `additionalProperties`, or a single pattern, instead of `properties`."
     if items.identity is not None and not site.list.matcher.full_matching:
-        message = f"`match` has no effect on {path}: the correspondence of the ids pairs its items"
-        yield message, "Remove `match`, or the `id`."
+        message = f"`match` is not allowed on {path}: its items have ids and are matched by their correspondence"
+        yield message, "Remove `match`, or remove `id` from the items."
 
 
 def _role(keys: Identity | Reference) -> str:
@@ -79,8 +79,8 @@ def _of_identity(site: Site, path: str, *, listed: bool) -> Iterator[tuple[str, 
     if identity is None:
         return
     if not listed:
-        message = f"The `id` of {path} belongs to an object that is no item of a list"
-        yield message, "Ids tell the items of a list apart, or the entries of a map."
+        message = f"The `id` at {path} is not in an item of a list"
+        yield message, "Put `id` on a field of list items, or on a map."
     for name, kinds in zip(identity.key, identity.kinds, strict=False):
         if not kinds or not kinds <= _OF_IDS:
             message = f"Expected the ids {path}/{name} to be strings or integers, got {_named(kinds)}"
@@ -94,18 +94,23 @@ def _of_reference(
     several = identities.get(reference.scope)
     if several is None:
         hint = did_you_mean(reference.scope, identities, 'Mark the ids of its items with `"id"`.')
-        yield f'The references at {path} name the scope "{reference.scope}", of which no id is declared', hint
+        yield f'The references at {path} refer to an unknown scope, "{reference.scope}": no field has this `id`', hint
         return
     parts = len(reference.key) or 1
     if all((len(identity.key) or 1) != parts for identity in several):
-        names = " and ".join(several[0].key)
-        yield f"The references at {path} have {parts} values, but the ids have {len(several[0].key)}: {names}", None
+        names = f": {' and '.join(several[0].key)}" * bool(several[0].key)
+        fields = _fields(len(several[0].key) or 1)
+        yield f'A reference at {path} has {_fields(parts)}, but an id of "{reference.scope}" has {fields}{names}', None
     elif not reference.key:
         of_ids = frozenset(kind for identity in several for own in identity.kinds for kind in own)
         kinds -= {Kind.NULL}
         if not kinds or not kinds <= of_ids:
-            message = f"Expected the references at {path} to be of the kind of their ids, {_named(of_ids)}"
-            yield f"{message}, got {_named(kinds)}", "Declare the same type for both."
+            message = f'The references at {path} are declared as {_named(kinds)}, but the ids of "{reference.scope}" as'
+            yield f"{message} {_named(of_ids)}", "Declare the same type for both."
+
+
+def _fields(number: int) -> str:
+    return "1 field" if number == 1 else f"{number} fields"
 
 
 def _named(kinds: Iterable[Kind]) -> str:
