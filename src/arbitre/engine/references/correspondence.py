@@ -193,7 +193,7 @@ def _matrices(edges: Edges, labels: Digests, order: Indices, *, dense: bool) -> 
     ]
 
 
-def candidates(graph: ReferenceGraph, first: Indices) -> list[Indices]:
+def proposed_correspondences(graph: ReferenceGraph, first: Indices) -> list[Indices]:
     """Return correspondences that may be the best, the most promising first.
 
     Args:

@@ -3,7 +3,7 @@
 First, every reference counts as right, and items are matched by what else they contain. This gives an upper bound of
 the quality of each document. If all references agree with this matching, the bound is reached. Otherwise other
 correspondences are compared, unless what the items contain outweighs the references that disagree: all, if there are
-few, or those that `candidates` proposes.
+few, or those of `proposed_correspondences`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from arbitre.engine.columns.build import build_with_references
 from arbitre.engine.columns.column import LeafColumn
-from arbitre.engine.references.correspondence import all_correspondences, candidates
+from arbitre.engine.references.correspondence import all_correspondences, proposed_correspondences
 from arbitre.engine.references.exchanges import no_exchange_gains
 from arbitre.engine.references.graph import DocumentGraphs
 from arbitre.engine.solve.reached import reached_matches, reached_pairs, settle_reached
@@ -38,7 +38,7 @@ MAX_COMPARED: Final = 120
 MAX_FORCED: Final = 24
 """Number of correspondences up to which all are compared even if no item could gain from another partner."""
 
-MAX_CANDIDATES: Final = 4
+MAX_PROPOSALS: Final = 4
 """Maximum number of proposed correspondences that are compared."""
 
 MAX_PAIRS: Final = 1 << 22
@@ -160,7 +160,7 @@ def _improve(plan: Plan, found: Correspondence, columns: Sequence[Column], pairs
         start = np.array([position.get(item, -1) for item in matched[graph.gold].tolist()], dtype=np.intp)
         every = all_correspondences(graph, MAX_COMPARED)
         complete[number] = every is not None
-        several = candidates(graph, start)[:MAX_CANDIDATES] if every is None else every
+        several = proposed_correspondences(graph, start)[:MAX_PROPOSALS] if every is None else every
         proposals.append([one for one in several if (one != start).any()])  # the first is compared already
     changed = False
     best = found.objective[pairs].copy()
