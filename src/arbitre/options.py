@@ -521,6 +521,11 @@ class ReportFiles:
     keep: int | None = KEEP
     lang: LanguageName = LANG
     no_report: bool = NO_REPORT
+    no_matches: bool = switch(
+        "Do not write the table of entries, matches.csv or matches.parquet.",
+        more="See [large corpora](corpora.md#large-corpora).",
+        rare=True,
+    )
     csv_dialect: CsvDialectName = CSV_DIALECT
     force: bool = FORCE
 
@@ -539,10 +544,15 @@ class Evaluation:
         more="See [output](#output).",
     )
     resume: bool = switch("Resume an interrupted evaluation in the same --out folder.", rare=True)
+    keep_checkpoints: bool = switch(
+        "Keep the results of each part of the corpus in documents/ after the evaluation, for --resume.",
+        rare=True,
+    )
     table: list[str] = option(
         (),
         "Extra table to write to --out, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or "
-        ".parquet. May be repeated.",
+        ".parquet; matches.csv, matches.parquet and the same for faults choose the format of these tables. May be "
+        "repeated.",
         "NAME",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",

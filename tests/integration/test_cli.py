@@ -497,7 +497,7 @@ class TestDemo:
         commands = [line.strip() for line in text.splitlines() if line.startswith("  arbitre evaluate")]
         assert len(commands) == 2
         before = {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()}
-        assert len(before) == 5 + 8 + 12 + 3  # the corpus and the report of both, the results of each, and the lists
+        assert len(before) == 5 + 8 + 8 + 3  # the corpus and the report of both, the results of each, and the lists
         for command in commands:
             words = next(csv.reader(io.StringIO(command), delimiter=" "))
             run(*words[1:])

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre.cli import app
-from arbitre.corpus.checkpoints import Checkpoints
-from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.archive import RESULTS, write_archive
+from arbitre.corpus.evaluate import evaluate
 from arbitre.errors import OptionError
 from arbitre.systems.diff import HEADLINES, ScoreChange
 
@@ -34,16 +34,17 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-def written(name, predictions, *, shards=True, close=0.8):
+def written(name, predictions, *, archive=True, close=0.8):
     """The results of an evaluation, by id."""
     plan = arbitre.Comparator(SCHEMA, close=close).plan
     folder = Path(name)
     folder.mkdir()
-    how = ExecutionOptions(checkpoints=Checkpoints(folder, plan.signature)) if shards else None
     pairs = [(one, GOLD, predicted) for one, predicted in predictions.items()]
-    plain = evaluate(plan, pairs, how).to_dict()
+    evaluation = evaluate(plan, pairs)
+    if archive:
+        write_archive(folder / RESULTS, evaluation)
     path = folder / "evaluation.json"
-    path.write_text(json.dumps(plain), encoding="utf-8")
+    path.write_text(json.dumps(evaluation.to_dict()), encoding="utf-8")
     return path
 
 
@@ -126,7 +127,7 @@ def test_documents_present_in_one_evaluation_only_are_named():
 
 
 def test_documents_are_not_compared_where_one_side_did_not_keep_them():
-    before, after = written("before", {"a": GOLD}), written("after", {"a": []}, shards=False)
+    before, after = written("before", {"a": GOLD}), written("after", {"a": []}, archive=False)
     difference = arbitre.diff(before, after)
     assert (difference.documents, difference.only_before, difference.micro.after) == ((), (), 0.0)
     assert (difference.verdict, difference.micro.p, difference.worse) == ("not tested", None, False)

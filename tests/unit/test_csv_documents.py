@@ -15,7 +15,7 @@ from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.records import Failure
-from arbitre.report.result_files import read_table
+from arbitre.tables.row_file import read_rows
 
 SCHEMA = {
     "type": "object",
@@ -81,11 +81,11 @@ def test_a_cell_may_be_longer_than_the_limit_of_the_csv_module(tmp_path):
     text = "a" * 131_073
     assert documents(tmp_path / "gold.csv", f"id,name\na,{text}\n") == {"a": {"name": text}}
     (tmp_path / "matches.csv").write_text(f"id,gold.name,name.quality\n'=a,{text},0.5\n", encoding="utf-8")
-    table = read_table(tmp_path / "matches.csv")
+    table = read_rows(tmp_path / "matches.csv")
     assert (table["id"], table["gold.name"]) == (["=a"], [text])
     (tmp_path / "matches.csv").write_text("id,name\na\n", encoding="utf-8")
     with pytest.raises(DataError, match="Cannot read the file"):
-        read_table(tmp_path / "matches.csv")
+        read_rows(tmp_path / "matches.csv")
 
 
 def test_an_empty_cell_is_an_absent_field(tmp_path):

@@ -246,7 +246,7 @@ def test_failures_of_an_earlier_evaluation_are_removed(tmp_path):
     assert {"failures.csv", "violations.csv"} <= {path.name for path in tmp_path.iterdir()}
     comparator.evaluate([("a", people(), people())], **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *(".arbitre-output", "documents", "documents.csv", "evaluation.json", "matches.csv", "paths.csv"),
+        *(".arbitre-output", "documents.csv", "evaluation.json", "matches.csv", "paths.csv"),
         "results.npz",
     ]
 

@@ -33,7 +33,7 @@ class Checkpoints:
     A file is named after the position of its first document, such as `documents/000000000.jsonl`. The first line
     identifies the work unit, the following lines contain one document each, and the last line contains the results of
     all documents together (see `DocumentResults.lines`). The rows of a table are in a separate file, such as
-    `documents/000000000.matches.csv`. Files are written atomically, the tables first.
+    `documents/000000000.matches`. Files are written atomically, the tables first.
     """
 
     def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
@@ -120,12 +120,6 @@ def _content_of(file: str | None) -> str:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
         return ""
-
-
-def read_checkpoints(folder: Path) -> Iterator[DocumentResults]:
-    """Yield all results in a folder, in order, without their tables. Raises DataError if a file is damaged."""
-    for path in sorted(folder.glob("*.jsonl")):
-        yield _read(path)
 
 
 def _header(path: Path) -> object:

@@ -27,6 +27,7 @@ from arbitre.paths import outside
 from arbitre.statistics.intervals import LEVEL, METHOD, interval, intervals_to_dict
 from arbitre.statistics.sample import Sample, assign_clusters, means
 from arbitre.storage.temporary import TemporaryFolder
+from arbitre.tables.arrow import dataset
 from arbitre.tables.table import Table
 from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
 from arbitre.text.scores import KINDS, ValuePair, score_segmentations, score_texts
@@ -89,6 +90,9 @@ class DetailReader(Protocol):
 
     def faults(self, evaluation: Evaluation) -> Frame:
         """Return the table of faults."""
+
+    def row_file(self, evaluation: Evaluation, name: str) -> Path | None:
+        """Return the file of the table of entries or of faults; None if there is none."""
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""
@@ -329,7 +333,7 @@ class Evaluation:
 
         Args:
             name: "documents" (one row per document), "paths" (one row per path), "matches" (one row per entry, with
-                the values of gold and prediction as in `matches.csv`) or "faults" (see `faults`).
+                the values of gold and prediction) or "faults" (see `faults`).
 
         Raises:
             DataError: There is no such table, or the documents are no longer available for the table of matches or
@@ -346,7 +350,7 @@ class Evaluation:
         raise OptionError.of(f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES))
 
     def faults(self) -> Table:
-        """Return the table of faults: one row for each leaf or item that is not correct, as in `faults.csv`.
+        """Return the table of faults: one row for each leaf or item that is not correct.
 
         If the evaluation did not list them (`diagnose`), the documents are compared again.
 
@@ -354,6 +358,21 @@ class Evaluation:
             DataError: The documents are no longer available.
         """
         return Table.of_frame(self._reader.faults(self))
+
+    def scan(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
+        """Return a table as a `pyarrow.dataset.Dataset`, of which columns and rows are read when they are needed.
+
+        The tables of entries and of faults of a large corpus are Parquet files, which are not read into memory;
+        `polars.scan_pyarrow_dataset` turns the result into a lazy frame.
+
+        Args:
+            table: As for `table`.
+
+        Raises:
+            DataError: As for `table`, or pyarrow is not installed.
+        """
+        file = self._reader.row_file(self, table) if table in {"matches", "faults"} else None
+        return dataset(file if file is not None and file.suffix == ".parquet" else self.to_arrow(table))
 
     @property
     def solidarity(self) -> float | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from arbitre.tables.arrow import Frame
     from arbitre.tables.table import Emphasis
 
-ROWS: Final = ("documents", "paths", "scores", "groups", "faults")
+ROWS: Final = ("documents", "paths", "scores", "groups", "matches", "faults")
 MAX_PATHS: Final = 2
 """Number of paths of a cause to name."""
 CAUSE_FIGURES: Final = (
@@ -58,13 +58,11 @@ class ExportTable(NamedTuple):
         return cls(lambda: table, lambda: table)
 
 
-def export_tables(
-    evaluation: Evaluation, scores: Sequence[str] = (), every_fault: Callable[[], Frame] | None = None
-) -> dict[str, ExportTable]:
+def export_tables(evaluation: Evaluation, scores: Sequence[str] = ()) -> dict[str, ExportTable]:
     """Return the tables of a corpus by name.
 
     Formatted tables show `scores`; frames contain all scores. There is a table `groups` if the evaluation has clusters,
-    and a table `faults` if it has a diagnosis: formatted, the faults by path and class; as a frame, `every_fault`.
+    and a table `faults`, the faults by path and class, if it has a diagnosis.
     """
     found = {
         "documents": ExportTable(
@@ -81,8 +79,8 @@ def export_tables(
         found["groups"] = ExportTable(
             lambda: by_cluster(evaluation, by, scores or SHOWN), lambda: by_cluster(evaluation, by, NAMES)
         )
-    if (diagnosis := evaluation.diagnosis) is not None and every_fault is not None:
-        found["faults"] = ExportTable(lambda: faults(diagnosis, evaluation.signature), every_fault)
+    if evaluation.diagnosis is not None:
+        found["faults"] = ExportTable.of(faults(evaluation.diagnosis, evaluation.signature))
     return found
 
 

@@ -13,6 +13,7 @@ from arbitre.report.language import Language
 from arbitre.report.result_files import REPORT
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.storage.output_folder import output_folder
+from arbitre.tables.row_file import read_rows, row_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,14 +35,24 @@ class SavedDetails:
     """Reads the details of an evaluation from its folder; see `arbitre.corpus.evaluation.DetailReader`."""
 
     def matches(self, evaluation: Evaluation) -> Frame:
-        """Return `matches.csv`."""
-        return result_files.read_table(_folder(evaluation) / result_files.MATCHES)
+        """Return the table of entries."""
+        if (file := self.row_file(evaluation, result_files.MATCHES)) is None:
+            raise DataError.of(
+                "The results have no table of entries", file=str(evaluation.folder), hint="Omit --no-matches."
+            )
+        return read_rows(file)
 
     def faults(self, evaluation: Evaluation) -> Frame:
-        """Return `faults.csv`."""
-        if evaluation.diagnosis is None:
+        """Return the table of faults."""
+        if (file := self.row_file(evaluation, result_files.FAULTS)) is None:
             raise unavailable()
-        return result_files.read_table(_folder(evaluation) / result_files.FAULTS)
+        return read_rows(file)
+
+    def row_file(self, evaluation: Evaluation, name: str) -> Path | None:
+        """Return the file of the table of entries or of faults; None if there is none."""
+        if name == result_files.FAULTS and evaluation.diagnosis is None:
+            return None
+        return row_file(_folder(evaluation) / name)
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:  # noqa: ARG002  (those with documents need it)
         """Raise DataError: the documents are needed."""

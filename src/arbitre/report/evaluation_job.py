@@ -138,6 +138,8 @@ class EvaluationJob:
     _faults: DiagnosisTotals | None = field(init=False)
     _flat: FlatTotals | None = field(init=False)
     _texts: SourceTexts | None = field(init=False, default=None)
+    _checkpointed: bool = field(init=False, default=False)
+    """Whether the results of each work unit are stored, so that the evaluation can be resumed."""
 
     def __post_init__(self, executor: Executor | None) -> None:
         self._executor = executor or self.options.executor
@@ -235,14 +237,20 @@ class EvaluationJob:
         options = self.options
         if options.out is None:
             return self.run(on_results)
-        names, force, resume = result_names(options), options.force, options.resume
         inputs = [*self.plan.inputs, *self.inputs]
-        with output_folder(options.out, names, inputs=inputs, resume=resume, force=force) as staging:
-            self.options = replace(options, out=staging)
+        with output_folder(
+            options.out,
+            result_names(options),
+            inputs=inputs,
+            resume=options.resume,
+            keep_checkpoints=options.keep_checkpoints,
+            force=options.force,
+        ) as staging:
+            self.options, self._checkpointed = replace(options, out=staging), self.given is None
             try:
                 evaluation, files = self.run(on_results)
             finally:
-                self.options = options
+                self.options, self._checkpointed = options, False
         return extend(Evaluation, evaluation, folder=options.out), files
 
     def run(self, on_results: Callable[[DocumentResults], None] = lambda _: None) -> tuple[Evaluation, tuple[str, ...]]:
@@ -287,7 +295,7 @@ class EvaluationJob:
         options = self.options
         if options.out is None or not options.table:
             return ()
-        sheets = tables.export_tables(evaluation, options.table_score, evaluation.faults)
+        sheets = tables.export_tables(evaluation, options.table_score)
         return write_exports(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
 
     def check(self, failures: Sequence[Failure]) -> None:
@@ -366,8 +374,9 @@ class EvaluationJob:
             for one in how.observers.values()
             if isinstance(one, FaultTableObserver) and one.usual is not None
         ]
-        noted = sorted((*how.observers, result_files.MATCHES, *map(str, chosen), *usual))
-        if self.given is None:
+        matches = not self.options.no_matches
+        noted = sorted((*how.observers, *[result_files.MATCHES] * matches, *map(str, chosen), *usual))
+        if self._checkpointed:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
 
         def completed(found: Evaluation) -> Evaluation:
@@ -386,6 +395,8 @@ class EvaluationJob:
             how=how,
             then=completed,
             dialect=CsvDialect.named(self.options.csv_dialect),
+            forms=self.options.row_forms,
+            matches=matches,
         )
 
     def _completed(self, found: Evaluation, clusters: list[str]) -> Evaluation:
@@ -500,7 +511,7 @@ class DocumentDetails(SavedDetails):
 
     def matches(self, evaluation: Evaluation) -> Frame:
         """Return the table of entries."""
-        if is_saved(evaluation, result_files.MATCHES):
+        if self.row_file(evaluation, result_files.MATCHES) is not None:
             return SavedDetails.matches(self, evaluation)
         plan = self.job.plan
         table = MatchTableObserver(EntryLayout.of(plan), plan.signature.short)
@@ -509,11 +520,15 @@ class DocumentDetails(SavedDetails):
 
     def faults(self, evaluation: Evaluation) -> Frame:
         """Return the table of faults."""
-        if evaluation.diagnosis is not None and is_saved(evaluation, result_files.FAULTS):
+        if self.row_file(evaluation, result_files.FAULTS) is not None:
             return SavedDetails.faults(self, evaluation)
         table = self.job.fault_table()
         seen = self._seen(evaluation, {result_files.FAULTS: table.frames})
         return result_files.joined_frames(seen[result_files.FAULTS], result_files.COLUMNS)
+
+    def row_file(self, evaluation: Evaluation, name: str) -> Path | None:
+        """Return the file of the table of entries or of faults; None if there is none."""
+        return SavedDetails.row_file(self, evaluation, name) if is_saved(evaluation) else None
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:
         """Return the best flat matching of the leaves."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from arbitre.corpus import tables
 from arbitre.corpus.executors import choose_executor
 from arbitre.errors import OptionError
 from arbitre.report.language import Language
-from arbitre.report.result_files import Export, parse_exports
+from arbitre.report.result_files import FAULTS, MATCHES, Export, parse_exports
 from arbitre.tables.csv_text import CsvDialect
 from arbitre.tables.table import unknown_column
 from arbitre.tally import NAMES
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.executors import Executor
     from arbitre.inputs.provenance import Provenance
     from arbitre.options import CsvDialectName, Engine
+    from arbitre.tables.row_file import Form
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +41,11 @@ class EvaluationOptions:
     """Folder for evaluation.json, tables and report.html."""
     resume: bool = False
     """Resume an interrupted evaluation in the same `out` folder."""
+    keep_checkpoints: bool = False
+    """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
     table: Sequence[str] = ()
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
-    .parquet."""
+    .parquet; matches.csv, matches.parquet and the same for faults choose the format of these tables."""
     table_score: Sequence[str] = ()
     """Score to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None
@@ -78,6 +81,8 @@ class EvaluationOptions:
     """Language of the report."""
     no_report: bool = False
     """Do not write report.html and its data files."""
+    no_matches: bool = False
+    """Do not write the table of entries, matches.csv or matches.parquet."""
     csv_dialect: CsvDialectName = "standard"
     """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
     force: bool = False
@@ -99,8 +104,7 @@ class EvaluationOptions:
         for export in self.exports:
             if export.rows == "groups" and self.cluster_by is None:
                 raise OptionError.of(f"`table` {export.name} requires `cluster_by`, which defines the groups.")
-            if export.rows == "faults" and not self.diagnose:
-                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which lists the faults.")
+        self.row_forms  # noqa: B018  (as above)
 
     @property
     def executor(self) -> Executor:
@@ -110,4 +114,24 @@ class EvaluationOptions:
     @property
     def exports(self) -> tuple[Export, ...]:
         """The further tables. Raises OptionError if one is unknown."""
+        return tuple(export for export in self._tables if not export.by_row)
+
+    @property
+    def row_forms(self) -> dict[str, Form]:
+        """The formats of the tables of entries and of faults that `table` states.
+
+        Raises OptionError if there are several for a table, or if the table is not written.
+        """
+        forms: dict[str, Form] = {}
+        for export in self._tables:
+            if export.rows == FAULTS and not self.diagnose:
+                raise OptionError.of(f"`table` {export.name} requires `diagnose`, which lists the faults.")
+            if export.rows == MATCHES and self.no_matches:
+                raise OptionError.of(f"Expected either `table` {export.name} or `no_matches`, got both.")
+            if export.by_row and forms.setdefault(export.rows, cast("Form", export.form)) != export.form:
+                raise OptionError.of(f"Expected `table` to state one format of the {export.rows}, got two.")
+        return forms
+
+    @property
+    def _tables(self) -> tuple[Export, ...]:
         return parse_exports(self.table, tables.ROWS, self.out) if self.table else ()

@@ -108,6 +108,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Language of the report."""
     no_report: bool
     """Do not write report.html and its data files."""
+    no_matches: bool
+    """Do not write the table of entries, matches.csv or matches.parquet."""
     csv_dialect: CsvDialectName
     """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
     force: bool
@@ -140,9 +142,11 @@ class CorpusKeywords(SharedKeywords, total=False):
     """Folder for evaluation.json, tables and report.html."""
     resume: bool
     """Resume an interrupted evaluation in the same `out` folder."""
+    keep_checkpoints: bool
+    """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
     table: str | Sequence[str]
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
-    .parquet."""
+    .parquet; matches.csv, matches.parquet and the same for faults choose the format of these tables."""
     table_score: str | Sequence[str]
     """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds

@@ -29,7 +29,7 @@ from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.language import Language
 from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
-from arbitre.report.result_files import CSV, EVALUATION, FORMS, REPORT, Export, parse_exports, write_exports
+from arbitre.report.result_files import CSV, EVALUATION, EXPORT_FORMS, REPORT, Export, parse_exports, write_exports
 from arbitre.signature import Signature
 from arbitre.storage.files import atomic_text_file, is_file_name
 from arbitre.storage.output_folder import check_output_folder, output_folder
@@ -125,7 +125,7 @@ def check_system_names(names: Iterable[str]) -> None:
     Traceback (most recent call last):
     arbitre.errors.OptionError: Expected names of systems that differ in more than case, got 'careful' and 'Careful'.
     """
-    files = {f"{rows}.{form}" for rows in RankingResults.rows for form in FORMS}
+    files = {f"{rows}.{form}" for rows in RankingResults.rows for form in EXPORT_FORMS}
     files |= {REPORT, *(f"{RankingResults.name}.{form}" for form in ("json", "md", "tex"))}
     known: dict[str, str] = {}
     for name in names:

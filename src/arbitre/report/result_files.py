@@ -5,7 +5,6 @@ The same corpus always gives identical bytes.
 
 from __future__ import annotations
 
-import csv
 import io
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -21,12 +20,11 @@ from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.parsing.csv_rows import csv_reader
 from arbitre.parsing.fast_json import compact, json_text
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.schema.validate import find_violations
-from arbitre.storage.files import atomic_file, atomic_text_file, unreadable
+from arbitre.storage.files import atomic_file, atomic_text_file
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import (
     STANDARD,
@@ -37,9 +35,9 @@ from arbitre.tables.csv_text import (
     format_cells,
     format_numbers,
     read_cells,
-    unescaped,
     write_frame,
 )
+from arbitre.tables.row_file import FORMS, Form, RowFile, read_column
 from arbitre.tables.table import Table
 from arbitre.values import ABSENT, Json
 
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluate import Triple
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.tables import ExportTable
-    from arbitre.corpus.worker import DocumentResults, Observers
+    from arbitre.corpus.worker import DocumentResults
     from arbitre.diagnosis.faults import FaultResults, FaultRows
     from arbitre.diagnosis.moved_chance import ValueFrequencies
     from arbitre.inputs.join import JoinedCorpus
@@ -68,16 +66,20 @@ E = TypeVar("E", bound="Evaluation")
 EVALUATION: Final = "evaluation.json"
 DOCUMENTS: Final = "documents.csv"
 PATHS: Final = "paths.csv"
-MATCHES: Final = "matches.csv"
+MATCHES: Final = "matches"
+"""Name of the table of entries; its file is CSV or Parquet (see `RowFile`)."""
 FAILURES: Final = "failures.csv"
 FAILURE_LINES: Final = "failures.jsonl"
-FAULTS: Final = "faults.csv"
+FAULTS: Final = "faults"
+"""Name of the table of faults; its file is CSV or Parquet."""
 VIOLATIONS: Final = "violations.csv"
 REPAIRED: Final = "repaired.csv"
 REPORT: Final = "report.html"
 REPORT_FILES: Final = (ALIGNMENTS, REPORT)
 """Files of the report of an evaluation."""
-FILES: Final = (EVALUATION, DOCUMENTS, PATHS, MATCHES, FAULTS, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS)
+ROW_TABLES: Final = (MATCHES, FAULTS)
+ROW_FILES: Final = tuple(f"{name}.{form}" for form in FORMS for name in ROW_TABLES)
+FILES: Final = (*(EVALUATION, DOCUMENTS, PATHS, *ROW_FILES, RESULTS, FAILURES, FAILURE_LINES, REPAIRED, VIOLATIONS),)
 
 _FAILURE: Final = ("side", "id", "run", "file", "line", "pointer", "reason")
 VIOLATION_COLUMNS: Final = ("id", "run", "pointer", "keyword", "message")
@@ -101,12 +103,14 @@ def evaluate_into(
     how: ExecutionOptions | None = None,
     then: Callable[[Evaluation], E] = lambda found: found,  # type: ignore[assignment,return-value]
     dialect: CsvDialect = STANDARD,
+    forms: Mapping[str, Form] | None = None,
+    matches: bool = True,
 ) -> tuple[E, tuple[str, ...]]:
     """Evaluate a corpus and write its results to a folder.
 
-    Writes `evaluation.json`, `documents.csv` (one row per document), `paths.csv` (one row per path), `matches.csv` (one
-    row per entry), `faults.csv` (one row per fault) if the faults are observed, and, if there are failures,
-    `failures.csv` and `failures.jsonl`.
+    Writes `evaluation.json`, `documents.csv` (one row per document), `paths.csv` (one row per path), the tables of
+    entries and, if they are observed, of faults (see `RowFile`), and, if there are failures, `failures.csv` and
+    `failures.jsonl`.
 
     Args:
         folder: Folder of the results (see `output_folder`).
@@ -115,6 +119,8 @@ def evaluate_into(
         how: Executor, observers and other options.
         then: Completes the evaluation before it is written.
         dialect: Notation of the CSV files.
+        forms: Formats of the tables of entries and of faults, by name; by default, their size decides.
+        matches: Whether to write the table of entries.
 
     Returns:
         The evaluation and the names of the files.
@@ -122,37 +128,43 @@ def evaluate_into(
     Raises:
         DataError: If a file cannot be read or written.
     """
-    how, matches = how or ExecutionOptions(), MatchTableObserver(EntryLayout.of(plan), plan.signature.short, dialect)
+    how, forms = how or ExecutionOptions(), forms or {}
+    observers: dict[str, Any] = {**how.observers}
+    tables: dict[str, Sequence[str]] = {}
+    if matches:
+        observers[MATCHES] = MatchTableObserver(EntryLayout.of(plan), plan.signature.short, dialect)
+        tables[MATCHES] = observers[MATCHES].columns
+    if FAULTS in observers:
+        tables[FAULTS] = COLUMNS
     with ExitStack() as stack:
-        files = {
-            name: stack.enter_context(atomic_text_file(folder / name))
-            for name in (EVALUATION, DOCUMENTS, PATHS, MATCHES, *[FAULTS] * (FAULTS in how.observers))
+        files = {name: stack.enter_context(atomic_text_file(folder / name)) for name in (EVALUATION, DOCUMENTS, PATHS)}
+        rows = {
+            name: stack.enter_context(RowFile(folder / name, columns, dialect, forms.get(name)))
+            for name, columns in tables.items()
         }
-        csv_writer(files[MATCHES], dialect).writerow(map(cell, matches.columns))
-        files[MATCHES].flush()  # the rows are written to its buffer
-        if FAULTS in files:
-            csv_writer(files[FAULTS], dialect).writerow(COLUMNS)
 
         def taken(outcomes: DocumentResults) -> None:
-            files[MATCHES].buffer.write(outcomes.tables.pop(MATCHES, b""))
+            if matches:
+                rows[MATCHES].write(outcomes.tables.pop(MATCHES, b""))
             notes: Sequence[Any] = outcomes.seen.get(FAULTS, ())
             for note in notes:
-                files[FAULTS].write(note["rows"])
+                rows[FAULTS].write(note["rows"].encode())
             how.on_results(outcomes)
 
-        observers: Observers = {**how.observers, MATCHES: matches}
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
         files[EVALUATION].write(json_text(without_folders(evaluation)))
         documents = document_frame(evaluation.document_table, evaluation.signature)
         write_frame(files[DOCUMENTS], documents, dialect)
         write_frame(files[PATHS], path_frame(evaluation.by_path, evaluation.signature), dialect)
         write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
+        first = [*files]
         if failures := without_file_folders(evaluation.failures):
             files[FAILURES] = stack.enter_context(atomic_text_file(folder / FAILURES))
             write_frame(files[FAILURES], columns_of(failures, _FAILURE), dialect)
             files[FAILURE_LINES] = stack.enter_context(atomic_text_file(folder / FAILURE_LINES))
             files[FAILURE_LINES].writelines(f"{compact(failure)}\n" for failure in failures)
-    return evaluation, (*files, RESULTS)
+    names = [*first, *(table.name for table in rows.values()), *files, RESULTS]
+    return evaluation, tuple(dict.fromkeys(names))
 
 
 def holds(folder: Path, evaluation: Evaluation) -> bool:
@@ -163,32 +175,6 @@ def holds(folder: Path, evaluation: Evaluation) -> bool:
         return False
 
 
-def read_table(path: Path) -> Frame:
-    """Read `matches.csv` or `faults.csv` as columns: measures and costs are numbers, all else is text.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            dialect = CsvDialect.of(file.readline())
-            file.seek(0)
-            head, *rows = csv_reader(file, dialect.delimiter)
-        columns = zip(*rows, strict=True) if rows else ([] for _ in head)
-        return {unescaped(name): _read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
-    except (OSError, ValueError, csv.Error) as error:
-        raise unreadable(path, error) from error
-
-
-_NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
-
-
-def _read_column(name: str, cells: Sequence[str], dialect: CsvDialect) -> Values:
-    if name.rpartition(".")[2] in _NUMBERS:
-        return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
-    return read_cells(cells)
-
-
 def joined_frames(frames: Sequence[Frame], columns: Iterable[str]) -> Frame:
     """Return consecutive parts of a table with these columns as one."""
     return {name: _joined([frame[name] for frame in frames], name) for name in columns}
@@ -196,7 +182,7 @@ def joined_frames(frames: Sequence[Frame], columns: Iterable[str]) -> Frame:
 
 def _joined(parts: list[Any], name: str) -> Values:
     if not parts:
-        return _read_column(name, (), STANDARD)
+        return read_column(name, ())
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [*chain.from_iterable(parts)]
 
 
@@ -222,7 +208,7 @@ class ViolationObserver:
         ]
 
 
-# The table of faults, `faults.csv`.
+# The table of faults.
 
 COLUMNS: Final = (
     *("id", "run", "entry", "gold_pointer", "predicted_pointer"),
@@ -261,7 +247,7 @@ class FaultTableObserver:
         return [note]
 
     def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
-        """Return the rows of the documents as columns by name, as `read_table` reads them."""
+        """Return the rows of the documents as columns by name, as `read_rows` reads them."""
         results, shares, _ = self._found(pairs, levels)
         rows = results.rows
         numbers: dict[str, Sequence[float | None]] = {"cost": rows.costs, "in_source": shares}
@@ -302,7 +288,7 @@ def _numbers(values: Sequence[float | None]) -> Floats:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-# The table of entries, `matches.csv`. Written by columns instead of entry by entry, it takes a tenth of the time
+# The table of entries. Written by columns instead of entry by entry, it takes a tenth of the time
 # (10,000 documents of 20 entries).
 
 VALUE: Final = "value"
@@ -342,7 +328,7 @@ class MatchTableObserver:
         return csv_text([*cells], self.dialect).encode()
 
     def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
-        """Return the rows of the documents as columns by name, as `read_table` reads them."""
+        """Return the rows of the documents as columns by name, as `read_rows` reads them."""
         columns = zip(self.columns, self._cells(pairs, levels), strict=True)
         return [{name: column if isinstance(column, np.ndarray) else read_cells(column) for name, column in columns}]
 
@@ -429,7 +415,7 @@ def _chosen(values: list[Json], chosen: Indices) -> list[Json]:
 CSV: Final = "csv"
 PARQUET: Final = "parquet"
 _TYPESET: Final = {"md": Table.markdown, "tex": Table.latex}
-FORMS: Final = (*_TYPESET, CSV, PARQUET)
+EXPORT_FORMS: Final = (*_TYPESET, CSV, PARQUET)
 
 
 class Export(NamedTuple):
@@ -442,6 +428,11 @@ class Export(NamedTuple):
     def name(self) -> str:
         """File name."""
         return f"{self.rows}.{self.form}"
+
+    @property
+    def by_row(self) -> bool:
+        """Whether this is the format of a table that is written during the evaluation."""
+        return self.rows in ROW_TABLES and self.form in FORMS
 
 
 def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path | None = Path()) -> tuple[Export, ...]:
@@ -460,11 +451,13 @@ def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path 
     found = []
     for name in dict.fromkeys(names or ()):
         stem, _, form = name.rpartition(".")
-        if stem not in rows or form not in FORMS:
+        if stem not in rows or form not in EXPORT_FORMS:
             similar = "" if stem in rows else f"{did_you_mean(stem or name, rows)} "
             raise OptionError.of(
-                f"Expected the name of a table, got {name!r}", hint=f"{similar}Extensions: .{', .'.join(FORMS)}."
+                f"Expected the name of a table, got {name!r}", hint=f"{similar}Extensions: .{', .'.join(EXPORT_FORMS)}."
             )
+        if stem == MATCHES and form not in FORMS:
+            raise OptionError.of(f"Expected matches.csv or matches.parquet, got {name!r}")
         if form == PARQUET:
             arrow.import_pyarrow(Path(name))
         found.append(Export(stem, form))

@@ -199,11 +199,13 @@ def output_folder(
     inputs: Iterable[str | Path] = (),
     parts: Mapping[str, Collection[str]] | None = None,
     resume: bool = False,
+    keep_checkpoints: bool = False,
     force: bool = False,
 ) -> Iterator[Path]:
     """Write results to a folder, all or none, without replacing other files.
 
-    Checkpoints are kept if the block raises or the process is killed.
+    Checkpoints are kept if the block raises or the process is killed. Otherwise, they are removed when the results are
+    in place.
 
     Args:
         folder: The folder: new, empty, or with earlier results.
@@ -211,6 +213,7 @@ def output_folder(
         inputs: Files and folders that are read.
         parts: Names of subfolders that are also folders of results, each with the names of their files.
         resume: Whether to keep the checkpoints of earlier runs.
+        keep_checkpoints: Whether the checkpoints belong to the results.
         force: Whether to write to a folder that contains other files, beside them.
 
     Yields:
@@ -238,7 +241,8 @@ def output_folder(
             if fresh:
                 results[0].known.write(staging)
             yield staging
-            found = [_states(one.staged, {part.staged for part in results[1:]}) for one in results]
+            temporary = () if keep_checkpoints else (CHECKPOINT,)
+            found = [_states(one.staged, {part.staged for part in results[1:]}, temporary) for one in results]
         except BaseException:
             with suppress(OSError):
                 if not _discard(staging, keep=keeps) and fresh:
@@ -424,12 +428,13 @@ def _discard(staging: Path, *, keep: bool = False) -> bool:
     return kept
 
 
-def _states(staged: Path, parts: Collection[Path]) -> dict[str, FileState]:
-    """Return the states of the new files of a folder of results, by their relative paths."""
+def _states(staged: Path, parts: Collection[Path], temporary: Collection[str]) -> dict[str, FileState]:
+    """Return the states of the new files of a folder of results, by their relative paths; without temporary files."""
     if not staged.is_dir():
         return {}
-    files = (file for file in _files(staged, without=parts) if file != staged / MARKER)
-    return {file.relative_to(staged).as_posix(): FileState.of(file) for file in files}
+    files = {file.relative_to(staged).as_posix(): file for file in _files(staged, without=parts)}
+    kept = (name for name in files if name != MARKER and not any(fnmatchcase(name, one) for one in temporary))
+    return {name: FileState.of(files[name]) for name in kept}
 
 
 @contextmanager

@@ -10,9 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from arbitre.corpus.archive import RESULTS, read_archive
-from arbitre.corpus.checkpoints import FOLDER, read_checkpoints
 from arbitre.corpus.documents import sum_tallies
-from arbitre.corpus.evaluate import Accumulator
 from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
 from arbitre.corpus.quality_bounds import check_bounds, check_plain, parse_bounds, require
 from arbitre.corpus.tables import AVERAGES
@@ -554,7 +552,5 @@ def read_evaluation(path: str | Path) -> dict[str, Any]:
 
 def _documents(path: Path) -> DocumentTable | None:
     """Return the results of every document, from the files beside an evaluation; None if there are no such files."""
-    totals = Accumulator()
-    for outcomes in read_checkpoints(path.parent / FOLDER):
-        totals.add(outcomes)
-    return totals.document_table() if len(totals) else None
+    archive = path.parent / RESULTS
+    return read_archive(archive).document_table if archive.exists() else None

@@ -1,0 +1,193 @@
+"""Files of tables with many rows, written part by part: CSV, or Parquet for large tables.
+
+A table is one file, never two. Parquet takes a fifth of the space of CSV, and can be read column by column.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
+
+import numpy as np
+
+from arbitre.parsing.csv_rows import csv_reader
+from arbitre.storage.files import unreadable, unwritable
+from arbitre.tables import arrow
+from arbitre.tables.csv_text import FORMULA, STANDARD, CsvDialect, cell, csv_writer, read_cells, unescaped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from arbitre.tables.arrow import Frame, Values
+
+Form: TypeAlias = Literal["csv", "parquet"]
+
+FORMS: Final[tuple[Form, ...]] = ("csv", "parquet")
+"""Formats of the file of a table, which are also its suffixes."""
+
+MAX_CSV_ROWS: Final = 100_000
+"""Number of rows above which a table is written as Parquet, unless CSV is requested."""
+
+ROW_GROUP_BYTES: Final = 1 << 24
+"""Approximate size in CSV of the rows that are written to Parquet together."""
+
+_NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
+"""Last parts of the names of columns of numbers; all other columns are text."""
+
+_FORMULA: Final = f"^'('*[{re.escape(''.join(FORMULA))}])"
+"""Pattern of the texts that `cell` escapes, as `unescaped` recognises them."""
+
+
+def is_number(name: str) -> bool:
+    """Return whether a column contains numbers.
+
+    >>> is_number("name.quality"), is_number("name.gold")
+    (True, False)
+    """
+    return name.rpartition(".")[2] in _NUMBERS
+
+
+class RowFile:
+    """Writes a table part by part, given its rows as CSV. A context manager: the file is complete when it ends.
+
+    The file is CSV up to `MAX_CSV_ROWS` rows. With more rows, it becomes Parquet, if pyarrow is installed.
+    """
+
+    def __init__(
+        self, stem: Path, columns: Sequence[str], dialect: CsvDialect = STANDARD, form: Form | None = None
+    ) -> None:
+        """Describe a table.
+
+        Args:
+            stem: The file without its suffix.
+            columns: Names of the columns.
+            dialect: Notation of CSV.
+            form: The format; None to choose it by the number of rows.
+        """
+        self._stem, self._dialect = stem, dialect
+        self._kinds: dict[str, type] = {name: float if is_number(name) else str for name in columns}
+        self._form: Form | None = form if form is not None or arrow.is_installed() else "csv"
+        self._rows = 0
+        self._buffer = bytearray()
+        self._csv = self._part("csv").open("wb")
+        self._parquet: Any = None
+
+    def __enter__(self) -> Self:
+        if self._form == "parquet":
+            self._to_parquet()
+        else:
+            self._csv.write(self._head())
+        return self
+
+    def write(self, rows: bytes) -> None:
+        """Add rows, encoded as CSV in the dialect, without a byte-order mark."""
+        if self._form is None:
+            self._rows += count_rows(rows)
+            if self._rows > MAX_CSV_ROWS:
+                self._to_parquet()
+        if self._parquet is None:
+            self._csv.write(rows)
+            return
+        self._buffer += rows
+        if len(self._buffer) > ROW_GROUP_BYTES:
+            self._flush()
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return f"{self._stem.name}.{'csv' if self._parquet is None else 'parquet'}"
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        try:
+            if error is None:
+                if self._parquet is not None:
+                    self._flush()
+                self._close()
+                path = self._stem.with_name(self.name)
+                path.with_name(f"{path.name}.part").replace(path)
+        except OSError as failed:
+            raise unwritable(self._stem.with_name(self.name), failed) from failed
+        finally:
+            self._close()
+            for form in FORMS:
+                self._part(form).unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        self._csv.close()
+        if self._parquet is not None:
+            self._parquet.close()
+
+    def _part(self, form: Form) -> Path:
+        return self._stem.with_name(f"{self._stem.name}.{form}.part")
+
+    def _head(self) -> bytes:
+        file = io.StringIO()
+        csv_writer(file, self._dialect).writerow(map(cell, self._kinds))
+        return file.getvalue().encode()
+
+    def _to_parquet(self) -> None:
+        """Go on in Parquet, with the rows of the CSV file."""
+        self._form = "parquet"
+        self._csv.close()
+        part = self._part("csv")
+        self._buffer += part.read_bytes()[len(self._head()) :]
+        part.unlink()
+        self._parquet = arrow.parquet_writer(self._part("parquet"), self._kinds)
+
+    def _flush(self) -> None:
+        """Write the buffered rows as a row group."""
+        if self._buffer:
+            dialect = self._dialect
+            table = arrow.read_csv_rows(
+                bytes(self._buffer),
+                self._kinds,
+                delimiter=dialect.delimiter,
+                decimal=dialect.decimal,
+                escaped=_FORMULA,
+            )
+            self._parquet.write_table(table)
+            self._buffer.clear()
+
+
+def count_rows(rows: bytes) -> int:
+    r"""Return the number of rows of CSV text; line breaks in quotes do not end a row.
+
+    >>> count_rows(b'a,"1\n2"\nb,3\n')
+    2
+    """
+    return sum(outside.count(b"\n") for outside in rows.split(b'"')[::2])
+
+
+def row_file(stem: Path) -> Path | None:
+    """Return the file of a table, of any format; None if there is none."""
+    return next((path for form in FORMS if (path := stem.with_name(f"{stem.name}.{form}")).exists()), None)
+
+
+def read_rows(path: Path) -> Frame:
+    """Read the file of a table as columns: measures and costs are numbers, all else is text.
+
+    Raises:
+        DataError: The file cannot be read, or pyarrow is not installed and the file is Parquet.
+    """
+    if path.suffix == ".parquet":
+        return arrow.read_parquet(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            dialect = CsvDialect.of(file.readline())
+            file.seek(0)
+            head, *rows = csv_reader(file, dialect.delimiter)
+        columns = zip(*rows, strict=True) if rows else ([] for _ in head)
+        return {unescaped(name): read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
+    except (OSError, ValueError, csv.Error) as error:
+        raise unreadable(path, error) from error
+
+
+def read_column(name: str, cells: Sequence[str], dialect: CsvDialect = STANDARD) -> Values:
+    """Return the cells of a column as numbers or texts, by its name."""
+    if is_number(name):
+        return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
+    return read_cells(cells)
