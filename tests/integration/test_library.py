@@ -398,18 +398,19 @@ class TestFiles:
             with pytest.raises(arbitre.DataError, match="got a file that was edited") as caught:
                 load(digest, **changed)
             assert caught.value.file == str(file)
-        entry = known["path_0"]
+        entry = known["path_0_0"]
         for changed, words in (
             ({"tallies": None}, "tallies"),
             ({"more": entry}, "unknown array 'more'"),
             ({"tallies": known["tallies"][1:]}, r"expected `tallies` of shape \(\d, 5\), got float64 of shape"),
             ({"qualities": known["qualities"].astype("<f2") > 0}, "expected `qualities` of shape"),
-            ({"path_0": entry[:, :3]}, "expected `path_0` of shape"),
+            ({"path_0_0": entry[1:]}, "expected `path_0_0` of shape"),
+            ({"path_0_0": entry.astype(np.float32)}, "expected `path_0_0` of shape"),
             ({"curve": known["curve"][0]}, "expected `curve` of shape"),
             ({"runs": known["runs"] + 7}, "expected positions of runs"),
             ({"ids": known["ids"][:-1]}, "damaged file"),
             ({"text": np.frombuffer(b"[" * 100_000, dtype=np.uint8)}, "damaged file"),
-            ({"text": np.frombuffer(b'{"format": "arbitre-results/1"}', dtype=np.uint8)}, "runs"),
+            ({"text": np.frombuffer(b'{"format": "arbitre-results/2"}', dtype=np.uint8)}, "runs"),
             ({"tallies": np.array([{}, None])}, "damaged file"),
         ):
             with pytest.raises(arbitre.DataError, match=words) as caught:

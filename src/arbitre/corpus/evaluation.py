@@ -186,10 +186,15 @@ class Evaluation:
     def trust(self) -> dict[str, Any]:
         """Intervals, chance scores and coverage, as JSON-serialisable values."""
         return {
-            "intervals": intervals_to_dict(self.sample()),
+            "intervals": self.intervals,
             "chance": None if self.chance is None else self.chance.to_dict(),
             "coverage": self.coverage.to_dict(),
         }
+
+    @cached_property
+    def intervals(self) -> dict[str, Any]:
+        """The intervals of all scores with the default options, as JSON-serialisable values."""
+        return intervals_to_dict(self.sample())
 
     @cached_property
     def cause_analysis(self) -> CauseAnalysis:
@@ -596,10 +601,14 @@ class Evaluation:
         return state
 
     def _repr_html_(self) -> str:
-        scores = {name: self.interval(name) for name in html.SHOWN[:4]}
+        ends, macro = self.intervals["macro"], self.macro
         rows = [
-            (name, html.bar(mean.estimate, mean.low, mean.high), html.number(getattr(self.micro, name)))
-            for name, mean in scores.items()
+            (
+                name,
+                html.bar(getattr(macro, name), ends[name]["low"], ends[name]["high"]),
+                html.number(getattr(self.micro, name)),
+            )
+            for name in html.SHOWN[:4]
         ]
         table = self.document_table
         worst = table.at(np.lexsort((np.arange(len(table)), table.qualities))[: html.WORST])
@@ -613,7 +622,7 @@ class Evaluation:
             html.line(self.provenance.headline()),
             html.table(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
             html.line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
-            *(html.line(note) for note in scores["f1q"].notes),
+            *(html.line(note) for note in self.intervals["notes"]),
             html.folded("Worst documents", html.table(("document", "f1q", "quality", ""), worst_rows)),
             html.folded("Where quality is lost", html.table(("path", "share of the loss"), losses)),
             html.paths_table(self.by_path),

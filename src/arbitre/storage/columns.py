@@ -82,6 +82,16 @@ class CompactTable:
         table.extend(rows)
         return table
 
+    @classmethod
+    def of_columns(cls, columns: Sequence[npt.NDArray[Any]]) -> Self:
+        """Create a table of columns of some of the `TYPES`, each of shape (n,)."""
+        table = cls(0)
+        for values in columns:
+            table._types.append(values.dtype)
+            table._columns.append(GrowingArray(values.dtype))
+            table._columns[-1].extend(values)
+        return table
+
     def __len__(self) -> int:
         return len(self._columns[0])
 
