@@ -326,8 +326,7 @@ def test_the_reference_has_every_file():
         result_files.EVALUATION,
         result_files.DOCUMENTS,
         result_files.PATHS,
-        result_files.MATCHES,
-        result_files.FAULTS,
+        *result_files.ROW_FILES,
         result_files.VIOLATIONS,
         result_files.RESULTS,
     }

@@ -302,7 +302,7 @@ class TestAnEvaluation:
         assert after.micro == before.micro
 
     def test_a_resumed_evaluation_keeps_its_work_and_reads_the_changed_sidecar(self, monkeypatch):
-        evaluated(out="out")
+        evaluated(out="out", keep_checkpoints=True)
         FULL.write("gold.jsonl")
         monkeypatch.setattr(Worker, "__call__", lambda *_: pytest.fail("a finished work unit is compared again"))
         assert evaluated(out="out", resume=True).provenance.headline() == MAJORITY

@@ -327,7 +327,8 @@ class Evaluation:
             )
         tallies = columns.tallies if path is None else columns.path_tallies(path)
         clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
-        return Sample.of(columns.keys, tallies, columns.failed, clusters, runs=runs)
+        named = columns.ids if all(run is None for run in columns.runs) else columns.keys
+        return Sample.of(named, tallies, columns.failed, clusters, runs=runs)
 
     def worst(self, number: int = 10) -> tuple[DocumentResult, ...]:
         """Return the documents with the lowest quality, worst first. Failed documents come last: see `failures`."""

@@ -16,7 +16,7 @@ import scipy
 from arbitre.arrays import exact_dot, weighted_sums
 from arbitre.errors import OptionError
 from arbitre.options import Average
-from arbitre.statistics.sample import Statistic, check_option, chunks, ratio
+from arbitre.statistics.sample import Statistic, check_option, chunks, ratio, score_groups
 from arbitre.tally import NAMES
 
 if TYPE_CHECKING:
@@ -252,9 +252,12 @@ def intervals(
     Raises:
         OptionError: An option has an invalid value.
     """
-    statistic = Statistic.scores(sample, NAMES, average)
-    computed = bounds(statistic, NAMES, sample, level=level, method=method, resamples=resamples, seed=seed)
-    return dict(zip(NAMES, computed, strict=True))
+    found: dict[str, Interval] = {}
+    for names in score_groups() if method in {"clopper-pearson", "t"} else (NAMES,):  # resamples are drawn once
+        statistic = Statistic.scores(sample, names, average)
+        computed = bounds(statistic, names, sample, level=level, method=method, resamples=resamples, seed=seed)
+        found |= zip(names, computed, strict=True)
+    return found
 
 
 def intervals_to_dict(sample: Sample) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-import struct
+import mmap
+import sys
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 import numpy as np
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
 
 TYPES: Final[tuple[np.dtype[Any], ...]] = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float64))
 """Types of columns. Most masses and outcomes are small whole numbers: a path takes 26 bytes instead of 96."""
+
+
+MAPPED: Final = 1 << 20
+"""Size in bytes from which an array is a memory map of its own, of which only the written pages take memory.
+
+Arrays that grow side by side on the heap leave holes of five times their size (200,000 documents).
+"""
 
 
 class GrowingArray:
@@ -40,14 +49,28 @@ class GrowingArray:
         """
         self._dtype, self._shape = np.dtype(dtype), shape
         self._row_bytes = self._dtype.itemsize * math.prod(shape)
-        self._data = bytearray()
+        self._data: bytearray | mmap.mmap = bytearray()
+        self._size = 0
 
     def __len__(self) -> int:
-        return len(self._data) // self._row_bytes
+        return self._size // self._row_bytes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_data": bytearray(self._data[: self._size])}
 
     def write(self, data: bytes) -> None:
         """Append rows given as bytes. Fails while a view exists."""
-        self._data += data
+        size = self._size + len(data)
+        if isinstance(self._data, bytearray):
+            self._data += data
+            if size > MAPPED and sys.platform == "linux":  # only Linux moves pages instead of copying them
+                known, self._data = self._data, _memory_map(2 * size)
+                self._data[:size] = bytes(known)
+        else:
+            if size > len(self._data):
+                self._data.resize(2 * size)
+            self._data[self._size : size] = data
+        self._size = size
 
     def extend(self, rows: npt.ArrayLike) -> None:
         """Append rows, shape (n, *shape). Fails while a view exists."""
@@ -55,11 +78,16 @@ class GrowingArray:
 
     def pad(self, rows: int) -> None:
         """Append zeros until the array has this many rows. Fails while a view exists."""
-        self.write(bytes(max(0, rows * self._row_bytes - len(self._data))))
+        self.write(bytes(max(0, rows * self._row_bytes - self._size)))
 
     def view(self) -> npt.NDArray[Any]:
         """Return all rows without copying them, shape (n, *shape)."""
-        return np.frombuffer(self._data, self._dtype).reshape(-1, *self._shape)
+        return np.frombuffer(self._data, self._dtype, len(self) * math.prod(self._shape)).reshape(-1, *self._shape)
+
+
+def _memory_map(size: int) -> mmap.mmap:
+    """Return a memory map without a file, which can grow."""
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one cannot be written after it grew
 
 
 class CompactTable:
@@ -143,8 +171,6 @@ T_co = TypeVar("T_co", covariant=True)
 CHUNK_ROWS: Final = 1024
 """Number of values created at once while iterating."""
 
-_PACK: Final = struct.Struct("<q").pack
-
 
 class LazySequence(Sequence[T_co]):
     """A sequence that creates its values on access. It equals any sequence of equal values."""
@@ -205,9 +231,10 @@ class StringArray(LazySequence[str]):
 
     def extend(self, texts: Iterable[str]) -> None:
         """Append strings."""
-        for text in texts:
-            self._bytes.write(encoded(text))
-            self._ends.write(_PACK(len(self._bytes)))
+        texts = iter(texts)
+        while chunk := [encoded(text) for text in islice(texts, CHUNK_ROWS)]:
+            self._ends.extend(len(self._bytes) + np.cumsum(list(map(len, chunk)), dtype=np.int64))
+            self._bytes.write(b"".join(chunk))
 
     def at(self, rows: npt.ArrayLike) -> Iterator[str]:
         """Yield the strings at these row indices, shape (n,)."""
