@@ -1,28 +1,22 @@
-"""A corpus gives the same bytes in one process, in several, on a cluster, and after a resumed run."""
+"""A corpus gives the same bytes in one process, in several, and after a resumed run (for clusters: test_cluster)."""
 
 import fcntl
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-import arbitre
 from arbitre import Comparator
-from arbitre.cli import app
 from arbitre.corpus.checkpoints import Checkpoints
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate
 from arbitre.corpus.executors import ProcessPool
-from arbitre.corpus.worker import Worker
 from arbitre.curve import MAX_BINS, Curve, CurveAccumulator
 from arbitre.errors import ArbitreError, DataError
 from arbitre.inputs.join import join
@@ -248,185 +242,9 @@ def test_a_checkpoint_without_its_table_is_named(plan, joined, tmp_path):
         evaluate(plan, joined, how[1])
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(**options) as made:
-        yield made
-
-
 def files(folder):
     """What a folder holds, by name."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.mark.parametrize("command", ["evaluate", "rank"])
-def test_both_commands_leave_the_same_files_from_a_cluster(tmp_path, cluster, command):
-    gold, predicted = corpus(tmp_path, 20)
-    schema = tmp_path / "schema.json"
-    schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
-    systems = {"evaluate": ["--predicted", predicted, "--diagnose"], "rank": [f"a={predicted}", f"b={gold}"]}[command]
-    engines = {"here": ["--workers", "1"], "there": ["--engine", "dask", "--scheduler", cluster.scheduler_address]}
-    before = cluster.scheduler.transition_counter
-    for out, engine in engines.items():
-        arguments = [command, "--schema", schema, "--gold", gold, *systems, *engine, "--out", tmp_path / out]
-        result = CliRunner().invoke(app, list(map(str, arguments)))
-        assert result.exit_code == 0, result.output
-    here, there = files(tmp_path / "here"), files(tmp_path / "there")
-    assert ("a/evaluation.json" if command == "rank" else "evaluation.json") in here
-    assert here == there
-    assert cluster.scheduler.transition_counter > before
-
-
-def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, cluster):
-    from arbitre.corpus.cluster import DaskCluster
-
-    killed = []
-
-    def kill(_outcomes):
-        if not killed:
-            killed.append(next(iter(cluster.workers.values())))
-            os.kill(killed[0].pid, signal.SIGKILL)
-
-    how = ExecutionOptions(on_results=kill, executor=DaskCluster(cluster.scheduler_address))
-    assert text(evaluate(plan, joined, how)) == text(evaluate(plan, joined))
-    assert killed
-
-
-def test_an_unreachable_scheduler_is_named():
-    pytest.importorskip("distributed")
-    from arbitre.corpus.cluster import DaskCluster
-
-    with pytest.raises(ArbitreError, match="Dask scheduler"):
-        list(DaskCluster("tcp://127.0.0.1:1")(None, []))
-
-
-def test_an_evaluation_waits_for_the_first_worker(plan, joined):
-    distributed = pytest.importorskip("distributed")
-    from arbitre.corpus.cluster import DaskCluster
-
-    options = {"n_workers": 0, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(**options) as made:
-        timer = threading.Timer(0.5, made.scale, [2])
-        timer.start()
-        found = evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(made.scheduler_address, 2)))
-        timer.join()
-    assert text(found) == text(evaluate(plan, joined))
-
-
-@pytest.fixture
-def other_worker(tmp_path, cluster):
-    """Starts a worker with a copy of arbitre in which a text is replaced; it joins the cluster of the other tests."""
-    started = []
-
-    def start(file, old, new):
-        package = tmp_path / "site" / "arbitre"
-        shutil.copytree(Path(arbitre.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-        changed = package / file
-        text = changed.read_text(encoding="utf-8")
-        assert old in text
-        changed.write_text(text.replace(old, new), encoding="utf-8")
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address]
-        command += ["--no-nanny", "--nthreads", "1", "--name", "other", "--dashboard-address", ":0"]
-        env = os.environ | {"PYTHONPATH": os.fspath(package.parent)}
-        started.append(subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        deadline = time.monotonic() + 60
-        while not any(one.name == "other" for one in cluster.scheduler.workers.values()):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
-    while any(one.name == "other" for one in cluster.scheduler.workers.values()):
-        time.sleep(0.05)
-
-
-def run_until_other_worker(plan, joined, cluster):
-    """Evaluates until the other worker has compared something."""
-    from arbitre.corpus.cluster import DaskCluster
-
-    for _ in range(20):
-        evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(cluster.scheduler_address), unit_size=1))
-
-
-def test_a_worker_with_other_code_stops_the_run(plan, joined, cluster, other_worker):
-    other_worker("tally.py", "import math", "import math  # changed")
-    with pytest.raises(ArbitreError, match=r"runs arbitre 0\.1\.0 \(\w{8}\), but this process runs 0\.1\.0 \(\w{8}\)"):
-        run_until_other_worker(plan, joined, cluster)
-
-
-def test_a_worker_of_an_older_version_stops_the_run(plan, joined, cluster, other_worker):
-    other_worker(
-        "corpus/cluster.py", "return WorkerResults(worker(part), get_worker().address, code())", "return worker(part)"
-    )
-    with pytest.raises(ArbitreError, match="runs arbitre an older version, but this process"):
-        run_until_other_worker(plan, joined, cluster)
-
-
-def test_a_worker_without_arbitre_is_one_message(tmp_path, plan, joined):
-    """The package of the worker lacks the modules that it needs, as if nothing were installed."""
-    distributed = pytest.importorskip("distributed")
-    from arbitre.corpus.cluster import DaskCluster
-
-    package = tmp_path / "site" / "arbitre"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("raise ImportError('No module named arbitre')", encoding="utf-8")
-    options = {"n_workers": 0, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(**options) as made:
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", made.scheduler_address, "--no-nanny"]
-        env = os.environ | {"PYTHONPATH": os.fspath(package.parent)}
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        worker = subprocess.Popen([*command, "--dashboard-address", ":0"], env=env, **quiet)
-        try:
-            with pytest.raises(ArbitreError, match=r"cannot run arbitre .*No module named"):
-                evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(made.scheduler_address)))
-        finally:
-            worker.kill()
-            worker.wait()
-
-
-def test_a_worker_with_other_results_stops_the_run(plan, joined, cluster, monkeypatch):
-    """As with another version of a library: the code is the same, the numbers are not."""
-    from arbitre.corpus.cluster import DaskCluster
-
-    compared = Worker.__call__
-    monkeypatch.setattr(Worker, "__call__", lambda self, part: replace_qualities(compared(self, part)))
-    with pytest.raises(ArbitreError, match="gives another result than this process for the document"):
-        evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(cluster.scheduler_address)))
-
-
-def replace_qualities(results):
-    results.qualities = results.qualities * 0.5
-    return results
-
-
-def test_a_lost_scheduler_is_named_with_how_to_go_on(tmp_path, plan, joined):
-    pytest.importorskip("distributed")
-    from arbitre.corpus.cluster import DaskCluster
-
-    file = tmp_path / "scheduler.json"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--scheduler-file", file]
-    scheduler = subprocess.Popen([*command, "--dashboard-address", ":0"], **quiet)
-    deadline = time.monotonic() + 60
-    while not file.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--no-nanny"]
-    worker = subprocess.Popen([*command, "--dashboard-address", ":0"], **quiet)
-    address = json.loads(file.read_text(encoding="utf-8"))["address"]
-    how = ExecutionOptions(on_results=lambda _: scheduler.kill(), executor=DaskCluster(address), unit_size=1)
-    try:
-        with pytest.raises(ArbitreError, match=r"The connection to the Dask scheduler at .* was lost") as caught:
-            evaluate(plan, joined, how)
-        assert "--resume" in caught.value.hint
-    finally:
-        for process in (scheduler, worker):
-            process.kill()
-            process.wait()
 
 
 def test_a_curve_of_many_qualities_is_binned_with_the_same_area():

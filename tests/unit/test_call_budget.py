@@ -9,6 +9,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
+import arbitre
 from arbitre import Comparator, Facts, SolverError
 from arbitre.cli import app
 from arbitre.distances import catalogue
@@ -111,6 +112,15 @@ def test_calls_are_limited_to_pairs_within_a_document(judge):
     made = comparator(ALONE, judge, max_calls=25)
     assert made.evaluate(pairs).micro.irq == pytest.approx(0.75)
     assert made.most_calls(gold="lone text", predicted=None) == {}
+
+
+def test_a_missing_prediction_needs_no_calls(judge):
+    """Neither on its own, nor in the search for causes, which counts the calls of each document."""
+    own = comparator(ALONE, judge)
+    assert own.most_calls(gold=["a"], predicted=arbitre.ABSENT) == {}
+    found = own.evaluate([("1", ["abc"], ["abd"]), ("2", ["abc"], arbitre.ABSENT)])
+    assert [failure.id for failure in found.failures] == ["2"]
+    assert found.causes is not None
 
 
 class TestCommand:

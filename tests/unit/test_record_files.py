@@ -308,7 +308,7 @@ def test_processes_read_a_large_file_with_the_same_join(tmp_path):
     text = "x" * (1 << 20)
     lines = [json.dumps({"id": f"d{number}", "text": text}) for number in range(20)]
     source = write(tmp_path / "gold.jsonl", "\n".join([*lines, "{", *lines[:1]]) + "\n")
-    shared = Sources(gold=source, predicted=source).joined(processes=ProcessPool(2))
+    shared = Sources(gold=source, predicted=source).joined(workers=ProcessPool(2))
     alone = Sources(gold=source, predicted=source).joined()
     assert list(shared) == list(alone)
     assert shared.failures == alone.failures

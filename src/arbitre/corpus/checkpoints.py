@@ -48,7 +48,7 @@ class Checkpoints:
         Raises:
             DataError: The folder cannot be written.
         """
-        self._folder = folder / FOLDER
+        self._folder = folder.absolute() / FOLDER
         self._identity = [FORMAT, signature.long, *asked]
         self._content = cache(_content_of)  # each file is read only once
         self._resume = resume
@@ -174,6 +174,12 @@ def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResult
             file.write(json.dumps(_header_of(unit.checkpoint)).encode() + b"\n")
             file.writelines(results.lines())
     return results
+
+
+def is_written(unit: WorkUnit) -> bool:
+    """Return whether the checkpoint of a work unit, if it has one, is complete."""
+    checkpoint = unit.checkpoint
+    return checkpoint is None or _header(checkpoint.file) == _header_of(checkpoint)
 
 
 def _header_of(checkpoint: Checkpoint) -> dict[str, str]:

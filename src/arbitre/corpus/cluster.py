@@ -1,168 +1,357 @@
 """Executor that compares work units on a Dask cluster, with the same results as on one machine.
 
-Workers must run the same code as the client. Each result states the code of its worker, and the first document that a
-worker compares is compared again by the client.
+Workers must run the same code as the client, which is checked before they get any work, and the first document that a
+worker compares is compared again by the client. Work that a worker cannot do, because it lacks a file or a module, is
+given to another worker.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+import os
+import sys
+import warnings
+import weakref
 from collections import deque
 from concurrent.futures import CancelledError
-from functools import cache
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from arbitre.corpus.checkpoints import write_checkpoint
-from arbitre.errors import ArbitreError
+from arbitre.corpus.checkpoints import is_written, write_checkpoint
+from arbitre.errors import ArbitreError, DataError
 from arbitre.interpreter import collecting_rarely
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from arbitre.corpus.worker import DocumentResults, Worker
     from arbitre.inputs.work_units import WorkUnit
 
-PARTS_PER_THREAD: Final = 4
-"""Maximum number of submitted work units per thread of the cluster."""
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
-RETRIES: Final = 3
-"""Maximum number of retries of a work unit whose worker died."""
+ITEMS_PER_THREAD: Final = 4
+"""Maximum number of submitted items per thread of the cluster."""
+
+INTERVAL: Final = 1.0
+"""Seconds between two checks for new workers."""
+
+TRIES: Final = 3
+"""Maximum number of workers that try an item, if they lack something."""
 
 RESUME: Final = "Results so far are kept: continue with --resume in the same --out folder."
 
+SAME_FILES: Final = (
+    "All workers need the files under the same names (a shared file system), and the modules of custom functions."
+)
 
-class WorkerResults(NamedTuple):
-    """Results of a work unit, with the address and the code of the worker."""
 
-    outcomes: DocumentResults
+class Task(NamedTuple):
+    """What workers do with each item: a pickled function, and the current folder of the client."""
+
+    function: bytes
+    folder: str
+
+
+class WorkerResult(NamedTuple):
+    """Result of one item, with the address of the worker; `lacking` states why there is no result."""
+
+    result: Any
     address: str
-    code: str
+    lacking: str | None = None
+
+
+class Submission(NamedTuple):
+    """The future of an item, and the only workers that may apply the function to it; empty for all."""
+
+    future: Any
+    workers: set[str]
 
 
 class DaskCluster:
     """Executor on the workers of a Dask scheduler.
 
     Workers read the documents themselves, so the files must have the same names on all machines (a shared file
-    system). Documents that are not in a plain file (decompressed, projected, from standard input) are sent to them.
+    system). Documents that are not in a plain file (decompressed, projected, from standard input) are in temporary
+    files. They are sent to the workers, unless all workers can read these files.
 
-    Calling it raises ArbitreError if Dask is not installed, the scheduler cannot be reached or is lost, a worker runs
-    other code or returns other results than this process, or workers are killed repeatedly.
+    Methods raise ArbitreError if Dask is not installed, the scheduler cannot be reached or is lost, a worker runs other
+    code or returns other results than this process, workers lack a file, or workers are killed repeatedly.
     """
 
     def __init__(self, scheduler: str, wait_workers: int = 1) -> None:
         """Set the address of the scheduler, such as `tcp://10.0.0.1:8786`, and the number of workers to wait for."""
         self.scheduler = scheduler
         self.wait_workers = wait_workers
-        self.checked: set[str] = set()
-        """Addresses of the workers whose first document has been compared again."""
+        self._connected: Any = None
+        self._close: Callable[[], object] = lambda: None
 
     def __call__(self, worker: Worker, parts: Iterable[WorkUnit]) -> Iterator[DocumentResults]:
-        self.checked.clear()
-        with self._client() as client:
-            client.wait_for_workers(self.wait_workers)
-            shared_worker = self._shared(client, worker)
-            limit = _limit(client)
-            waiting: deque[tuple[WorkUnit, Any]] = deque()
-            for part in parts:
-                part_with_documents = part.with_temporary_documents()
-                future = client.submit(
-                    _work_on_cluster, shared_worker, part_with_documents, pure=False, retries=RETRIES
-                )
-                waiting.append((part, future))
-                if len(waiting) >= limit:
-                    yield self._result(worker, *waiting.popleft())
-                    limit = _limit(client, limit)  # workers may have joined
-            while waiting:
-                yield self._result(worker, *waiting.popleft())
+        """Yield the results of work units, in order."""
+        checked: set[str] = set()
+        with self._connection() as client:
+            readable = cache(partial(_is_readable, client))
+            sent = (part.for_other_machines(readable) for part in parts)
+            for part, found in ClusterRun(client, self.scheduler, partial(_compare, worker)).results(sent):
+                if found.address not in checked and len(part):
+                    _check_first_document(worker, part, found)
+                    checked.add(found.address)
+                yield found.result if is_written(part) else write_checkpoint(part, found.result)
 
-    def _client(self) -> Any:  # noqa: ANN401  (Dask is optional)
-        try:
-            from distributed import Client  # noqa: PLC0415  (an extra)
-        except ImportError:
-            raise ArbitreError.of(
-                "Dask is not installed; comparing on a cluster requires it", hint="pip install 'arbitre[dask]'"
-            ) from None
-        try:
-            return Client(self.scheduler, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
-        except (OSError, TimeoutError, ValueError) as error:
-            raise ArbitreError.of(
-                f"Cannot connect to the Dask scheduler at {self.scheduler!r}: {error}",
-                hint="Start one with `dask scheduler` and pass the address that it prints.",
-            ) from error
+    def map(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
+    ) -> Iterator[_Result]:
+        """Yield the results of a function for items, in order. It always waits for the workers."""
+        del wait
+        with self._connection() as client:
+            for _, found in ClusterRun(client, self.scheduler, function).results(items):
+                yield found.result
 
-    def _shared(self, client: Any, worker: Worker) -> Any:  # noqa: ANN401  (Dask is optional)
-        """Send the worker to all workers of the cluster. Raises ArbitreError if one of them cannot read it."""
-        try:
-            return client.scatter(worker, broadcast=True)
-        except Exception as error:  # Dask raises errors of workers as plain exceptions
-            raise self._unable(error) from error
+    def prepare(self) -> None:
+        """Connect to the scheduler. Does nothing if there is a connection."""
+        if self._connected is None:
+            self._connected = client = _client(self.scheduler)
+            self._close = weakref.finalize(self, client.close)
 
-    def _unable(self, error: Exception) -> ArbitreError:
-        """Return the error for a worker that cannot run this code."""
-        return ArbitreError.of(
-            f"A worker of {self.scheduler} cannot run arbitre {code()}: {error}",
-            hint="Install the same version of arbitre, with the same extras, on all workers.",
+    def close(self) -> None:
+        """Close the connection. The next use opens another."""
+        self._close()
+        self._connected, self._close = None, lambda: None
+
+    @contextmanager
+    def _connection(self) -> Iterator[Any]:
+        """Yield the client of the scheduler, which is closed at the end if it was not connected before."""
+        connected = self._connected is not None
+        self.prepare()
+        try:
+            with _errors(self.scheduler):
+                self._connected.wait_for_workers(self.wait_workers)
+            yield self._connected
+        finally:
+            if not connected:
+                self.close()
+
+
+@dataclass(slots=True)
+class ClusterRun:
+    """Applies a function to items on the workers of a cluster.
+
+    Attributes:
+        client: The client of the scheduler.
+        scheduler: Address of the scheduler, for messages.
+        function: The function, which workers unpickle once.
+        lacking: Addresses of the workers that lack a file or a module, which get no further items.
+    """
+
+    client: Any
+    scheduler: str
+    function: Callable[[Any], Any]
+    lacking: set[str] = field(default_factory=set)
+    _task: Any = None
+    _threads: dict[str, int] = field(default_factory=dict)
+    """Numbers of threads of the workers whose code has been checked, by address."""
+    _asked: float = -math.inf
+
+    def results(self, items: Iterable[_Item]) -> Iterator[tuple[_Item, WorkerResult]]:
+        """Yield the items with their results, in order. Only a few are submitted at a time, which bounds memory."""
+        import cloudpickle  # type: ignore[import-untyped]  # noqa: PLC0415  (comes with Dask)
+
+        self._workers()  # checked first: a worker that cannot read a task may close without a message
+        # A task rather than scattered data: if the only worker that has it is killed, the scheduler repeats it.
+        self._task = self.client.submit(Task, cloudpickle.dumps(self.function), str(Path.cwd()), pure=False)
+        waiting: deque[tuple[_Item, Submission]] = deque()
+        for item in items:
+            waiting.append((item, self._submit(item)))
+            if len(waiting) >= ITEMS_PER_THREAD * max(1, sum(self._workers().values())):
+                yield self._result(*waiting.popleft())
+        while waiting:
+            yield self._result(*waiting.popleft())
+
+    def _workers(self) -> dict[str, int]:
+        """Return the addresses of the workers and their numbers of threads. Each second, new workers are included.
+
+        Raises:
+            ArbitreError: A new worker runs other code than this process, or none.
+        """
+        if monotonic() > self._asked + INTERVAL:
+            with suppress(OSError):  # the scheduler is lost, which the results show
+                threads: dict[str, int] = self.client.nthreads()
+                if new := [one for one in threads if one not in self._threads]:
+                    for address, found in self.client.run(code, workers=new, on_error="return").items():
+                        _check_code(address, found)
+                self._threads = threads
+            self._asked = monotonic()
+        return self._threads
+
+    def _submit(self, item: object) -> Submission:
+        """Send an item to the cluster, but not to workers that lack something."""
+        able = self._workers().keys() - self.lacking if self.lacking else set()
+        future = self.client.submit(_apply, self._task, item, pure=False, workers=sorted(able) or None)
+        return Submission(future, able)
+
+    def _result(self, item: _Item, sent: Submission) -> tuple[_Item, WorkerResult]:
+        """Return an item with its result. If a worker lacks something, the item goes to another one.
+
+        Raises:
+            DataError: This process cannot do the item either, such as after a document changed on disk.
+            ArbitreError: There are no other workers.
+        """
+        for _ in range(TRIES):
+            with _errors(self.scheduler):
+                found = self._received(item, sent)
+            if found.lacking is None:
+                return item, found
+            self._note(found)
+            self._asked = -math.inf
+            if not self._workers().keys() - self.lacking:
+                break
+            sent = self._submit(item)
+        self.function(item)
+        raise ArbitreError.of(
+            f"No worker of {self.scheduler} can do what this process can: {found.lacking}",
+            hint=f"{SAME_FILES} {RESUME}",
         )
 
-    def _result(self, worker: Worker, part: WorkUnit, future: Any) -> DocumentResults:  # noqa: ANN401
-        from distributed import KilledWorker  # noqa: PLC0415
-        from distributed.comm.core import CommClosedError  # noqa: PLC0415
+    def _received(self, item: object, sent: Submission) -> WorkerResult:
+        """Wait for a result. New workers are checked meanwhile: one that cannot run this code may send no result."""
+        while True:
+            try:
+                found: WorkerResult = sent.future.result(timeout=INTERVAL)
+            except TimeoutError:
+                if sent.future.done():
+                    raise
+                known = self._workers()
+                if sent.workers and sent.workers.isdisjoint(known):  # they have left
+                    sent = self._submit(item)
+            else:
+                sent.future.release()
+                return found
 
-        try:
-            found = future.result()
-        except KilledWorker as error:
-            raise ArbitreError.of(
-                f"Workers of {self.scheduler} were repeatedly killed on the same documents",
-                hint=f"They may have run out of memory: give the workers more memory. {RESUME}",
-            ) from error
-        except (CancelledError, CommClosedError) as error:
-            raise ArbitreError.of(
-                f"The connection to the Dask scheduler at {self.scheduler} was lost: {error}", hint=RESUME
-            ) from error
-        except (ImportError, AttributeError, TypeError) as error:
-            raise self._unable(error) from error
-        outcomes = self._checked(worker, part, found)
-        future.release()
-        return write_checkpoint(part, outcomes)
-
-    def _checked(self, worker: Worker, part: WorkUnit, found: Any) -> DocumentResults:  # noqa: ANN401
-        """Return the results of a worker. Raises ArbitreError if its code or its first document differs from here."""
-        if not isinstance(found, WorkerResults) or found.code != code():
-            where, theirs = ("", "an older version") if not isinstance(found, WorkerResults) else found[1:]
-            raise ArbitreError.of(
-                f"The worker {where or 'of ' + self.scheduler} runs arbitre {theirs}, but this process runs {code()}",
-                hint=f"Install the same version everywhere; scores could differ. {RESUME}",
+    def _note(self, found: WorkerResult) -> None:
+        if found.address not in self.lacking:
+            self.lacking.add(found.address)
+            warnings.warn(
+                f"The worker {found.address} is not used any more: {found.lacking}. {SAME_FILES}",
+                RuntimeWarning,
+                stacklevel=2,
             )
-        if found.address not in self.checked and len(part):
-            alone = worker(islice(iter(part), 1))
-            lines = [next(iter(results.lines())) for results in (alone, found.outcomes) if len(results)]
-            if len(lines) == 2 and lines[0] != lines[1]:  # noqa: PLR2004
-                raise ArbitreError.of(
-                    f"The worker {found.address} gives another result than this process for the document "
-                    f"{found.outcomes.ids[0]!r}",
-                    hint=f"Install the same versions of Python and of all libraries everywhere. {RESUME}",
-                )
-            self.checked.add(found.address)
-        return found.outcomes
 
 
-def _limit(client: Any, before: int = PARTS_PER_THREAD) -> int:  # noqa: ANN401  (Dask is optional)
-    """Return the maximum number of submitted work units; `before` if the scheduler is lost, which its results show."""
+def _client(scheduler: str) -> Any:  # noqa: ANN401  (Dask is optional)
     try:
-        threads: int = sum(client.nthreads().values())
-    except OSError:  # CommClosedError
-        return before
-    return PARTS_PER_THREAD * max(1, threads)
+        from distributed import Client  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise ArbitreError.of(
+            "Dask is not installed; comparing on a cluster requires it", hint="pip install 'arbitre[dask]'"
+        ) from None
+    try:
+        return Client(scheduler, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ArbitreError.of(
+            f"Cannot connect to the Dask scheduler at {scheduler!r}: {error}",
+            hint="Start one with `dask scheduler` and pass the address that it prints.",
+        ) from error
 
 
-def _work_on_cluster(worker: Worker, part: WorkUnit) -> WorkerResults:
+@contextmanager
+def _errors(scheduler: str) -> Iterator[None]:
+    """Convert the errors of a cluster to ArbitreError."""
+    from distributed import KilledWorker  # noqa: PLC0415
+    from distributed.comm.core import CommClosedError  # noqa: PLC0415
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ArbitreError.of(
+            f"Workers of {scheduler} were repeatedly killed on the same documents",
+            hint=f"They may have run out of memory: give the workers more memory. {RESUME}",
+        ) from error
+    except (CancelledError, CommClosedError) as error:
+        raise ArbitreError.of(
+            f"The connection to the Dask scheduler at {scheduler} was lost: {error}", hint=RESUME
+        ) from error
+
+
+def _check_code(address: str, found: str | Exception) -> None:
+    """Raise ArbitreError if a worker runs other code than this process, or cannot say which."""
+    if isinstance(found, OSError):  # the worker has left
+        return
+    if isinstance(found, Exception):
+        raise ArbitreError.of(
+            f"The worker {address} cannot run arbitre {code()}: {found}",
+            hint="Install the same version of arbitre, with the same extras, on all workers.",
+        ) from found
+    if found != code():
+        raise ArbitreError.of(
+            f"The worker {address} runs arbitre {found}, but this process runs {code()}",
+            hint=f"Install the same version everywhere; scores could differ. {RESUME}",
+        )
+
+
+def _check_first_document(worker: Worker, part: WorkUnit, found: WorkerResult) -> None:
+    """Compare the first document of a work unit again. Raises ArbitreError if the result differs."""
+    results: DocumentResults = found.result
+    lines = [next(iter(one.lines())) for one in (worker(islice(iter(part), 1)), results) if len(one)]
+    if len(lines) == 2 and lines[0] != lines[1]:  # noqa: PLR2004
+        raise ArbitreError.of(
+            f"The worker {found.address} gives another result than this process for the document {results.ids[0]!r}",
+            hint=f"Install the same versions of Python and of all libraries everywhere. {RESUME}",
+        )
+
+
+def _is_readable(client: Any, file: str) -> bool:  # noqa: ANN401  (Dask is optional)
+    """Return whether all workers of the client see a file."""
+    return all(client.run(os.path.exists, file).values())
+
+
+# What workers do.
+
+
+def _apply(task: Task, item: object) -> WorkerResult:
+    """Apply the function of a task to an item."""
     from distributed import get_worker  # noqa: PLC0415  (only workers need it)
 
-    with collecting_rarely():
-        return WorkerResults(worker(part), get_worker().address, code())
+    result, lacking = None, None
+    try:
+        with collecting_rarely():
+            result = _function(task)(item)
+    except (DataError, OSError, MissingModuleError) as error:
+        lacking = str(error)
+    return WorkerResult(result, get_worker().address, lacking)
+
+
+@lru_cache(maxsize=2)
+def _function(task: Task) -> Callable[[Any], Any]:
+    """Unpickle the function of a task. Modules in the current folder of the client can be imported."""
+    import cloudpickle  # noqa: PLC0415  (comes with Dask)
+
+    if task.folder not in sys.path:
+        sys.path.append(task.folder)
+    try:
+        function: Callable[[Any], Any] = cloudpickle.loads(task.function)
+    except (ImportError, AttributeError) as error:
+        raise MissingModuleError(str(error)) from error
+    return function
+
+
+class MissingModuleError(Exception):
+    """A worker cannot import a module of the function."""
+
+
+def _compare(worker: Worker, part: WorkUnit) -> DocumentResults:
+    """Return the results of a work unit. Its checkpoint is written if the worker sees the folder of checkpoints."""
+    results = worker(part)
+    if part.checkpoint is not None and part.checkpoint.file.parent.is_dir():
+        with suppress(DataError):  # the client writes it
+            write_checkpoint(part, results)
+    return results
 
 
 @cache

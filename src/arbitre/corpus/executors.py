@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from arbitre.corpus.checkpoints import write_checkpoint
 from arbitre.corpus.fork_server import MAIN, exit_on_interrupt, start_server, starting, worker_context
 from arbitre.errors import ArbitreError, OptionError
+from arbitre.inputs.open_files import Workers
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.interpreter import RARELY
 from arbitre.storage.temporary import TemporaryFolder, remove_stale_folders, temporary_space
@@ -267,15 +268,20 @@ def processes_of(executor: Executor, parts: float = math.inf) -> ProcessPool | N
     return executor if isinstance(executor, ProcessPool) and parts > MIN_PARTS else None
 
 
+def workers_of(executor: Executor) -> Workers | None:
+    """Return the workers of an executor, on this machine or on a cluster; None if it has none."""
+    return executor if isinstance(executor, Workers) else None
+
+
 @contextmanager
 def running(executor: Executor) -> Iterator[Executor]:
-    """Yield the executor, and stop its worker processes when the block ends."""
+    """Yield the executor, and stop its workers when the block ends."""
     remove_stale_folders()
     try:
         yield executor
     finally:
-        if (processes := processes_of(executor)) is not None:
-            processes.close()
+        if (workers := workers_of(executor)) is not None:
+            workers.close()
 
 
 @contextmanager

@@ -381,11 +381,13 @@ def release(levels: Sequence[Level]) -> None:
 
 
 def count_calls(plan: Plan, gold: Json, predicted: Json) -> dict[str, int]:
-    """Return the maximum number of calls to custom distances for two documents, by path.
+    """Return the maximum number of calls to custom distances for two documents, by path; none if one is ABSENT.
 
     Raises:
         DataError: A value is not JSON.
     """
+    if gold is ABSENT or predicted is ABSENT:
+        return {}
     columns = build_columns(plan, [gold], [predicted])
     found = {path: bound for _, path, bound in call_upper_bounds(columns, np.zeros(2, dtype=np.intp), 1)}
     for path, judge, pairs in judged_texts(plan, [gold], [predicted]):

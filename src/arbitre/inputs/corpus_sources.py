@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from arbitre.inputs.join import JoinedCorpus
-    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.open_files import Workers
     from arbitre.inputs.reader import Reader
     from arbitre.inputs.records import Side
     from arbitre.values import Json
@@ -137,7 +137,7 @@ class Sources:
         self,
         reading: ReadOptions | None = None,
         on_read: Callable[[int], None] = lambda _: None,
-        processes: Processes | None = None,
+        workers: Workers | None = None,
     ) -> JoinedCorpus:
         """Read the documents and return the joined pairs, with the provenance of the gold.
 
@@ -146,14 +146,14 @@ class Sources:
         Args:
             reading: Options for reading.
             on_read: Called with the number of records read so far, after each record.
-            processes: Parse large JSON lines files.
+            workers: Parse large JSON lines files.
 
         Raises:
             DataError: A source cannot be read, or a sidecar is invalid.
         """
         paths = [str(self.manifest)] if self.manifest is not None else [*_each(self.gold), *_each(self.pairs)]
         provenance = GoldProvenance.read(expand_globs(paths))
-        joined = self._joined(reading, on_read, processes)
+        joined = self._joined(reading, on_read, workers)
         notes = (*joined.notes, *self._sheet_notes(reading or ReadOptions()))
         return replace(joined, notes=notes, provenance=provenance)
 
@@ -180,7 +180,7 @@ class Sources:
             yield from filter(None, [sheet_note(Path(self.manifest), remedy)])
 
     def _joined(
-        self, reading: ReadOptions | None, on_read: Callable[[int], None], processes: Processes | None
+        self, reading: ReadOptions | None, on_read: Callable[[int], None], workers: Workers | None
     ) -> JoinedCorpus:
         reading, numbers = reading or ReadOptions(), count(1)
 
@@ -208,13 +208,13 @@ class Sources:
                     hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
                 )
             return joined
-        gold, predicted = self._records(reading, processes)
+        gold, predicted = self._records(reading, workers)
         joined = join(counted(gold), counted(predicted), only=self.only)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
     def _records(
-        self, reading: ReadOptions, processes: Processes | None
+        self, reading: ReadOptions, workers: Workers | None
     ) -> tuple[Iterator[Record | Failure], Iterator[Record | Failure]]:
         """Return the records of both sides. Raises DataError."""
         gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
@@ -226,10 +226,8 @@ class Sources:
                 )
             gold, predicted = (dict(enumerate(documents)) for documents in (gold, predicted))
         return (
-            reading.records(self.gold, "gold", processes)
-            if gold is None
-            else _records_of(gold, reading.reader("gold")),
-            reading.records(self.predicted, "predicted", processes)
+            reading.records(self.gold, "gold", workers) if gold is None else _records_of(gold, reading.reader("gold")),
+            reading.records(self.predicted, "predicted", workers)
             if predicted is None
             else _records_of(predicted, reading.reader("predicted")),
         )

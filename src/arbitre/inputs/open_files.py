@@ -8,7 +8,7 @@ import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from arbitre.errors import DataError, clipped
 from arbitre.storage.files import check_is_local, unreadable
@@ -39,11 +39,15 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-class Processes(Protocol):
-    """Worker processes that apply a function to items."""
+@runtime_checkable
+class Workers(Protocol):
+    """Worker processes, on this machine or on a cluster, that apply a function to items."""
 
     def prepare(self) -> None:
         """Start the processes in the background. Does nothing if they are already starting or running."""
+
+    def close(self) -> None:
+        """Release the processes."""
 
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
@@ -52,12 +56,21 @@ class Processes(Protocol):
 
 
 class LineBlock(NamedTuple):
-    """Consecutive lines of a file; `line` is the number of the first one, from 1."""
+    """Consecutive lines of a file.
+
+    Attributes:
+        file: Name of the file, relative to `folder`.
+        offset: Position of the first line, in bytes.
+        length: Number of bytes.
+        line: Number of the first line, from 1.
+        folder: The current folder, which that of a worker on another machine may not be.
+    """
 
     file: str
     offset: int
     length: int
     line: int
+    folder: str
 
 
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
@@ -155,11 +168,11 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
 
 def split_lines(name: str, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
     """Split a file after the first line end that follows each `size` bytes. Raises DataError if it cannot be read."""
-    offset, line, data = 0, 1, bytearray(size)
+    offset, line, data, folder = 0, 1, bytearray(size), str(Path.cwd())
     with open_source(Path(name)) as file:
         while begin := cast("BufferedReader", file).readinto(data):
             _, rest = next(read_lines(file, 0), (b"", 0))
-            yield LineBlock(name, offset, begin + rest, line)
+            yield LineBlock(name, offset, begin + rest, line, folder)
             offset += begin + rest
             line += data.count(b"\n", 0, begin) + (rest > 0)
 

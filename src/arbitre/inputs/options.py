@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.inputs.data_frames import ParquetTable
-    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.open_files import Workers
     from arbitre.inputs.projection import Projection
     from arbitre.schema import Plan
     from arbitre.values import Json
@@ -84,17 +84,17 @@ class ReadOptions:
     are texts."""
 
     def records(
-        self, sources: str | Path | Iterable[str | Path], side: Side, processes: Processes | None = None
+        self, sources: str | Path | Iterable[str | Path], side: Side, workers: Workers | None = None
     ) -> Iterator[Record | Failure]:
         """Yield the documents of one side, source by source; see `read_records`. Raises DataError.
 
-        With `processes`, records that have a place may lack their value; see `Reader.source`.
+        With `workers`, records that have a place may lack their value; see `Reader.source`.
         """
         reader = self.reader(side)
         given = [sources] if isinstance(sources, (str, Path)) else list(sources)
         names = [(name, name != str(source)) for source in given for name in expand_globs(source)]
         for name, matched in names:
-            yield from reader.source(name, alone=len(names) == 1, matched=matched, processes=processes)
+            yield from reader.source(name, alone=len(names) == 1, matched=matched, workers=workers)
 
     def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
         """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.

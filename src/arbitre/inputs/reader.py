@@ -36,7 +36,7 @@ from arbitre.values import ABSENT, MAX_BYTES, MAX_VALUES, kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from arbitre.inputs.open_files import LineBlock, Processes
+    from arbitre.inputs.open_files import LineBlock, Workers
     from arbitre.inputs.projection import Expression
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json, Kind
@@ -96,7 +96,7 @@ class Reader:
     sheet: str | None = None
 
     def source(
-        self, name: str, *, alone: bool, matched: bool = False, processes: Processes | None = None
+        self, name: str, *, alone: bool, matched: bool = False, workers: Workers | None = None
     ) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
 
@@ -106,7 +106,7 @@ class Reader:
                 otherwise it is a Failure.
             matched: Whether the name matches a glob. If so, a `.json` file is a document as in a folder, unless it is a
                 list of records.
-            processes: They parse large JSON lines files. The records have the value ABSENT if they have a place.
+            workers: They parse large JSON lines files. The records have the value ABSENT if they have a place.
         """
         path = Path(name)
         stem, suffix = split_name(path)
@@ -115,7 +115,7 @@ class Reader:
         elif path.is_dir():
             yield from self.folder(path)
         elif suffix in LINES:
-            yield from self.line_file(path, name, processes)
+            yield from self.line_file(path, name, workers)
         elif suffix == TABLE:
             yield from self.table(path)
         elif suffix in CELLS:
@@ -186,19 +186,19 @@ class Reader:
             return False
         return isinstance(value, list) and bool(value) and self.labelled(value[0])
 
-    def line_file(self, path: Path, name: str, processes: Processes | None = None) -> Iterator[Record | Failure]:
+    def line_file(self, path: Path, name: str, workers: Workers | None = None) -> Iterator[Record | Failure]:
         """Yield one record per line of a file; see `source`."""
         plain = not is_compressed(path)
-        if plain and processes is not None and path.is_file() and path.stat().st_size > LARGE_FILE:
-            processes.prepare()
-            yield from chain.from_iterable(processes.map(self.block, split_lines(name), wait=False))
+        if plain and workers is not None and path.is_file() and path.stat().st_size > LARGE_FILE:
+            workers.prepare()
+            yield from chain.from_iterable(workers.map(self.block, split_lines(name), wait=False))
             return
         with open_source(path) as lines:
             yield from self.lines(read_lines(lines, self.max_bytes), name, plain=plain)
 
     def block(self, block: LineBlock) -> list[Record | Failure]:
         """Return the records of a block of lines, without the values that can be read again from the file."""
-        with open_source(Path(block.file)) as file:
+        with open_source(Path(block.folder, block.file)) as file:
             file.seek(block.offset)
             lines = _within(read_lines(file, self.max_bytes), block.length)
             return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -31,11 +32,13 @@ class SourceTexts:
         files: Paths of the texts.
         folder: The folder.
         images: Paths of the pictures.
+        home: The current folder, from which the paths start; that of another machine may differ.
     """
 
     files: Mapping[str, str]
     folder: str
     images: Mapping[str, str] = field(default_factory=dict)
+    home: str = field(default_factory=os.getcwd)
 
     @classmethod
     def of(
@@ -111,7 +114,7 @@ class SourceTexts:
         file = self.text_file(identity, run)
         if file is None:
             return None
-        with open_source(Path(file)) as content:
+        with open_source(Path(self.home, file)) as content:
             data = content.read()
         try:
             return data.decode("utf-8-sig")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import weakref
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from arbitre.storage.temporary import TemporaryFolder, temporary_space
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arbitre.values import Json
 
@@ -100,14 +100,17 @@ class WorkUnit:
         items = [item.as_json() if isinstance(item, Pair) else item for item in self.items]
         return WorkUnit(self.start, items, self.checkpoint)
 
-    def with_temporary_documents(self) -> WorkUnit:
-        """Return a copy for other machines: with the documents of temporary files, and without checkpoint."""
-        return WorkUnit(self.start, [next(read_pairs([item])) if _temporary(item) else item for item in self.items])
+    def for_other_machines(self, readable: Callable[[str], bool]) -> WorkUnit:
+        """Return a copy that contains the documents of temporary files, except those that all machines can read."""
+        items = [
+            item if all(map(readable, _temporary_files(item))) else next(read_pairs([item])) for item in self.items
+        ]
+        return replace(self, items=items)
 
 
-def _temporary(item: PairLocation | Pair) -> bool:
+def _temporary_files(item: PairLocation | Pair) -> Iterator[str]:
     places = () if isinstance(item, Pair) else (item.gold, item.predicted)
-    return any(isinstance(place, ByteRange) and place.file.endswith(SPOOL) for place in places)
+    return (place.file for place in places if isinstance(place, ByteRange) and place.file.endswith(SPOOL))
 
 
 def read_pairs(items: Iterable[PairLocation | Pair]) -> Iterator[Pair]:

@@ -17,7 +17,7 @@ from arbitre.corpus.chance import sample_by_id
 from arbitre.corpus.checkpoints import Checkpoints
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
 from arbitre.corpus.evaluation import Evaluation, extend
-from arbitre.corpus.executors import processes_of, running
+from arbitre.corpus.executors import processes_of, running, workers_of
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus, KeyCheck
@@ -188,7 +188,7 @@ class EvaluationJob:
             check_output_folder(options.out, inputs=inputs, force=options.force)
         with ExitStack() as stack:
             stack.enter_context(running(executor))
-            joined = sources.joined(reading, lambda done: on_progress("reading", done, None), processes_of(executor))
+            joined = sources.joined(reading, lambda done: on_progress("reading", done, None), workers_of(executor))
             found = KeyCheck(plan.document_keys).read(joined).notes
             for side, note in found.items() if options.strict else ():
                 file = ", ".join(map(str, paths_among(getattr(sources, side)))) or None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from arbitre.arrays import Floats
-    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.open_files import Workers
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -78,7 +78,7 @@ class QualityMatrices:
             sites[self.entries.site] = replace(site, list=replace(site.list, matcher=catalogue.build("hungarian")))
             self.plan = replace(self.plan, sites=tuple(sites))
 
-    def of(self, documents: Iterable[MatrixInput], processes: Processes | None = None) -> list[dict[str, Any] | None]:
+    def of(self, documents: Iterable[MatrixInput], processes: Workers | None = None) -> list[dict[str, Any] | None]:
         """Compute the quality matrix and the metricity of each document, in order.
 
         Args:

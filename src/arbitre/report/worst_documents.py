@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.worker import DocumentResults, Observers
     from arbitre.inputs.join import JoinedCorpus
-    from arbitre.inputs.open_files import Processes
+    from arbitre.inputs.open_files import Workers
     from arbitre.inputs.raw_answers import RawAnswer
     from arbitre.inputs.records import Failure, Pair
     from arbitre.report.view import TrustView
@@ -184,7 +184,7 @@ class WorstDocuments:
         evaluation: Evaluation,
         joined: JoinedCorpus,
         links: Iterable[EntryLink] = (),
-        processes: Processes | None = None,
+        processes: Workers | None = None,
         reading: ReadOptions = USUAL_READING,
     ) -> None:
         """Read and compare the documents of the report again, and keep them.
@@ -244,7 +244,7 @@ class WorstDocuments:
         evaluation: Evaluation,
         joined: JoinedCorpus,
         linked: Mapping[int, Sequence[EntryLink]],
-        processes: Processes | None,
+        processes: Workers | None,
     ) -> Iterator[tuple[int, ShownDocument]]:
         """Read and compare documents, given their numbers, several at a time, and yield each with its number."""
         columns, areas = evaluation.document_table, self.areas.view()

@@ -80,12 +80,12 @@ class Subschema:
     def __hash__(self) -> int:
         return hash(self._identity)
 
-    def __reduce__(self) -> tuple[Callable[..., Subschema], tuple[SchemaSource, Sequence[Path]]]:
-        """Pickle the root of a schema as its source."""
-        if self.document.file is None:
-            return load, (self.document.contents, self.shelf.folders)
-        fragment = f"#{quote(self.pointer)}" if self.pointer else ""
-        return load, (f"{self.document.file}{fragment}", self.shelf.folders)
+    def __reduce__(self) -> tuple[Callable[..., Subschema], tuple[Any, ...]]:
+        """Pickle the root of a schema with the contents of all its files, which other machines may not have."""
+        documents = self.shelf.documents
+        contents = [(one.contents, one.uri, one.file) for one in documents]
+        own = self.document.contents is self.schema
+        return _loaded_again, (contents, documents.index(self.document), self.pointer, own, self.shelf.folders)
 
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
@@ -205,10 +205,33 @@ def load(source: SchemaSource, allow_refs: str | Path | Iterable[str | Path] = (
         document = shelf.add(source, "", None)
     else:
         document = shelf.add(schema_of_type(source), "", None)
+    return _subschema_at(place, document, shelf, own=own)
+
+
+def _subschema_at(place: str, document: SchemaDocument, shelf: SchemaStore, *, own: bool) -> Subschema:
+    """Return the subschema at a pointer in a file; `own` states that the document consists of it alone."""
     base = urljoin(document.uri, document.resource.id() or "")
     registry = shelf.registry.with_resource(base, document.resource)
     resolved = registry.resolver(base).lookup("" if own else f"#{quote(place)}")
     return Subschema(resolved.contents, document, shelf, resolved.resolver, place)
+
+
+def _loaded_again(
+    documents: Sequence[tuple[Json, str, str | None]],
+    root: int,
+    place: str,
+    own: bool,  # noqa: FBT001
+    folders: Sequence[Path],
+) -> Subschema:
+    """Return a subschema from the contents, URIs and names of all files of its schema; `root` is its own file."""
+    shelf, added = SchemaStore(folders), []
+    for number, (contents, uri, file) in enumerate(documents):
+        if number != root:
+            added.append(shelf.add(contents, uri, file))
+        else:
+            part = contents if own else at_pointer(contents, place, file)
+            added.append(shelf.add(contents, uri, file, part=part, place=place))
+    return _subschema_at(place, added[root], shelf, own=own)
 
 
 def _folders(allowed: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:

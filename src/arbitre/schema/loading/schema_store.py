@@ -117,9 +117,14 @@ class SchemaStore:
         return len(self._places)
 
     @property
+    def documents(self) -> tuple[SchemaDocument, ...]:
+        """The documents, in the order in which they were added."""
+        return tuple(dict.fromkeys(document for document, _ in self._places.values()))
+
+    @property
     def files(self) -> tuple[str, ...]:
         """Files that the documents were read from."""
-        return tuple(dict.fromkeys(document.file for document, _ in self._places.values() if document.file is not None))
+        return tuple(dict.fromkeys(document.file for document in self.documents if document.file is not None))
 
     def add(self, contents: Json, uri: str, file: str | None, *, part: Json = None, place: str = "") -> SchemaDocument:
         """Add a document. The first is the root; its draft is the default for the others.
