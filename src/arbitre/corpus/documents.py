@@ -204,22 +204,32 @@ class DocumentQuality:
 SIGNATURE: Final = "signature"
 """Column of the signature, which is the same in every row."""
 
+FRAME_ROWS: Final = 4096
+"""Number of documents in a part of their frame."""
 
-def document_frame(columns: DocumentTable, signature: Signature) -> Frame:
+
+def document_frame(columns: DocumentTable, signature: Signature, rows: slice = slice(None)) -> Frame:
     """Return the documents of a corpus as columns, with one row per document.
 
     The columns are `id`, `run`, `failed`, `document_quality`, the masses and scores of the entries (`COUNTS` and
-    `NAMES` of `arbitre.tally`), and `signature`.
+    `NAMES` of `arbitre.tally`), and `signature`. `rows` selects the documents.
     """
+    tallies, failed = columns.tallies[rows], columns.failed[rows]
     return {
-        "id": columns.ids,
-        "run": columns.runs,
-        "failed": columns.failed,
-        "document_quality": columns.qualities,
-        **dict(zip(COUNTS, columns.tallies.T, strict=False)),  # without the sum of squares
-        **dict(zip(NAMES, scored(columns.tallies).T, strict=True)),
-        SIGNATURE: [signature.short] * len(columns),
+        "id": columns.ids if rows == slice(None) else columns.ids[rows],
+        "run": columns.runs[rows],
+        "failed": failed,
+        "document_quality": columns.qualities[rows],
+        **dict(zip(COUNTS, tallies.T, strict=False)),  # without the sum of squares
+        **dict(zip(NAMES, scored(tallies).T, strict=True)),
+        SIGNATURE: [signature.short] * len(failed),
     }
+
+
+def document_frames(columns: DocumentTable, signature: Signature) -> Iterator[Frame]:
+    """Yield the frame of documents in parts, at least one, because the scores of all would take 88 bytes a document."""
+    for begin in range(0, max(1, len(columns)), FRAME_ROWS):
+        yield document_frame(columns, signature, slice(begin, begin + FRAME_ROWS))
 
 
 def path_frame(by_path: Mapping[str, PathScores], signature: Signature) -> Frame:

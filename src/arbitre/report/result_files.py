@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from arbitre.corpus.archive import RESULTS, write_archive
-from arbitre.corpus.documents import SIGNATURE, document_frame, path_frame
+from arbitre.corpus.documents import SIGNATURE, document_frames, path_frame
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
@@ -36,6 +36,7 @@ from arbitre.tables.csv_text import (
     format_numbers,
     read_cells,
     write_frame,
+    write_frames,
 )
 from arbitre.tables.row_file import FORMS, Form, RowFile, read_column
 from arbitre.tables.table import Table
@@ -153,8 +154,8 @@ def evaluate_into(
 
         evaluation = then(evaluate(plan, pairs, replace(how, observers=observers, on_results=taken)))
         files[EVALUATION].write(json_text(without_folders(evaluation)))
-        documents = document_frame(evaluation.document_table, evaluation.signature)
-        write_frame(files[DOCUMENTS], documents, dialect)
+        documents = document_frames(evaluation.document_table, evaluation.signature)
+        write_frames(files[DOCUMENTS], documents, dialect)
         write_frame(files[PATHS], path_frame(evaluation.by_path, evaluation.signature), dialect)
         write_archive(stack.enter_context(atomic_file(folder / RESULTS)), evaluation)
         first = [*files]

@@ -206,11 +206,17 @@ def _quoted(column: Sequence[str], delimiter: str) -> Sequence[str]:
 
 def write_frame(file: TextIO, frame: Frame, dialect: CsvDialect = STANDARD) -> None:
     """Write columns as CSV: numbers in shortest exact form, empty cells for missing values."""
-    csv_writer(file, dialect).writerow(map(cell, frame))
-    length = len(next(iter(frame.values())))
-    for begin in range(0, length, CHUNK_ROWS):
-        columns = [_cells(name, part[begin : begin + CHUNK_ROWS], dialect) for name, part in frame.items()]
-        file.write(csv_text(columns, dialect))
+    write_frames(file, [frame], dialect)
+
+
+def write_frames(file: TextIO, frames: Iterable[Frame], dialect: CsvDialect = STANDARD) -> None:
+    """Write consecutive parts of a table, at least one, as `write_frame` does."""
+    for number, frame in enumerate(frames):
+        if number == 0:
+            csv_writer(file, dialect).writerow(map(cell, frame))
+        for begin in range(0, len(next(iter(frame.values()))), CHUNK_ROWS):
+            columns = [_cells(name, part[begin : begin + CHUNK_ROWS], dialect) for name, part in frame.items()]
+            file.write(csv_text(columns, dialect))
 
 
 def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDialect) -> list[str]:
