@@ -25,7 +25,7 @@ from arbitre.errors import DataError, clipped
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, RepairedPrediction
 from arbitre.signature import Signature
-from arbitre.storage.columns import TYPES, CompactTable, StringArray
+from arbitre.storage.columns import TYPES, CompactTable, RepeatedTexts, StringArray
 from arbitre.storage.files import unreadable
 from arbitre.tally import Scores, Tally
 
@@ -65,7 +65,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
     Numbers of documents are arrays; everything else is one JSON text. The last member is a digest of the others.
     """
     columns, curve, chance = evaluation.document_table, evaluation.curve, evaluation.chance
-    runs = sorted({run for run in columns.runs if run is not None})
+    runs = sorted(run for run in columns.runs.names if run is not None)
     codes = {run: code for code, run in enumerate(runs)} | {None: -1}
     text = {
         "format": FORMAT,
@@ -93,7 +93,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
     arrays: dict[str, Any] = {
         "text": np.frombuffer(json.dumps(text).encode(), dtype=np.uint8),
         "ids": np.frombuffer(json.dumps(list(columns.ids)).encode(), dtype=np.uint8),
-        "runs": np.array([codes[run] for run in columns.runs], dtype=np.int32),
+        "runs": np.take(np.array([codes[run] for run in columns.runs.names], dtype=np.int32), columns.runs.codes),
         "tallies": columns.tallies,
         "qualities": columns.qualities,
         "failed": columns.failed,
@@ -152,8 +152,8 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
     names = [*text["runs"], None]  # the code of no run is -1
     columns = DocumentTable(
         StringArray.of(json.loads(arrays["ids"].tobytes())),
-        [names[code] for code in arrays["runs"].tolist()],
-        arrays["tallies"],
+        RepeatedTexts.of(names[code] for code in arrays["runs"].tolist()),
+        CompactTable.of(arrays["tallies"]),
         arrays["qualities"],
         arrays["failed"],
         _tables("path", text["paths"], PATH_WIDTH, arrays),

@@ -17,13 +17,13 @@ from arbitre.storage.columns import LazySequence
 from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES, PathScores, Scores, ScoresByPath, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.signature import Signature
-    from arbitre.storage.columns import CompactTable
+    from arbitre.storage.columns import CompactTable, RepeatedTexts
     from arbitre.tables.arrow import Frame
 
 
@@ -53,7 +53,7 @@ class DocumentTable(LazySequence[DocumentResult]):
     Attributes:
         ids: Ids of the documents.
         runs: Runs of the documents.
-        tallies: Tallies of the entries, shape (documents, 5).
+        entries: Tallies of the entries, with `documents` rows and 5 columns.
         qualities: Qualities of the roots, shape (documents,), in [0, 1].
         failed: Which documents failed, shape (documents,).
         paths: Tallies and outcomes of every wildcard path, each with `documents` rows and 12 columns.
@@ -61,8 +61,8 @@ class DocumentTable(LazySequence[DocumentResult]):
     """
 
     ids: LazySequence[str]
-    runs: Sequence[str | None]
-    tallies: Floats
+    runs: RepeatedTexts
+    entries: CompactTable
     qualities: Floats
     failed: Mask
     paths: Mapping[str, CompactTable]
@@ -77,9 +77,14 @@ class DocumentTable(LazySequence[DocumentResult]):
         return map(key, self.ids, self.runs)
 
     @property
+    def tallies(self) -> Floats:
+        """Tallies of the entries, shape (documents, 5); 40 bytes a document, created on access."""
+        return self.entries.floats()
+
+    @property
     def tally(self) -> Tally:
         """Sum of the tallies of the entries."""
-        return sum_tallies(self.tallies)
+        return Tally(*map(exact_sum, self.entries.columns()))
 
     @property
     def worst_first(self) -> Indices:
@@ -89,7 +94,7 @@ class DocumentTable(LazySequence[DocumentResult]):
 
     def path_tallies(self, path: str) -> Floats:
         """Return the tallies of a path, shape (documents, 5)."""
-        return self.paths[path].floats(self.tallies.shape[1])
+        return self.paths[path].floats(len(self.entries.columns()))
 
     def by_path(self, rows: Indices | None = None) -> ScoresByPath:
         """Return the pooled scores and outcomes of every path with leaves and of the items of every list.
@@ -107,8 +112,9 @@ class DocumentTable(LazySequence[DocumentResult]):
     def at(self, rows: npt.ArrayLike) -> Iterator[DocumentResult]:
         """Yield the results of the documents at these row indices, shape (n,)."""
         numbers = np.asarray(rows, dtype=np.intp)
-        numeric = (self.tallies[numbers].tolist(), self.qualities[numbers].tolist(), self.failed[numbers].tolist())
-        cells = zip(self.ids.at(numbers), map(self.runs.__getitem__, numbers), *numeric, strict=True)
+        tallies = self.entries.floats(rows=numbers).tolist()
+        numeric = (tallies, self.qualities[numbers].tolist(), self.failed[numbers].tolist())
+        cells = zip(self.ids.at(numbers), self.runs.at(numbers), *numeric, strict=True)
         for identity, run, tally, quality, failed in cells:
             yield DocumentResult(identity, run, key(identity, run), Tally(*tally), quality, failed)
 
@@ -214,7 +220,7 @@ def document_frame(columns: DocumentTable, signature: Signature, rows: slice = s
     The columns are `id`, `run`, `failed`, `document_quality`, the masses and scores of the entries (`COUNTS` and
     `NAMES` of `arbitre.tally`), and `signature`. `rows` selects the documents.
     """
-    tallies, failed = columns.tallies[rows], columns.failed[rows]
+    tallies, failed = columns.entries.floats(rows=rows), columns.failed[rows]
     return {
         "id": columns.ids if rows == slice(None) else columns.ids[rows],
         "run": columns.runs[rows],

@@ -28,7 +28,7 @@ from arbitre.inputs.strict_json import check_value
 from arbitre.inputs.work_units import WorkUnit
 from arbitre.interpreter import collecting_rarely
 from arbitre.paths import order, wildcard
-from arbitre.storage.columns import CompactTable, GrowingArray, StringArray, encoded
+from arbitre.storage.columns import CompactColumn, CompactTable, GrowingArray, RepeatedTexts, StringArray, encoded
 from arbitre.storage.temporary import Database
 from arbitre.tally import Scores, Tally
 from arbitre.values import ABSENT, check_text
@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 class Accumulator:
     """Collects the results of work units, in order.
 
-    Each document takes 65 bytes, the bytes of its id, and 26 bytes for each path that occurs in the corpus; more if
-    masses are fractions, or above 255.
+    Each document takes about 30 bytes, the bytes of its id, and 8 to 26 bytes for each path that occurs in the corpus
+    (see `CompactColumn`); more if masses are fractions, or above 255.
     """
 
     def __init__(self) -> None:
-        self._ids, self._runs, self._names = StringArray(), list[str | None](), dict[str | None, str | None]()
-        self._tallies = GrowingArray(np.float64, TALLY_WIDTH)
-        self._qualities, self._failed = GrowingArray(np.float64), GrowingArray(np.bool_)
+        self._ids, self._runs = StringArray(), RepeatedTexts()
+        self._entries = CompactTable(TALLY_WIDTH)
+        self._qualities, self._failed = GrowingArray(np.float64), CompactColumn()
         self._paths: dict[str, CompactTable] = {}
         self._fields: dict[str, CompactTable] = {}
         self._leaves: list[list[float]] = [[]] * TALLY_WIDTH
@@ -71,8 +71,8 @@ class Accumulator:
     @property
     def cells(self) -> float:
         """Number of pairs of a gold entry and a predicted entry, summed over the documents."""
-        tallies = self._tallies.view()
-        return exact_sum(tallies[:, 0] * tallies[:, 1])
+        gold, predicted = self._entries.columns()[:2]
+        return exact_sum(np.multiply(gold, predicted, dtype=np.float64))
 
     def add(self, outcomes: DocumentResults) -> None:
         """Add the results of the next work unit, except the values from observers."""
@@ -85,8 +85,8 @@ class Accumulator:
                 column.pad(len(self))
                 column.extend(rows)
         self._ids.extend(outcomes.ids)
-        self._runs += [self._names.setdefault(run, run) for run in outcomes.runs]  # equal names share one object
-        self._tallies.extend(outcomes.tallies)
+        self._runs.extend(outcomes.runs)
+        self._entries.extend(outcomes.tallies)
         self._qualities.extend(outcomes.qualities)
         self._failed.extend(outcomes.failed)
         self._leaves = [
@@ -103,9 +103,9 @@ class Accumulator:
         return DocumentTable(
             self._ids,
             self._runs,
-            self._tallies.view(),
+            self._entries,
             self._qualities.view(),
-            self._failed.view(),
+            self._failed.view().view(np.bool_),
             {path: self._paths[path] for path in sorted(self._paths, key=order)},
             {path: self._fields[path] for path in sorted(self._fields, key=order)},
         )

@@ -237,7 +237,7 @@ def by_cluster(evaluation: Evaluation, by: Cluster, scores: Sequence[str] = SHOW
     rows = {}
     for mark in sorted(set(marks)):
         here = of == mark
-        averages = statistics.means(found.tallies[here], found.failed[here])
+        averages = statistics.means(found.entries.floats(rows=here), found.failed[here])
         rows[mark] = averages.to_dict() | {"documents": int(here.sum())}
     made = figures(rows, scores, name=name, counts=("documents",))
     return replace(made, title=f"By {name}: {AVERAGES['macro']}", signature=evaluation.signature.short)

@@ -288,7 +288,7 @@ class WorstDocuments:
         columns = evaluation.document_table
         ranked = worst_first(columns)
         rows = np.concatenate([ranked[:MAX_ROWS], ranked[MAX_ROWS:][np.isin(ranked[MAX_ROWS:], list(self.documents))]])
-        ends = document_intervals(columns.tallies[rows]).tolist()
+        ends = document_intervals(columns.entries.floats(rows=rows)).tolist()
         title = schema.get("title") if isinstance(schema, dict) else None
         causes = () if evaluation.cause_factory is None else evaluation.causes
         return {

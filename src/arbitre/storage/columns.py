@@ -23,7 +23,7 @@ TYPES: Final[tuple[np.dtype[Any], ...]] = (np.dtype(np.uint8), np.dtype(np.uint1
 """Types of columns. Most masses and outcomes are small whole numbers: a path takes 26 bytes instead of 96."""
 
 
-MAPPED: Final = 1 << 20
+MAPPED: Final = 1 << 16
 """Size in bytes from which an array is a memory map of its own, of which only the written pages take memory.
 
 Arrays that grow side by side on the heap leave holes of five times their size (200,000 documents).
@@ -47,8 +47,8 @@ class GrowingArray:
             dtype: The type of the values.
             *shape: The shape of one row.
         """
-        self._dtype, self._shape = np.dtype(dtype), shape
-        self._row_bytes = self._dtype.itemsize * math.prod(shape)
+        self.dtype, self._shape = np.dtype(dtype), shape
+        self._row_bytes = self.dtype.itemsize * math.prod(shape)
         self._data: bytearray | mmap.mmap = bytearray()
         self._size = 0
 
@@ -74,7 +74,7 @@ class GrowingArray:
 
     def extend(self, rows: npt.ArrayLike) -> None:
         """Append rows, shape (n, *shape). Fails while a view exists."""
-        self.write(np.asarray(rows, dtype=self._dtype).tobytes())
+        self.write(np.asarray(rows, dtype=self.dtype).tobytes())
 
     def pad(self, rows: int) -> None:
         """Append zeros until the array has this many rows. Fails while a view exists."""
@@ -82,7 +82,7 @@ class GrowingArray:
 
     def view(self) -> npt.NDArray[Any]:
         """Return all rows without copying them, shape (n, *shape)."""
-        return np.frombuffer(self._data, self._dtype, len(self) * math.prod(self._shape)).reshape(-1, *self._shape)
+        return np.frombuffer(self._data, self.dtype, len(self) * math.prod(self._shape)).reshape(-1, *self._shape)
 
 
 def _memory_map(size: int) -> mmap.mmap:
@@ -90,8 +90,64 @@ def _memory_map(size: int) -> mmap.mmap:
     return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one cannot be written after it grew
 
 
+class CompactColumn:
+    """Append-only column of floats, stored exactly, in as few bytes as its values allow: none while all are equal.
+
+    Two of three columns of a corpus are constant, such as the outcomes that its schema excludes.
+
+    >>> column = CompactColumn()
+    >>> column.extend(np.array([3.0, 3.0]))
+    >>> column.view().strides, column.view().tolist()
+    ((0,), [3, 3])
+    >>> column.extend(np.array([0.25]))
+    >>> column.view().dtype.name, column.view().tolist()
+    ('float64', [3.0, 3.0, 0.25])
+    """
+
+    def __init__(self) -> None:
+        self._dtype, self._size = TYPES[0], 0
+        self._value, self._array = np.zeros(1), None  # type: tuple[Floats, GrowingArray | None]
+
+    def __len__(self) -> int:
+        return self._size if self._array is None else len(self._array)
+
+    def extend(self, numbers: npt.NDArray[Any]) -> None:
+        """Append numbers, shape (n,). Fails while a view exists of a column that is not constant."""
+        values = np.ascontiguousarray(numbers, dtype=np.float64)
+        if self._array is None:
+            first = self._value if self._size else values[:1]
+            if not (values.view(np.int64) != first.view(np.int64)).any():
+                self._repeat(first, len(values))
+                return
+        kind = next(kind for kind in TYPES[TYPES.index(self._dtype) :] if _holds(kind, values))
+        if kind != self._dtype or self._array is None:
+            earlier, self._dtype, self._array = self.view(), kind, GrowingArray(kind)
+            self._array.extend(earlier)
+        self._array.extend(values)
+
+    def pad(self, rows: int) -> None:
+        """Append zeros until the column has this many rows."""
+        if self._array is None:
+            self.extend(np.zeros(max(0, rows - self._size)))
+        else:
+            self._array.pad(rows)
+
+    def view(self) -> npt.NDArray[Any]:
+        """Return all values without copying them, shape (n,)."""
+        if self._array is None:
+            return np.broadcast_to(self._value.astype(self._dtype), self._size)
+        return self._array.view()
+
+    def _repeat(self, value: Floats, times: int) -> None:
+        """Append a value, shape (1,), that is equal to all values before it."""
+        if times and not self._size:
+            self._value = value.copy()
+            self._dtype = next(kind for kind in TYPES if _holds(kind, value))
+        self._size += times
+
+
 class CompactTable:
-    """Append-only table of floats, whose columns are stored exactly, in as few bytes as their values allow.
+    """Append-only table of compact columns.
 
     >>> table = CompactTable(2)
     >>> table.extend(np.array([[3.0, 0.25], [300.0, 0.0]]))
@@ -100,8 +156,7 @@ class CompactTable:
     """
 
     def __init__(self, width: int) -> None:
-        self._columns = [GrowingArray(TYPES[0]) for _ in range(width)]
-        self._types: list[np.dtype[Any]] = [TYPES[0]] * width
+        self._columns = [CompactColumn() for _ in range(width)]
 
     @classmethod
     def of(cls, rows: Floats) -> Self:
@@ -111,12 +166,11 @@ class CompactTable:
         return table
 
     @classmethod
-    def of_columns(cls, columns: Sequence[npt.NDArray[Any]]) -> Self:
-        """Create a table of columns of some of the `TYPES`, each of shape (n,)."""
+    def of_columns(cls, columns: Iterable[npt.NDArray[Any]]) -> Self:
+        """Create a table of columns of numbers, each of shape (n,)."""
         table = cls(0)
         for values in columns:
-            table._types.append(values.dtype)
-            table._columns.append(GrowingArray(values.dtype))
+            table._columns.append(CompactColumn())
             table._columns[-1].extend(values)
         return table
 
@@ -125,14 +179,8 @@ class CompactTable:
 
     def extend(self, rows: Floats) -> None:
         """Append rows, shape (n, width). Fails while a view of a column exists."""
-        for at, values in enumerate(np.ascontiguousarray(rows.T)):
-            known = self._types[at]
-            kind = next(kind for kind in TYPES[TYPES.index(known) :] if _holds(kind, values))
-            if kind != known:
-                earlier = self._columns[at].view()
-                self._types[at], self._columns[at] = kind, GrowingArray(kind)
-                self._columns[at].extend(earlier)
-            self._columns[at].extend(values)
+        for column, values in zip(self._columns, np.ascontiguousarray(rows.T), strict=True):
+            column.extend(values)
 
     def pad(self, rows: int) -> None:
         """Append zeros until the table has this many rows."""
@@ -143,10 +191,10 @@ class CompactTable:
         """Return the columns, each of shape (n,), without copying them."""
         return [column.view() for column in self._columns]
 
-    def floats(self, width: int | None = None) -> Floats:
-        """Return the first `width` columns, by default all, as floats; shape (n, width)."""
-        columns = self.columns()[:width]
-        table = np.empty((len(self), len(columns)))
+    def floats(self, width: int | None = None, rows: slice | npt.NDArray[Any] = slice(None)) -> Floats:
+        """Return the first `width` columns, by default all, as floats, shape (n, width); `rows` selects rows."""
+        columns = [column.view()[rows] for column in self._columns[:width]]
+        table = np.empty((len(columns[0]) if columns else len(self), len(columns)))
         for at, column in enumerate(columns):
             table[:, at] = column
         return table
@@ -170,6 +218,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 CHUNK_ROWS: Final = 1024
 """Number of values created at once while iterating."""
+
+MAX_UINT32: Final = (1 << 32) - 1
 
 
 class LazySequence(Sequence[T_co]):
@@ -207,7 +257,7 @@ class LazySequence(Sequence[T_co]):
 
 
 class StringArray(LazySequence[str]):
-    """Strings stored as concatenated UTF-8. Each takes 8 bytes in addition to its text.
+    """Strings stored as concatenated UTF-8. Each takes 4 bytes in addition to its text; 8 bytes from 4 GiB of text.
 
     >>> texts = StringArray.of(["page_02", "é"])
     >>> texts[1], list(texts), len(texts)
@@ -217,7 +267,7 @@ class StringArray(LazySequence[str]):
     __slots__ = ("_bytes", "_ends")
 
     def __init__(self) -> None:
-        self._bytes, self._ends = GrowingArray(np.uint8), GrowingArray("<i8")
+        self._bytes, self._ends = GrowingArray(np.uint8), GrowingArray(np.uint32)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
@@ -233,7 +283,11 @@ class StringArray(LazySequence[str]):
         """Append strings."""
         texts = iter(texts)
         while chunk := [encoded(text) for text in islice(texts, CHUNK_ROWS)]:
-            self._ends.extend(len(self._bytes) + np.cumsum(list(map(len, chunk)), dtype=np.int64))
+            ends = len(self._bytes) + np.cumsum(list(map(len, chunk)), dtype=np.int64)
+            if ends[-1] > MAX_UINT32 and self._ends.dtype == np.uint32:
+                earlier, self._ends = self._ends.view(), GrowingArray(np.int64)
+                self._ends.extend(earlier)
+            self._ends.extend(ends)
             self._bytes.write(b"".join(chunk))
 
     def at(self, rows: npt.ArrayLike) -> Iterator[str]:
@@ -242,6 +296,54 @@ class StringArray(LazySequence[str]):
         starts = np.where(numbers > 0, ends[numbers - 1], 0) if len(numbers) else numbers
         for start, end in zip(starts.tolist(), ends[numbers].tolist(), strict=True):
             yield str(data[start:end], errors="surrogatepass")
+
+
+class RepeatedTexts(LazySequence[str | None]):
+    """Texts, or None, of which few are different. Each takes a byte, and none if all are equal.
+
+    >>> texts = RepeatedTexts()
+    >>> texts.extend(["a", None, "a"])
+    >>> texts[1], list(texts), texts.names
+    (None, ['a', None, 'a'], ('a', None))
+    """
+
+    __slots__ = ("_codes", "_numbers")
+
+    def __init__(self) -> None:
+        self._codes, self._numbers = CompactColumn(), dict[str | None, int]()
+
+    @classmethod
+    def of(cls, texts: Iterable[str | None]) -> Self:
+        """Create a column of these texts."""
+        column = cls()
+        column.extend(texts)
+        return column
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """The different texts, by code."""
+        return tuple(self._numbers)
+
+    @property
+    def codes(self) -> npt.NDArray[Any]:
+        """Position of each text in `names`, shape (n,)."""
+        return self._codes.view()
+
+    def extend(self, texts: Iterable[str | None]) -> None:
+        """Append texts."""
+        texts = iter(texts)
+        while chunk := list(islice(texts, CHUNK_ROWS)):
+            for text in chunk:
+                self._numbers.setdefault(text, len(self._numbers))
+            self._codes.extend(np.array([self._numbers[text] for text in chunk], dtype=np.float64))
+
+    def at(self, rows: npt.ArrayLike) -> Iterator[str | None]:
+        """Yield the texts at these row indices, shape (n,)."""
+        names = self.names
+        return (names[int(code)] for code in self.codes[np.asarray(rows, dtype=np.intp)].tolist())
 
 
 def encoded(text: str) -> bytes:

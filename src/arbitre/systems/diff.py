@@ -449,7 +449,7 @@ class _Shared:
     def wholes(self) -> tuple[dict[str, TestedChange], tuple[str, ...]]:
         """Return the tested scores of the corpus, and notes."""
         both = list(zip(self.tables, self.rows, strict=True))
-        tallies = [table.tallies[rows] for table, rows in both]
+        tallies = [table.entries.floats(rows=rows) for table, rows in both]
         qualities = [table.qualities[rows] for table, rows in both]
         graded = [
             np.stack([np.ones_like(one), np.ones_like(one), np.ones_like(one), one, one**2], 1) for one in qualities

@@ -105,7 +105,7 @@ def factor(
         chosen = at.tolist()
         return Sample.of(
             [keys[row] for row in chosen],
-            columns.tallies[at],
+            columns.entries.floats(rows=at),
             columns.failed[at],
             clusters and [clusters[row] for row in chosen],
             runs=by is None,

@@ -123,7 +123,7 @@ def run_stability(evaluation: Evaluation, score: str = "f1q", *, aggregate: Aver
             hint="Provide several predictions of each document with the same id.",
         )
     ids, rows = _rows(columns, names)
-    samples = [Sample.of(ids, columns.tallies[at], columns.failed[at]) for at in rows]
+    samples = [Sample.of(ids, columns.entries.floats(rows=at), columns.failed[at]) for at in rows]
     runs = {name: estimate(sample, score, aggregate) for name, sample in zip(names, samples, strict=True)}
     return RunStability(
         score,

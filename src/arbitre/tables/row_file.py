@@ -143,14 +143,16 @@ class RowFile:
         if self._buffer:
             dialect = self._dialect
             table = arrow.read_csv_rows(
-                bytes(self._buffer),
+                self._buffer,
                 self._kinds,
                 delimiter=dialect.delimiter,
                 decimal=dialect.decimal,
                 escaped=_FORMULA,
             )
             self._parquet.write_table(table)
-            self._buffer.clear()
+            del table
+            self._buffer = bytearray()
+            arrow.release_memory()
 
 
 def count_rows(rows: bytes) -> int:
