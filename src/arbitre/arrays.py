@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -15,6 +18,9 @@ Mask = npt.NDArray[np.bool_]
 
 FEW: Final = 64
 """Number of values up to which `math.fsum` is faster than looking at them."""
+
+LOOKED_AT: Final = 1 << 14
+"""Number of values that are looked at together."""
 
 
 def exact_sum(column: npt.NDArray[Any]) -> float:
@@ -25,9 +31,30 @@ def exact_sum(column: npt.NDArray[Any]) -> float:
     """
     if column.dtype.kind in "ub":
         return float(column.sum(dtype=np.uint64))
-    if len(column) > FEW and np.abs(column).sum() < 2.0**53 and np.array_equal(column, np.rint(column)):
+    if len(column) > FEW and _whole(column):
         return float(column.sum())
     return math.fsum(column.data)
+
+
+def exact_sums(parts: Iterable[Floats], width: int) -> Floats:
+    """Return the correctly rounded sums of the columns of consecutive parts of a table, each of shape (n, width)."""
+    held: list[list[float]] = [[] for _ in range(width)]
+    for part in parts:
+        for at, column in enumerate(part.T):
+            values = [float(column.sum())] if _whole(column) else column.tolist()
+            held[at] = exact_parts([*held[at], *values])
+    return np.array([math.fsum(values) for values in held])
+
+
+def _whole(column: npt.NDArray[Any]) -> bool:
+    """Return whether a column has only integers, whose sum is exact in any order."""
+    total = 0.0
+    for start in range(0, len(column), LOOKED_AT):  # copies are small, and most columns of fractions end at the first
+        values = column[start : start + LOOKED_AT]
+        total += float(np.abs(values).sum())
+        if not total < 2.0**53 or not np.array_equal(values, np.rint(values)):
+            return False
+    return True
 
 
 def exact_dot(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

@@ -254,7 +254,7 @@ def test_a_bca_interval_leans_to_the_side_of_the_outlier():
 def test_a_left_out_unit_contributes_no_mass():
     rounded = 1.0 - 2**-53  # as 0.1 added up ten times: a unit may be rounded more often than the whole
     units = np.array([[rounded, 0.0], [0.0, 2.0]])
-    statistic = Statistic(units, np.array([1.0, 2.0]), np.asarray, np.asarray, (0, 1))
+    statistic = Statistic(len(units), units.__getitem__, np.array([1.0, 2.0]), np.asarray, np.asarray, (0, 1))
     assert [_left_out(statistic, at).tolist() for at in (0, 1)] == [[0.0, 1.0], [2.0, 0.0]]
 
 

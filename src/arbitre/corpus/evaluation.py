@@ -327,7 +327,7 @@ class Evaluation:
             )
         tallies = columns.tallies if path is None else columns.path_tallies(path)
         clusters, runs = assign_clusters(columns.ids, self.clusters if cluster is None else cluster)
-        named = columns.ids if all(run is None for run in columns.runs) else columns.keys
+        named = columns.ids if set(columns.runs.names) <= {None} else columns.keys
         return Sample.of(named, tallies, columns.failed, clusters, runs=runs)
 
     def worst(self, number: int = 10) -> tuple[DocumentResult, ...]:

@@ -70,11 +70,11 @@ def moments(statistic: Statistic, estimates: Floats, tops: Floats) -> Moments:
     """
     sums = np.zeros((5, len(estimates)))
     largest = np.zeros(len(estimates))
-    for chunk in chunks(len(statistic.units)):
-        units = statistic.units[chunk]
+    for chunk in chunks(statistic.size):
+        units = statistic.rows(chunk)
         scores = statistic.of(units)
         scored = ~np.isnan(scores) & np.any(units, axis=1, keepdims=True)
-        deviations = estimates - statistic.of(left_out(statistic, chunk))
+        deviations = estimates - statistic.of(left_out(statistic, units))
         deviations = np.where(scored & ~np.isnan(deviations), deviations, 0.0)
         masses = np.where(scored, statistic.masses(units), 0.0)
         graded = scored & (scores > TIE_TOLERANCE) & (scores < tops - TIE_TOLERANCE)
@@ -88,9 +88,9 @@ def moments(statistic: Statistic, estimates: Floats, tops: Floats) -> Moments:
     return Moments(count, variance, effective, np.where(tied, 0.0, between), tied.astype(np.float64))
 
 
-def left_out(statistic: Statistic, chunk: slice) -> Floats:
-    """Return the sums without each unit of a slice in turn, shape (units, columns)."""
-    rest: Floats = statistic.total - statistic.units[chunk]
+def left_out(statistic: Statistic, units: Floats) -> Floats:
+    """Return the sums without each of some units in turn, shape (units, columns)."""
+    rest: Floats = statistic.total - units
     rest[rest <= SMALL * statistic.total] = 0.0  # rounding errors must not make a denominator nonzero
     return rest
 
@@ -253,8 +253,9 @@ def intervals(
         OptionError: An option has an invalid value.
     """
     found: dict[str, Interval] = {}
-    for names in score_groups() if method in {"clopper-pearson", "t"} else (NAMES,):  # resamples are drawn once
-        statistic = Statistic.scores(sample, names, average)
+    resampled = method not in {"clopper-pearson", "t"}
+    for names in (NAMES,) if resampled else score_groups():  # resamples are drawn once
+        statistic = Statistic.scores(sample, names, average, held=resampled)
         computed = bounds(statistic, names, sample, level=level, method=method, resamples=resamples, seed=seed)
         found |= zip(names, computed, strict=True)
     return found
@@ -421,9 +422,9 @@ def draws(size: int, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Ite
 
 def _left_out(statistic: Statistic, at: int) -> Floats:
     """Return one score without each unit in turn, shape (units,). Computed in chunks to save memory."""
-    estimates = np.empty(len(statistic.units))
+    estimates = np.empty(statistic.size)
     for chunk in chunks(len(estimates)):
-        estimates[chunk] = statistic.of(left_out(statistic, chunk))[..., at]
+        estimates[chunk] = statistic.of(left_out(statistic, statistic.rows(chunk)))[..., at]
     return estimates
 
 

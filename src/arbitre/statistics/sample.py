@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from arbitre.arrays import exact_sum
+from arbitre.arrays import exact_sum, exact_sums
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.options import Average
 from arbitre.refused_coefficients import check_not_agreement
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS: Final = 1 << 10
 """Number of documents processed at once, which bounds memory."""
+
+SUMMED_ROWS: Final = 1 << 14
+"""Number of documents whose contributions are summed at once."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -124,14 +127,16 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
             f"Expected `tallies` to have shape ({size}, 5), one row per key, got {rows.shape}",
             hint="A row is gold, predicted, matched, quality, quality_sq.",
         )
-    usable = np.isfinite(rows) & (rows >= 0.0)
-    usable[:, 4] |= np.isnan(rows[:, 4])
-    if not usable.all():
-        document, column = np.argwhere(~usable)[0]
-        raise DataError.of(
-            f"Expected masses to be finite and not negative, got {rows[document, column]} in {keys[document]!r}",
-            hint="Only the sum of squares may be unknown (NaN).",
-        )
+    for chunk in chunks(size):
+        usable = np.isfinite(rows[chunk]) & (rows[chunk] >= 0.0)
+        usable[:, 4] |= np.isnan(rows[chunk, 4])
+        if not usable.all():
+            document, column = np.argwhere(~usable)[0]
+            at = chunk.start + document
+            raise DataError.of(
+                f"Expected masses to be finite and not negative, got {rows[at, column]} in {keys[at]!r}",
+                hint="Only the sum of squares may be unknown (NaN).",
+            )
     for name, column in (("failed", flags), ("clusters", clusters)):
         if column is not None and len(column) != size:
             raise DataError.of(
@@ -191,42 +196,60 @@ class Statistic:
     """Scores as a function of sums over units. The sums of many resamples are one matrix product.
 
     Attributes:
-        units: Contribution of each unit, shape (units, columns).
+        size: Number of units.
+        rows: Returns the contributions of a slice of the units, shape (units, columns).
         total: Correctly rounded sum over all documents, shape (columns,).
         of: Converts sums, shape (..., columns), to scores, shape (..., names); NaN if undefined.
         masses: Converts units, shape (units, columns), to their masses in each score, shape (units, names).
         used: Columns on which the scores depend.
     """
 
-    units: Floats
+    size: int
+    rows: Callable[[slice], Floats]
     total: Floats
     of: Callable[[Floats], Floats]
     masses: Callable[[Floats], Floats]
     used: Sequence[int]
 
+    @property
+    def units(self) -> Floats:
+        """Contribution of each unit, shape (units, columns)."""
+        return self.rows(slice(None))
+
     @classmethod
-    def scores(cls, sample: Sample, names: Sequence[str], average: Average) -> Statistic:
-        """Create the statistic of the scores in `names`. Raises DataError if a name or `average` is unknown."""
+    def scores(cls, sample: Sample, names: Sequence[str], average: Average, *, held: bool = True) -> Statistic:
+        """Create the statistic of the scores in `names`. Raises DataError if a name or `average` is unknown.
+
+        Without `held`, contributions to means are computed on access instead of held: 16 bytes a document and score.
+        """
         for name in names:
             check_option("score", name, NAMES)
         check_option("average", average, get_args(Average))
-        picked, width = [NAMES.index(name) for name in names], len(names)
-        columns, used = sample.tallies, sorted({column for name in names for column in _USED[name]})
-        of: Callable[[Floats], Floats] = lambda sums: scored(sums)[..., picked]  # noqa: E731
+        width = len(names)
+        used = sorted({column for name in names for column in _USED[name]})
+        of: Callable[[Floats], Floats] = lambda sums: scored(sums, names)  # noqa: E731
         weights = np.array([_MASS.get(name, (1, 1, 0)) for name in names], dtype=np.float64)
         masses: Callable[[Floats], Floats] = lambda units: (units[:, None, :3] * weights).sum(axis=-1)  # noqa: E731
+        rows: Callable[[slice], Floats] = lambda part: sample.tallies[part]  # noqa: E731
         if average == "macro":
-            columns, used = contributions(sample.tallies, sample.failed, picked), list(range(2 * width))
+            used = list(range(2 * width))
+            rows = lambda part: contributions(sample.tallies[part], sample.failed[part], names)  # noqa: E731
             of = lambda sums: ratio(sums[..., :width], sums[..., width:])  # noqa: E731
             masses = lambda units: units[:, width:]  # noqa: E731
-        units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
-        return cls(units, np.array([exact_sum(column) for column in columns.T]), of, masses, used)
+        parts = map(rows, chunks(len(sample.tallies), SUMMED_ROWS))
+        total = exact_sums(parts, 2 * width if average == "macro" else sample.tallies.shape[1])
+        if held or sample.clustered:
+            columns = rows(slice(None))
+            units = np.add.reduceat(columns, sample.starts, axis=0) if sample.clustered else columns
+            rows = lambda part: units[part]  # noqa: E731
+        return cls(sample.units, rows, total, of, masses, used)
 
     def minus(self, other: Statistic) -> Statistic:
         """Return the difference of two statistics of the same units, which are resampled together."""
         width = len(self.total)
         return Statistic(
-            np.hstack([self.units, other.units]),
+            self.size,
+            lambda part: np.hstack([self.rows(part), other.rows(part)]),
             np.hstack([self.total, other.total]),
             lambda sums: self.of(sums[..., :width]) - other.of(sums[..., width:]),
             lambda units: self.masses(units[:, :width]) + other.masses(units[:, width:]),
@@ -249,38 +272,51 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
     return quotients
 
 
-def scored(tallies: Floats) -> Floats:
-    """Compute every score in `arbitre.tally.NAMES` for many tallies.
+def scored(tallies: Floats, names: Sequence[str] = NAMES) -> Floats:
+    """Compute scores of many tallies.
 
     Args:
         tallies: Tallies, shape (..., 5), with the columns of a Sample.
+        names: Names of the scores; by default all in `arbitre.tally.NAMES`.
 
     Returns:
-        Scores, shape (..., 11); NaN if undefined.
+        Scores, shape (..., names); NaN if undefined.
 
-    >>> scored(np.array([[4, 5, 4, 3.03, 2.4], [0, 1, 0, 0, 0]]))[:, NAMES.index("irq")].tolist()
-    [0.7575, nan]
+    >>> scored(np.array([[4, 5, 4, 3.03, 2.4], [0, 1, 0, 0, 0]]), ["irq"]).tolist()
+    [[0.7575], [nan]]
     """
-    gold, predicted, matched, quality, squares = np.moveaxis(tallies, -1, 0)
-    precision, recall, amq = ratio(matched, predicted), ratio(matched, gold), ratio(quality, matched)
-    imq, union = ratio(quality, predicted), gold + predicted - matched
-    by_name = {
-        "precision": precision,
-        "recall": recall,
-        "f1": ratio(2.0 * matched, gold + predicted),
-        "imq": imq,
-        "irq": ratio(quality, gold),
-        "f1q": ratio(2.0 * quality, gold + predicted),
-        "amq": amq,
-        "omq": _harmonic(precision, recall, amq),
-        "omq_imq": _harmonic(imq, recall, amq),
-        "quality": np.where(union > 0.0, ratio(quality, union), 1.0),
-        "variance": np.maximum(0.0, ratio(squares, matched) - amq * amq),
-    }
-    return np.stack([by_name[name] for name in NAMES], axis=-1)
+    columns = np.moveaxis(tallies, -1, 0)
+    # one score after the other in memory: the layout decides in which order NumPy adds the scores of documents
+    return np.moveaxis(np.stack([_FORMULAS[name](*columns) for name in names]), 0, -1)
 
 
-def contributions(tallies: Floats, failed: Mask, picked: Sequence[int]) -> Floats:
+def _quality(gold: Floats, predicted: Floats, matched: Floats, quality: Floats, _: Floats) -> Floats:
+    union = gold + predicted - matched
+    return np.where(union > 0.0, ratio(quality, union), 1.0)
+
+
+def _variance(_gold: Floats, _predicted: Floats, matched: Floats, quality: Floats, squares: Floats) -> Floats:
+    amq = ratio(quality, matched)
+    return np.maximum(0.0, ratio(squares, matched) - amq * amq)
+
+
+_FORMULAS: Final[Mapping[str, Callable[..., Floats]]] = {
+    "precision": lambda _n, m, k, _q, _s: ratio(k, m),
+    "recall": lambda n, _m, k, _q, _s: ratio(k, n),
+    "f1": lambda n, m, k, _q, _s: ratio(2.0 * k, n + m),
+    "imq": lambda _n, m, _k, q, _s: ratio(q, m),
+    "irq": lambda n, _m, _k, q, _s: ratio(q, n),
+    "f1q": lambda n, m, _k, q, _s: ratio(2.0 * q, n + m),
+    "amq": lambda _n, _m, k, q, _s: ratio(q, k),
+    "omq": lambda n, m, k, q, _s: _harmonic(ratio(k, m), ratio(k, n), ratio(q, k)),
+    "omq_imq": lambda n, m, k, q, _s: _harmonic(ratio(q, m), ratio(k, n), ratio(q, k)),
+    "quality": _quality,
+    "variance": _variance,
+}
+"""Functions of gold (n), predicted (m), matched (k), quality (q) and the sum of squared qualities (s)."""
+
+
+def contributions(tallies: Floats, failed: Mask, names: Sequence[str]) -> Floats:
     """Compute the contributions of documents to the macro scores.
 
     Every score of a failed document is 0. A document that is empty on both sides contributes to no mean.
@@ -288,14 +324,14 @@ def contributions(tallies: Floats, failed: Mask, picked: Sequence[int]) -> Float
     Args:
         tallies: Tallies, shape (documents, 5).
         failed: Which documents failed, shape (documents,).
-        picked: Indices of the scores in `arbitre.tally.NAMES`; w of them.
+        names: Names of the scores; w of them.
 
     Returns:
         Scores, with 0 for undefined scores, then 1 for each defined score and 0 for the others; shape (documents, 2w).
     """
-    columns = np.empty((len(tallies), 2 * len(picked)))
+    columns = np.empty((len(tallies), 2 * len(names)))
     for chunk in chunks(len(columns)):
-        values = scored(tallies[chunk])[:, picked]
+        values = scored(tallies[chunk], names)
         values[~tallies[chunk, :2].any(axis=1)] = np.nan
         values[failed[chunk]] = 0.0
         known = ~np.isnan(values)
@@ -304,7 +340,10 @@ def contributions(tallies: Floats, failed: Mask, picked: Sequence[int]) -> Float
 
 
 SCORES_AT_ONCE: Final = 2
-"""Number of scores whose contributions are held at once: 32 bytes a document, instead of 176 for all scores."""
+"""Number of scores whose moments are added at once.
+
+NumPy adds a single column in another order than several: another number would change the last digit of `variance`.
+"""
 
 
 def score_groups() -> Iterator[tuple[str, ...]]:
@@ -312,9 +351,9 @@ def score_groups() -> Iterator[tuple[str, ...]]:
     return (NAMES[start : start + SCORES_AT_ONCE] for start in range(0, len(NAMES), SCORES_AT_ONCE))
 
 
-def chunks(size: int) -> Iterator[slice]:
-    """Yield slices of at most `CHUNK_ROWS` rows, to bound the memory of intermediate arrays."""
-    return (slice(start, start + CHUNK_ROWS) for start in range(0, size, CHUNK_ROWS))
+def chunks(size: int, rows: int = CHUNK_ROWS) -> Iterator[slice]:
+    """Yield slices of at most this many rows, to bound the memory of intermediate arrays."""
+    return (slice(start, start + rows) for start in range(0, size, rows))
 
 
 def _harmonic(a: Floats, b: Floats, c: Floats) -> Floats:
@@ -337,11 +376,10 @@ def means(tallies: Floats, failed: Mask) -> MacroScores:
     present = int(np.count_nonzero(tallies[:, :2].any(axis=1) | failed))
     sums = dict(zip(COUNTS, map(exact_sum, tallies.T), strict=False))  # without the sum of squares
     documents = dict.fromkeys(COUNTS, present)
-    for group in score_groups():
-        columns = contributions(tallies, failed, [NAMES.index(name) for name in group])
-        totals = [exact_sum(column) for column in columns.T]
-        sums |= zip(group, totals, strict=False)
-        documents |= zip(group, map(int, totals[len(group) :]), strict=True)
+    parts = (contributions(tallies[chunk], failed[chunk], NAMES) for chunk in chunks(len(tallies), SUMMED_ROWS))
+    totals = exact_sums(parts, 2 * len(NAMES)).tolist()
+    sums |= zip(NAMES, totals, strict=False)
+    documents |= zip(NAMES, map(int, totals[len(NAMES) :]), strict=True)
     by_name = {name: sums[name] / number if number else None for name, number in documents.items()}
     return MacroScores(by_name, documents, len(tallies) - present, int(np.count_nonzero(failed)))
 

@@ -365,11 +365,12 @@ def _differing(a: Statistic, b: Statistic) -> Mask:
 def _spread(a: Statistic, b: Statistic, difference: float) -> SwapSpread:
     """Compute the spread of a difference. A unit contributes half of the change that swapping it alone makes."""
     mass = squares = cross = shares = 0.0
-    for chunk in chunks(len(a.units)):
-        moved = a.units[chunk] - b.units[chunk]
+    for chunk in chunks(a.size):
+        ours, theirs = a.rows(chunk), b.rows(chunk)
+        moved = ours - theirs
         changed = (a.of(a.total - moved) - b.of(b.total + moved))[:, 0]
         own = (difference - np.where(np.isnan(changed), -difference, changed)) / 2.0
-        masses = (a.masses(a.units[chunk]) + b.masses(b.units[chunk]))[:, 0]
+        masses = (a.masses(ours) + b.masses(theirs))[:, 0]
         mass += float(masses.sum())
         squares += exact_dot(own, own)
         cross += exact_dot(own, masses)
