@@ -43,8 +43,8 @@ PEOPLE = Comparator(
         },
     }
 )
-STATED = 110
-STATED_OF_A_PATH = 35
+STATED = 50
+STATED_OF_A_PATH = 20
 STATED_OF_INTERVALS = 250
 TEXTS = ["", "page_02", "é", "\ud800", "\U0001f600", "nul\0", "page_02"]
 

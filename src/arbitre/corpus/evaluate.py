@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 class Accumulator:
     """Collects the results of work units, in order.
 
-    Each document takes about 30 bytes, the bytes of its id, and 8 to 26 bytes for each path that occurs in the corpus
+    Each document takes about 30 bytes, the bytes of its id, and up to 26 bytes for each path that occurs in the corpus
     (see `CompactColumn`); more if masses are fractions, or above 255.
     """
 
