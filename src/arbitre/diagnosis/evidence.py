@@ -15,6 +15,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,9 +30,10 @@ from arbitre.paths import STAR, escape, order
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeGuard
 
-    from arbitre.arrays import Indices, Mask
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.faults import FaultResults, FaultRows
     from arbitre.diagnosis.taxonomy import Taxonomy
@@ -48,9 +50,17 @@ SIMILARITY: Final = 0.9
 """Minimum Indel similarity of a long text and a part of the source."""
 LONG: Final = 10
 """Minimum number of characters of a text that may differ from the source."""
+CACHED_TEXTS: Final = 1 << 14
+"""Maximum number of values whose normalised texts are cached."""
+CACHED_LENGTH: Final = 256
+"""Maximum number of characters of these values; bounds the memory of the cache to about 10 MB."""
 
 _BROKEN_WORD: Final = re.compile(r"(?<=\w)[-\u00ad\u2010\u2011]\s*(?=\w)")
+_HYPHENS: Final = frozenset("-\u00ad\u2010\u2011")
+"""The hyphens of `_BROKEN_WORD`."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
+_SPACES: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+"""Translates the ASCII characters that are no part of a word to spaces."""
 _NUMBER: Final = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
 _DECIMAL: Final = re.compile(r"(?<![^\W_]|[.,])\d+[.,]\d+(?![^\W_]|[.,]\d)")
 _GROUPED: Final = re.compile(r"(?<![^\W_]|[.,])\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3})+(?![^\W_]|[.,]\d)")
@@ -95,8 +105,28 @@ class SourceText:
 
 
 def _normalized(text: str) -> str:
-    text = _BROKEN_WORD.sub("", unicodedata.normalize("NFKC", text).casefold())
+    """Return the words of a text in lower case, separated by single spaces.
+
+    Texts in ASCII, and those without hyphens, take a shorter way. Together with the cache of `_words`, this halves the
+    time of the evidence of a corpus.
+    """
+    if text.isascii():
+        text = text.lower()
+        if "-" in text:
+            text = _BROKEN_WORD.sub("", text)
+        return " ".join(text.translate(_SPACES).split())
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if not _HYPHENS.isdisjoint(text):
+        text = _BROKEN_WORD.sub("", text)
     return _NOT_WORD.sub(" ", text).strip()
+
+
+_cached = lru_cache(maxsize=CACHED_TEXTS)(_normalized)
+
+
+def _words(value: str) -> str:
+    """Return the normalised text of a value, from the cache if the value is short."""
+    return _cached(value) if len(value) <= CACHED_LENGTH else _normalized(value)
 
 
 def search_key(value: str | float) -> str:
@@ -105,7 +135,7 @@ def search_key(value: str | float) -> str:
     >>> search_key("Barthou  (Louis)") == search_key("barthou, louis"), search_key(2), search_key(2.0)
     (True, '#2', '#2')
     """
-    return _normalized(value) if isinstance(value, str) else f"#{int(value) if value == int(value) else value}"
+    return _words(value) if isinstance(value, str) else f"#{int(value) if value == int(value) else value}"
 
 
 def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float]]:
@@ -127,8 +157,37 @@ def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float
             stack += [(f"{path}/{escape(key)}", child) for key, child in reversed(value.items())]
         elif isinstance(value, list):
             stack += [(f"{path}/{escape(STAR)}", child) for child in reversed(value)]
-        elif _normalized(value) if isinstance(value, str) else type(value) in {int, float}:
+        elif _is_searchable(value):
             yield path, value
+
+
+def _is_searchable(value: Json) -> TypeGuard[str | float]:
+    return bool(_words(value)) if isinstance(value, str) else type(value) in {int, float}
+
+
+def keys_by_path(value: Json, paths: Collection[str]) -> dict[str, set[str]]:
+    """Return the search keys of the texts and numbers at some wildcard paths of a document.
+
+    Values with the same path are visited together: each path is built once, not once for each value.
+
+    >>> document = {"people": [{"name": "Jean", "pages": [2]}, {"name": "Marie", "pages": [3, 2.0]}]}
+    >>> {path: sorted(keys) for path, keys in keys_by_path(document, {"/people/*/pages/*", "/date"}).items()}
+    {'/people/*/pages/*': ['#2', '#3']}
+    """
+    found: dict[str, set[str]] = {}
+    pending: list[tuple[str, list[Json]]] = [("", [value])]
+    while pending:
+        path, values = pending.pop()
+        if path in paths and (keys := {search_key(one) for one in values if _is_searchable(one)}):
+            found[path] = keys
+        fields: defaultdict[str, list[Json]] = defaultdict(list)
+        for one in values:
+            for key, child in one.items() if isinstance(one, dict) else ():
+                fields[key].append(child)
+        if items := [item for one in values if isinstance(one, list) for item in one]:
+            pending.append((f"{path}/{escape(STAR)}", items))
+        pending += [(f"{path}/{escape(key)}", children) for key, children in fields.items()]
+    return found
 
 
 # Groups of gold values, by kind and by position in the list: whether some are missing more often than others.
@@ -146,6 +205,16 @@ LENGTHS: Final = ("0", "1-9", "10-19", "20-49", "50-99", "100+")
 _STARTS: Final = np.array([1, 10, 20, 50, 100])
 POSITIONS: Final = ("only", "first", "middle", "last")
 MAX_DIGITS: Final = 9
+_DIGIT_GROUPS: Final = (*map(str, range(1, MAX_DIGITS + 1)), f"{MAX_DIGITS + 1}+")
+_GROUPS: Final = sorted(
+    [(DIGITS, group) for group in _DIGIT_GROUPS]
+    + [(LENGTH, group) for group in LENGTHS]
+    + [(POSITION, group) for group in POSITIONS]
+)
+"""Property and group of all groups, in alphabetical order."""
+_NUMBERS: Final = {group: number for number, group in enumerate(_GROUPS)}
+_LENGTH_NUMBERS: Final = np.array([_NUMBERS[LENGTH, group] for group in LENGTHS], dtype=np.intp)
+_POSITION_NUMBERS: Final = np.array([_NUMBERS[POSITION, group] for group in POSITIONS], dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,42 +248,60 @@ class MissingGroup:
     p_adjusted: float | None
 
 
-def count_groups(taxonomy: Taxonomy, documents: int) -> list[dict[Cell, tuple[int, int, float]]]:
+def count_groups(taxonomy: Taxonomy, documents: int) -> list[list[list[Json]]]:
     """Count the gold values of each group, the missing ones, and the sum of their qualities, for each document.
 
     Values inside missing, split or merged items, and inside values of the wrong type, are left out: they are missing
     because of the value that contains them. Lists that are matched by transport are left out as well.
+
+    All documents are counted together, which takes a quarter of the time of counting value by value.
+
+    Returns:
+        For each document, rows of path, property, group, and the three numbers, in the order of the first three.
     """
-    counted: list[defaultdict[Cell, list[tuple[bool, float]]]] = [defaultdict(list) for _ in range(documents)]
+    rows: list[list[list[Json]]] = [[] for _ in range(documents)]
+    cells, missing, quality = _grouped_values(taxonomy)
+    if not len(cells):
+        return rows
+    at = cells.argsort(kind="stable")
+    cells, quality = cells[at], quality[at]
+    present, starts = np.unique(cells, return_index=True)
+    lost = np.add.reduceat(missing[at].astype(np.intp), starts)
+    ends = np.append(starts[1:], len(cells))
+    document, rest = np.divmod(present, len(taxonomy.paths) * len(_GROUPS))
+    path, group = np.divmod(rest, len(_GROUPS))
+    columns = (column.tolist() for column in (document, path, group, starts, ends, lost))
+    paths, qualities = sorted(taxonomy.paths), quality.tolist()
+    for number, place, kind, start, end, absent in zip(*columns, strict=True):
+        total = math.fsum(qualities[start:end])
+        rows[number].append([paths[place], *_GROUPS[kind], end - start, absent, total])
+    return rows
+
+
+def _grouped_values(taxonomy: Taxonomy) -> tuple[Indices, Mask, Floats]:
+    """Return the gold values that count, once for each of their groups.
+
+    Returns:
+        The cell of each value, whether it is missing, and its quality; all of shape (values,). Cells are numbered by
+        document, then by path and by group, each in alphabetical order.
+    """
+    rank = np.argsort(np.argsort(np.array(taxonomy.paths, dtype=object)))  # of each path among the sorted paths
     longest = _longest(taxonomy)
+    parts = [(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.bool_), np.zeros(0))]
     for level in taxonomy.levels:
-        gold = _gold_values(taxonomy, level)
-        at = gold.nonzero()[0]
+        at = _gold_values(taxonomy, level).nonzero()[0]
         if not len(at):
             continue
-        missing = taxonomy.verdict[level.first + at] == Verdict.MISSING
-        texts = level.texts()
-        groups: list[tuple[str, list[str | None]]] = []
-        if level.leaf:
-            kinds = [_kind_of(value) for value in level.source.values_of(level.left[at])]
-            groups += [
-                (name, [kind[1] if kind is not None and kind[0] == name else None for kind in kinds])
-                for name in (DIGITS, LENGTH)
-            ]
-        if level.item:
-            groups.append((POSITION, _positions(level, at, longest)))
-        columns = level.document[at].tolist(), missing.tolist(), level.quality[at].tolist(), at.tolist()
-        for name, names in groups:
-            for group, document, absent, quality, node in zip(names, *columns, strict=True):
-                if group is not None:
-                    counted[document][texts[node], name, group].append((absent, quality))
-    return [
-        {
-            cell: (len(values), sum(absent for absent, _ in values), math.fsum(quality for _, quality in values))
-            for cell, values in cells.items()
-        }
-        for cells in counted
-    ]
+        nodes = level.first + at
+        firsts = (level.document[at] * len(rank) + rank[taxonomy.path[nodes]]) * len(_GROUPS)
+        missing, quality = taxonomy.verdict[nodes] == Verdict.MISSING, level.quality[at]
+        groups = [_kinds_of(level.source.values_of(level.left[at]))] if level.leaf else []
+        groups += [_positions(level, at, longest)] if level.item else []
+        for group in groups:
+            known = group != NONE
+            parts.append((firsts[known] + group[known], missing[known], quality[known]))
+    cells, absent, qualities = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return cells, absent, qualities
 
 
 def compare_groups(counts: Mapping[Cell, tuple[int, int, float]]) -> tuple[MissingGroup, ...]:
@@ -268,11 +355,26 @@ def _longest(taxonomy: Taxonomy) -> Indices:
     return sizes
 
 
-def _positions(level: Level, at: Indices, longest: Indices) -> list[str | None]:
+def _positions(level: Level, at: Indices, longest: Indices) -> Indices:
+    """Return the number of the group of each gold item in `_GROUPS`."""
     positions = np.array(level.source.tokens_of(level.left[at]), dtype=np.intp)
     sizes = longest[level.parent[at]]
     codes = np.where(sizes == 1, 0, np.where(positions == 0, 1, np.where(positions == sizes - 1, 3, 2)))
-    return [POSITIONS[code] for code in codes.tolist()]
+    return _POSITION_NUMBERS[codes]
+
+
+def _kinds_of(values: Sequence[Json]) -> Indices:
+    """Return the number of the group of each single value in `_GROUPS`; NONE for those without a group.
+
+    The group of equal values is determined once.
+    """
+    if set(map(type, values)) == {str}:
+        lengths = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
+        return _LENGTH_NUMBERS[_STARTS.searchsorted(lengths, side="right")]
+    keys = [(type(value), None if isinstance(value, (list, dict)) else value) for value in values]
+    kinds = {key: _kind_of(key[1]) for key in set(keys)}
+    numbers = {key: NONE if kind is None else _NUMBERS[kind] for key, kind in kinds.items()}
+    return np.array([numbers[key] for key in keys], dtype=np.intp)
 
 
 def _kind_of(value: Json) -> tuple[str, str] | None:
@@ -397,11 +499,9 @@ def evidence_of(pairs: Sequence[Pair], results: FaultResults, sources: Sequence[
             "doubtful": [alignment.to_dict() | {"id": pair.id, "run": pair.run} for alignment in doubtful],
             "source": source,
             "spurious": values,
-            "groups": [[*cell, *numbers] for cell, numbers in sorted(cells.items())],
+            "groups": rows,
         }
-        for pair, source, values, cells, doubtful in zip(
-            pairs, sources, spurious, groups, results.doubtful, strict=True
-        )
+        for pair, source, values, rows, doubtful in zip(pairs, sources, spurious, groups, results.doubtful, strict=True)
     ]
 
 
@@ -423,7 +523,11 @@ class EvidenceTotals:
     _spurious: defaultdict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, documents: Iterable[Any]) -> None:
-        """Add the notes of documents (see `evidence_of`)."""
+        """Add the notes of documents (see `evidence_of`).
+
+        Sums of qualities are made exact once for each call, not once for each document, so that the time is linear.
+        """
+        changed = set()
         for document in documents:
             self._texts[document["source"] is not None] += 1
             for path, fault, present, number in document["source"] or ():
@@ -432,10 +536,13 @@ class EvidenceTotals:
                 cell = path, name, group
                 self._counts[cell][0] += gold
                 self._counts[cell][1] += missing
-                self._qualities[cell] = exact_parts([*self._qualities[cell], quality])
+                self._qualities[cell].append(quality)
+                changed.add(cell)
             self._ids.add(document["id"])
             if document["spurious"]:
                 self._spurious[document["id"]].update((path, value) for path, value in document["spurious"])
+        for cell in changed:
+            self._qualities[cell] = exact_parts(self._qualities[cell])
 
     def source(self) -> SourceEvidence:
         """Return whether the values occur in the source texts."""
@@ -455,27 +562,35 @@ class EvidenceTotals:
         Args:
             documents: All documents of the corpus. Only those beside a document with spurious values are read.
         """
-        wanted: defaultdict[str, list[str]] = defaultdict(list)
-        for earlier, later in pairwise(sorted(self._ids, key=natural_order)):
-            if earlier in self._spurious:
-                wanted[later].append(earlier)
-            if later in self._spurious:
-                wanted[earlier].append(later)
+        beside = self._beside()
         places: dict[str, int] = {}
-        for place, (identity, _) in enumerate(documents.labels if wanted else ()):
-            if identity in wanted:
+        for place, (identity, _) in enumerate(documents.labels if beside else ()):
+            if identity in beside:
                 places.setdefault(identity, place)
         present: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
         for pair in documents.at([*places.values()]):
-            values = {(path, search_key(leaf)) for path, leaf in searchable_values("", pair.gold)}
-            for identity in wanted[pair.id]:
-                present[identity] |= values & self._spurious[identity].keys()
+            paths = {path for identity in beside[pair.id] for path, _ in self._spurious[identity]}
+            held = keys_by_path(pair.gold, paths)
+            for identity in beside[pair.id]:
+                present[identity].update(
+                    value for value in self._spurious[identity] if value[1] in held.get(value[0], ())
+                )
         totals: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-        for identity, values_of in self._spurious.items() if len(self._ids) > 1 else ():
-            for value, number in values_of.items():
+        for identity, values in self._spurious.items() if len(self._ids) > 1 else ():
+            for value, number in values.items():
                 totals[value[0]][0] += number
                 totals[value[0]][1] += number * (value in present[identity])
         return tuple(NeighbourCounts(path, *totals[path]) for path in sorted(totals, key=order))
+
+    def _beside(self) -> dict[str, list[str]]:
+        """Return the documents with spurious values beside each document."""
+        beside: defaultdict[str, list[str]] = defaultdict(list)
+        for earlier, later in pairwise(sorted(self._ids, key=natural_order)):
+            if earlier in self._spurious:
+                beside[later].append(earlier)
+            if later in self._spurious:
+                beside[earlier].append(later)
+        return beside
 
 
 def natural_order(identity: str) -> tuple[list[tuple[str, int]], str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,11 +46,6 @@ if TYPE_CHECKING:
     from arbitre.diagnosis.taxonomy import Codes
     from arbitre.engine.references.renaming import NewIds
     from arbitre.schema.plan import Plan
-
-
-if TYPE_CHECKING:
-    _Key = tuple[int, int, str]
-    """Sort key of a key or a position."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -124,17 +120,10 @@ class FaultRows:
         pointers = [side.of(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)]
         around = [side.of(entry) for side in names]
         documents = taxonomy.document[faults.node]
-        keys = list(
-            zip(
-                documents.tolist(),
-                (pointer is None for pointer in pointers[0]),
-                *(side.keys(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)),
-                faults.verdict.tolist(),
-                strict=True,
-            )
-        )
-        ranked = sorted(range(len(keys)), key=keys.__getitem__)
-        at = np.array(ranked, dtype=np.intp)
+        unnamed = np.array([pointer is None for pointer in pointers[0]], dtype=np.bool_)
+        ranks = [side.ranks(nodes) for side, nodes in zip(names, (faults.gold, faults.predicted), strict=True)]
+        at = np.lexsort((faults.verdict, ranks[1], ranks[0], unnamed, documents))
+        ranked: list[int] = at.tolist()
         size = taxonomy.size[documents]
         self.documents: list[int] = documents[at].tolist()
         self.entries = [around[1][row] if around[0][row] is None else around[0][row] for row in ranked]
@@ -156,31 +145,109 @@ class Pointers:
 
     def __init__(self, levels: Sequence[Level], nodes: Indices, *, gold: bool) -> None:
         """Compute the pointers of the nodes, and of those above them."""
-        wanted = np.zeros(sum(map(len, levels)) + 1, dtype=np.bool_)  # the last element is for nodes without a parent
+        size = sum(map(len, levels))
+        wanted = np.zeros(size + 1, dtype=np.bool_)  # the last element is for nodes without a parent
         wanted[nodes] = True
         for level in reversed(levels):
             here = wanted[level.first : level.first + len(level)]
             wanted[level.parent[here]] = True
-        self._texts: dict[int, str] = {}
-        self._keys: dict[int, tuple[_Key, ...]] = {}
+        texts: list[str | None] = [None] * (size + 1)
+        self._texts = texts
+        self._steps: list[_Step] = []
         for level in levels:
             rows = level.left if gold else level.right
             at = (wanted[level.first : level.first + len(level)] & (rows >= 0)).nonzero()[0]
-            tokens = level.source.tokens_of(rows[at])
-            for node, token, parent in zip((level.first + at).tolist(), tokens, level.parent[at].tolist(), strict=True):
-                text, key = self._texts.get(parent, ""), self._keys.get(parent, ())
-                if parent != NONE and not level.inner:
-                    text += f"/{token if type(token) is int else escape(token)}"
-                    key = (*key, (1, token, "") if type(token) is int else (2, 0, str(token)))
-                self._texts[node], self._keys[node] = text, key
+            if not len(at):
+                continue
+            ids, parents = level.first + at, level.parent[at]
+            pointers = [texts[parent] or "" for parent in parents.tolist()]
+            if parents[0] != NONE:
+                tokens = None if level.inner else level.source.tokens_of(rows[at])
+                self._steps.append((ids, parents, tokens))
+                pointers = pointers if tokens is None else _extended(pointers, tokens)
+            for node, text in zip(ids.tolist(), pointers, strict=True):
+                texts[node] = text
 
     def of(self, nodes: Indices) -> list[str | None]:
         """Return the pointers of some of the nodes; None where the side has none."""
-        return [self._texts.get(node) for node in nodes.tolist()]
+        return [self._texts[node] for node in nodes.tolist()]
 
-    def keys(self, nodes: Indices) -> list[tuple[_Key, ...]]:
-        """Return the sort keys of nodes in document order: positions by number, then names."""
-        return [self._keys.get(node, ()) for node in nodes.tolist()]
+    def ranks(self, nodes: Indices) -> Indices:
+        """Return the ranks of nodes in document order: positions by number, then names. Nodes of one pointer are equal.
+
+        A node comes before those below it. Nodes that the side does not have are equal to the root.
+
+        The ranks are the places of the pointers in their tree, which is built depth by depth: this takes a third of the
+        time of sorting pointers as tuples of tokens.
+        """
+        size = len(self._texts)  # the last element is for NONE
+        depth, code = (np.zeros(size, dtype=np.intp) for _ in range(2))
+        above, same = np.full(size, NONE, dtype=np.intp), np.arange(size, dtype=np.intp)
+        codes = _codes({token for *_, tokens in self._steps for token in tokens or ()})
+        for ids, parents, tokens in self._steps:
+            if tokens is None:
+                same[ids] = same[parents]
+                continue
+            above[ids] = same[parents]
+            depth[ids] = depth[above[ids]] + 1
+            code[ids] = [codes[token] for token in tokens]
+        by_depth = np.split(depth.argsort(kind="stable"), np.cumsum(np.bincount(depth))[:-1])[1:]
+        return _tree_ranks(above, code, by_depth)[same[nodes]]
+
+
+if TYPE_CHECKING:
+    _Step = tuple[Indices, Indices, list[int | str] | None]
+    """Some nodes, their parents, and the tokens below these; None if the nodes have the pointers of their parents."""
+
+
+def _extended(pointers: Sequence[str], tokens: Sequence[int | str]) -> list[str]:
+    """Return pointers with one more token each. Each different token is escaped once."""
+    escaped = {token: escape(token) for token in set(tokens)}
+    return [f"{pointer}/{escaped[token]}" for pointer, token in zip(pointers, tokens, strict=True)]
+
+
+def _codes(tokens: set[int | str]) -> dict[int | str, int]:
+    """Return numbers of tokens in their order: positions by number, then names."""
+    positions = {token: token for token in tokens if isinstance(token, int)}
+    names = sorted(token for token in tokens if isinstance(token, str))
+    return positions | dict(zip(names, count(max(positions.values(), default=-1) + 1), strict=False))
+
+
+def _tree_ranks(parents: Indices, codes: Indices, by_depth: Sequence[Indices]) -> Indices:
+    """Return the places of nodes in preorder, where nodes with the same parent and code are one. The root has place 0.
+
+    Args:
+        parents: The parent of each node; -1 for children of the root, and for itself.
+        codes: Number of each node that orders it among the children of its parent.
+        by_depth: The nodes of each depth below the root.
+    """
+    width = int(codes.max(initial=0)) + 1
+    number = np.zeros(len(parents), dtype=np.intp)  # of the node among the different nodes of its depth
+    above: list[Indices] = []  # the numbers of the parents of these
+    for at in by_depth:
+        keys, number[at] = np.unique(number[parents[at]] * width + codes[at], return_inverse=True)
+        above.append(keys // width)
+    ranks = np.zeros(len(parents), dtype=np.intp)
+    for at, places in zip(by_depth, _preorder(above), strict=True):
+        ranks[at] = places[number[at]]
+    return ranks
+
+
+def _preorder(parents: Sequence[Indices]) -> list[Indices]:
+    """Return the places in preorder of the nodes of a tree, for each depth below the root, whose place is 0.
+
+    Args:
+        parents: For each depth, the numbers of the parents of its nodes among the nodes of the depth before, in
+            increasing order.
+    """
+    sizes = [np.ones(len(own), dtype=np.intp) for own in parents]  # of subtrees
+    for below, above in pairwise(range(len(parents) - 1, -1, -1)):
+        np.add.at(sizes[above], parents[below], sizes[below])
+    places = [np.zeros(1, dtype=np.intp)]
+    for own, size in zip(parents, sizes, strict=True):
+        before = np.cumsum(size) - size
+        places.append(places[-1][own] + 1 + before - before[own.searchsorted(own)])
+    return places[1:]
 
 
 def _values(levels: Sequence[Level], nodes: Indices, *, gold: bool) -> list[Json]:

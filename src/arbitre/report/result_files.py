@@ -5,7 +5,6 @@ The same corpus always gives identical bytes.
 
 from __future__ import annotations
 
-import io
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
@@ -31,7 +30,6 @@ from arbitre.tables.csv_text import (
     CsvDialect,
     cell,
     csv_text,
-    csv_writer,
     format_cells,
     format_numbers,
     read_cells,
@@ -241,10 +239,7 @@ class FaultTableObserver:
         evidence = evidence_of(pairs, results, sources)
         note: Json = {"documents": [sums | more for sums, more in zip(notes_of(results), evidence, strict=True)]}
         if self.table:
-            cells = zip(*self._cells(pairs, results.rows, shares), strict=True)
-            file = io.StringIO()
-            csv_writer(file, self.dialect._replace(mark=False)).writerows(cells)
-            note["rows"] = file.getvalue()
+            note["rows"] = csv_text(self._cells(pairs, results.rows, shares), self.dialect)
         return [note]
 
     def frames(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Frame]:
@@ -266,20 +261,18 @@ class FaultTableObserver:
         results = find_faults(self.plan, gold, predicted, levels, usual)
         return (results, *shares_in_source(pairs, results.rows, self.texts))
 
-    def _cells(
-        self, pairs: Sequence[Pair], rows: FaultRows, shares: Sequence[float | None]
-    ) -> list[Sequence[str] | Iterator[str]]:
+    def _cells(self, pairs: Sequence[Pair], rows: FaultRows, shares: Sequence[float | None]) -> list[Sequence[str]]:
         """Return the columns of the documents as cells."""
         dialect, count = self.dialect, len(rows)
         ids, runs = [cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs]
         return [
             [ids[document] for document in rows.documents],
             [runs[document] for document in rows.documents],
-            *(map(cell, texts) for texts in (rows.entries, rows.gold_pointers, rows.predicted_pointers)),
-            map(cell, rows.paths),
+            *map(format_cells, (rows.entries, rows.gold_pointers, rows.predicted_pointers, rows.paths)),
             rows.faults,
-            *([cell(value, dialect) for value in values] for values in (rows.gold, rows.predicted, rows.costs)),
-            [cell(share, dialect) for share in shares],
+            *(format_cells(values, dialect) for values in (rows.gold, rows.predicted)),
+            format_numbers(np.array(rows.costs, dtype=np.float64), dialect),
+            format_cells(shares, dialect),
             [self.plan.signature.short] * count,
         ]
 
