@@ -9,6 +9,8 @@ import numpy as np
 from arbitre.arrays import exact_dot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from arbitre.arrays import Floats
     from arbitre.comparison import Comparison
     from arbitre.tally import Tally
@@ -61,19 +63,24 @@ def figures(tally: Tally, area: float) -> dict[str, float]:
     return {name: float(scores[0]) for name, scores in _scores(np.array([row]), np.array([area])).items()}
 
 
-def means(tallies: Floats, areas: Floats) -> dict[str, float] | None:
+def means(parts: Iterable[Floats], areas: Floats) -> dict[str, float] | None:
     """Return the mean of each score over the documents that contain entries; None if there are none.
 
     Args:
-        tallies: Tallies of the entries, in the order of the attributes of `Tally`; shape (documents, 5).
-        areas: Areas under the survival curves; shape (documents,).
+        parts: Tallies of the entries of consecutive documents, in the order of the attributes of `Tally`; each of shape
+            (n, 5).
+        areas: Areas under the survival curves of all documents; shape (documents,).
     """
-    held = (tallies[:, :2] != 0.0).any(axis=1)
-    if not held.any():
-        return None
-    held_scores, number = _scores(tallies[held], areas[held]), int(held.sum())
-    # added in order, so that the last digit does not depend on how NumPy splits a sum
-    return {name: float(np.add.accumulate(scores)[-1]) / number for name, scores in held_scores.items()}
+    totals: dict[str, float] = {}
+    seen = number = 0
+    for tallies in parts:
+        held = (tallies[:, :2] != 0.0).any(axis=1)
+        own = areas[seen : seen + len(tallies)][held]
+        seen, number = seen + len(tallies), number + len(own)
+        for name, scores in _scores(tallies[held], own).items():
+            # added in order, so that the last digit does not depend on how the documents are split
+            totals[name] = float(np.add.accumulate(np.concatenate([[totals.get(name, 0.0)], scores]))[-1])
+    return {name: total / number for name, total in totals.items()} if number else None
 
 
 def _scores(tallies: Floats, areas: Floats) -> dict[str, Floats]:

@@ -18,14 +18,14 @@ from arbitre.comparison.levels import FIELD_WIDTH
 from arbitre.corpus.chance import Chance
 from arbitre.corpus.documents import DocumentTable
 from arbitre.corpus.evaluation import Evaluation
-from arbitre.corpus.worker import PATH_WIDTH
+from arbitre.corpus.worker import PATH_WIDTH, TALLY_WIDTH
 from arbitre.curve import Curve
 from arbitre.diagnosis.corpus_diagnosis import CorpusDiagnosis
 from arbitre.errors import DataError, clipped
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, RepairedPrediction
 from arbitre.signature import Signature
-from arbitre.storage.columns import TYPES, CompactTable, RepeatedTexts, StringArray
+from arbitre.storage.columns import TYPES, CompactTable, LazySequence, RepeatedTexts, StringArray
 from arbitre.storage.files import unreadable
 from arbitre.tally import Scores, Tally
 
@@ -39,6 +39,7 @@ RESULTS: Final = "results.npz"
 FORMAT: Final = "arbitre-results/2"
 
 
+IDS_AT_ONCE: Final = 4096
 DIGEST: Final = "digest"
 """Name of the last member: a digest of the checksums of the others, which reveals an edited array."""
 
@@ -92,12 +93,12 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
     }
     arrays: dict[str, Any] = {
         "text": np.frombuffer(json.dumps(text).encode(), dtype=np.uint8),
-        "ids": np.frombuffer(json.dumps(list(columns.ids)).encode(), dtype=np.uint8),
+        "ids": np.frombuffer(_ids_text(columns.ids), dtype=np.uint8),
         "runs": np.take(np.array([codes[run] for run in columns.runs.names], dtype=np.int32), columns.runs.codes),
-        "tallies": columns.tallies,
         "qualities": columns.qualities,
         "failed": columns.failed,
         "curve": np.stack([curve.qualities, curve.counts]),
+        **_columns("tally", [columns.entries]),
         **_columns("path", columns.paths.values()),
         **_columns("field", columns.fields.values()),
     }
@@ -105,6 +106,15 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         np.savez(file, **arrays)
     with ZipFile(path, "a") as archive:
         archive.writestr(ZipInfo(DIGEST), _digest(archive))  # with the date of the other members, which is constant
+
+
+def _ids_text(ids: LazySequence[str]) -> bytearray:
+    """Return the JSON text of ids. Their Python objects are created in parts: 60 bytes less for each document."""
+    text = bytearray(b"[")
+    for begin in range(0, len(ids), IDS_AT_ONCE):
+        part = json.dumps(ids[begin : begin + IDS_AT_ONCE])[1:-1]
+        text += (b", " if begin else b"") + part.encode()
+    return text + b"]"
 
 
 def _columns(name: str, tables: Iterable[CompactTable]) -> dict[str, npt.NDArray[Any]]:
@@ -153,7 +163,7 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
     columns = DocumentTable(
         StringArray.of(json.loads(arrays["ids"].tobytes())),
         RepeatedTexts.of(names[code] for code in arrays["runs"].tolist()),
-        CompactTable.of(arrays["tallies"]),
+        _tables("tally", ("",), TALLY_WIDTH, arrays)[""],
         arrays["qualities"],
         arrays["failed"],
         _tables("path", text["paths"], PATH_WIDTH, arrays),
@@ -200,11 +210,11 @@ def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     size, runs = len(ids), len(text["runs"])
     if not (isinstance(ids, list) and all(isinstance(name, str) for name in ids)):
         raise ValueError("expected a list of ids")
-    columns = [f"path_{number}_{at}" for number in range(len(text["paths"])) for at in range(PATH_WIDTH)]
+    columns = [f"tally_0_{at}" for at in range(TALLY_WIDTH)]
+    columns += [f"path_{number}_{at}" for number in range(len(text["paths"])) for at in range(PATH_WIDTH)]
     columns += [f"field_{number}_{at}" for number in range(len(text["fields"])) for at in range(FIELD_WIDTH)]
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "runs": ("i", (size,)),
-        "tallies": ("f", (size, 5)),
         "qualities": ("f", (size,)),
         "failed": ("b", (size,)),
         "curve": ("f", (2, arrays["curve"].shape[-1])),

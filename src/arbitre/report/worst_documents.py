@@ -202,11 +202,12 @@ class WorstDocuments:
         columns = evaluation.document_table
         most = len(columns) if self.keep is None else self.keep
         linked = self._linked(columns, links)
-        wanted, ranked, entries = dict.fromkeys(list(linked)[:most]), worst_first(columns).tolist(), self.entries
-        failed = [at for at in ranked if columns.failed[at]]
-        late = set(failed[MAX_FAILED:])  # many failed documents must not take the room of all others
-        others = [*(at for at in ranked if at not in late), *failed[MAX_FAILED:]]
-        numbers = [*wanted, *(at for at in others if at not in wanted)][:most]
+        wanted, ranked, entries = list(linked)[:most], worst_first(columns), self.entries
+        failed = ranked[columns.failed[ranked]]
+        late = failed[MAX_FAILED:]  # many failed documents must not take the room of all others
+        others = ranked[~np.isin(ranked, np.concatenate([late, np.array(wanted, dtype=np.intp)]))]
+        others = np.concatenate([others, late[~np.isin(late, wanted)]])
+        numbers = np.concatenate([np.array(wanted, dtype=np.intp), others])[:most]
         documents = self._shown(numbers, evaluation, joined, linked, processes)
         made = dict(islice(documents, len(wanted)))
         while self.keep is None and entries > 1 and sum(one.size for one in made.values()) > self.room:
@@ -220,8 +221,9 @@ class WorstDocuments:
                 break
             kept[number] = document
         del documents  # stops the comparison of further documents
-        self.documents = {number: kept[number] for number in ranked if number in kept}
-        self.failures = _failures_of({columns[number].key for number in failed if number in kept}, evaluation)
+        self.documents = {number: kept[number] for number in ranked[np.isin(ranked, list(kept))].tolist()}
+        keys = {columns[number].key for number in failed[np.isin(failed, list(kept))].tolist()}
+        self.failures = _failures_of(keys, evaluation)
         self.answers = raw_answers(islice(self.failures.values(), MAX_FAILED), reading)
         matrices = QualityMatrices(self.plan).of([one.matrix_input for one in self.documents.values()], processes)
         self.matrices = dict(zip(self.documents, matrices, strict=True))
@@ -240,7 +242,7 @@ class WorstDocuments:
 
     def _shown(
         self,
-        numbers: Sequence[int],
+        numbers: Indices,
         evaluation: Evaluation,
         joined: JoinedCorpus,
         linked: Mapping[int, Sequence[EntryLink]],
@@ -262,12 +264,12 @@ class WorstDocuments:
 
         def tasks() -> Iterator[DocumentsToShow]:
             for begin in range(0, len(numbers), size):
-                chunk = list(numbers[begin : begin + size])
+                chunk = numbers[begin : begin + size].tolist()
                 unit, entries = joined.unit(places[chunk]), [linked.get(number, ()) for number in chunk]
                 yield DocumentsToShow(unit, list(map(head, chunk)), entries)
 
         together = map(show, tasks()) if processes is None else processes.map(show, tasks())
-        return zip(numbers, chain.from_iterable(together), strict=True)
+        return zip(map(int, numbers), chain.from_iterable(together), strict=True)
 
     def to_dict(
         self,
@@ -308,7 +310,7 @@ class WorstDocuments:
             "trust": asdict(trust or TrustView()),
             "noted": dict(noted or {}),
             "notes": list(notes),
-            "published": means(columns.tallies, self.areas.view()),
+            "published": means(columns.tally_parts(), self.areas.view()),
             "documents": [
                 _row(one, own if entries.listed else None) for one, own in zip(columns.at(rows), ends, strict=True)
             ],
@@ -336,10 +338,12 @@ def worst_first(columns: DocumentTable) -> Indices:
 
     A failed document counts as 0, as in the mean over documents. One without entries has no f1q and comes last.
     """
-    sizes, qualities = columns.tallies[:, 0] + columns.tallies[:, 1], columns.tallies[:, 3]
+    gold, predicted, _, quality, _ = columns.entries.columns()
+    sizes = np.add(gold, predicted, dtype=np.float64)
     f1q = np.full(len(columns), np.inf)
-    np.divide(2.0 * qualities, sizes, out=f1q, where=sizes > 0.0)
-    ranked: Indices = np.lexsort((columns.qualities, np.where(columns.failed, 0.0, f1q)))
+    np.divide(np.multiply(2.0, quality, dtype=np.float64), sizes, out=f1q, where=sizes > 0.0)
+    f1q[columns.failed] = 0.0
+    ranked: Indices = np.lexsort((columns.qualities, f1q))
     return ranked
 
 
