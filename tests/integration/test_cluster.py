@@ -245,12 +245,12 @@ def test_relative_paths_and_modules_of_the_client_resolve_on_workers(tmp_path, c
     entries = json.loads(json.dumps(SCHEMA))
     entries["properties"]["entries"]["items"]["properties"]["name"]["x-arbitre"] = {"distance": "first_letters"}
     Path("parts.json").write_text(json.dumps(entries), encoding="utf-8")
-    Path("own_functions.py").write_text(FUNCTION, encoding="utf-8")
+    Path("cluster_functions.py").write_text(FUNCTION, encoding="utf-8")
     Path("texts").mkdir()
     for number in range(20):
         Path(f"texts/d{number:04}.txt").write_text("abcde", encoding="utf-8")
     common = ["evaluate", "--schema", "schema.json", "--gold", "gold.jsonl", "--predicted", "predicted.jsonl"]
-    common += ["--functions", "own_functions:first_letters", "--source", "texts"]
+    common += ["--functions", "cluster_functions:first_letters", "--source", "texts"]
     for out, engine in {
         "here": ["--workers", "1"],
         "there": ["--engine", "dask", "--scheduler", cluster.scheduler_address],
