@@ -322,7 +322,9 @@ def _apply(task: Task, item: object) -> WorkerResult:
     try:
         with collecting_rarely():
             result = _function(task)(item)
-    except (DataError, OSError, MissingModuleError) as error:
+    except DataError as error:
+        lacking = f"{error.file}: {error.message}"
+    except (OSError, MissingModuleError) as error:
         lacking = str(error)
     return WorkerResult(result, get_worker().address, lacking)
 
