@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 
 import pytest
 
@@ -12,16 +13,19 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update"),
 )
 
+ACTIONS = ("click", "check", "uncheck", "fill", "press", "select_option", "set_input_files")
+SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+
 STORING = ("test_queue.py", "test_decisions.py")
 """Modules whose pages store decisions. Chromium 150 loses some of the first writes of a file to localStorage while the
-machine is busy: 2 to 6 % of the pages of a script with no other content, so such a test is repeated."""
+machine is busy: 2 to 6 % of the pages of a script with no other content, so such a test is repeated up to three times.
+The others are repeated once, because a busy machine can exceed any time limit."""
 
 
 def pytest_collection_modifyitems(config, items):
     if config.pluginmanager.hasplugin("rerunfailures"):
         for item in items:
-            if item.path.name in STORING:
-                item.add_marker(pytest.mark.flaky(reruns=3))
+            item.add_marker(pytest.mark.flaky(reruns=3 if item.path.name in STORING else 1))
 
 
 @pytest.fixture(scope="session")
@@ -32,10 +36,24 @@ def chromium():
     )
     if CHROMIUM is None:
         pytest.skip("no Chromium here: install the package chromium of the distribution")
-    with api.sync_playwright() as playwright:
+    with api.sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        for name in ACTIONS:
+            patch.setattr(api.Locator, name, settled(getattr(api.Locator, name), api.Error))
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+def settled(action, error):
+    """An action that ends when the page has handled it: browsers queue the events `toggle` and `hashchange`."""
+
+    def settle(locator, *given, **options):
+        result = action(locator, *given, **options)
+        with suppress(error):  # the action opened another page
+            locator.page.evaluate(SETTLE)
+        return result
+
+    return settle
 
 
 @pytest.fixture

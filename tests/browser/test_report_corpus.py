@@ -311,6 +311,7 @@ def test_values_of_different_types_never_look_equal(visit_open, corpus):
     row.locator("summary").click()
     row.locator("ul.worst a").first.click()
     field = page.locator("#x-list .row:focus .field", has=page.locator(".name", has_text=re.compile("^code$")))
+    expect(field.locator(".side")).to_have_count(2)
     gold, predicted = field.locator(".side").all_text_contents()
     assert predicted == f'"{gold}"'
 
