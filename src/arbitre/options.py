@@ -551,8 +551,7 @@ class Evaluation:
     table: list[str] = option(
         (),
         "Extra table to write to --out, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or "
-        ".parquet; matches.csv, matches.parquet and the same for faults choose the format of these tables. May be "
-        "repeated.",
+        ".parquet. For matches and faults, .csv or .parquet sets the format of the default table. May be repeated.",
         "NAME",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import Comparator
 from arbitre.cli import app
-from arbitre.corpus.cluster import DaskCluster
+from arbitre.corpus.cluster import ClusterRun, DaskCluster
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.corpus.worker import Worker
 from arbitre.errors import ArbitreError, DataError
@@ -136,6 +136,14 @@ def test_a_worker_with_other_code_stops_the_run(plan, joined, cluster, other_wor
         run_until_other_worker(plan, joined, cluster)
 
 
+def test_a_result_of_other_code_stops_the_run(plan, joined, cluster, other_worker, monkeypatch):
+    """As when a worker joins and returns a result before the next check for new workers."""
+    monkeypatch.setattr(ClusterRun, "_workers", lambda self: self.client.nthreads())
+    other_worker("tally.py", "import math", "import math  # changed")
+    with pytest.raises(ArbitreError, match=r"runs arbitre 0\.1\.0 \(\w{8}\), but this process runs 0\.1\.0 \(\w{8}\)"):
+        run_until_other_worker(plan, joined, cluster)
+
+
 def test_a_worker_of_an_older_version_stops_the_run(plan, joined, cluster, other_worker):
     other_worker("corpus/cluster.py", "def code(", "def old_code(")
     with pytest.raises(ArbitreError, match=r"The worker .* cannot run arbitre 0\.1\.0 \(\w{8}\)"):
@@ -166,7 +174,7 @@ def test_a_worker_with_other_results_stops_the_run(plan, joined, cluster, monkey
     """As with another version of a library: the code is the same, the numbers are not."""
     compared = Worker.__call__
     monkeypatch.setattr(Worker, "__call__", lambda self, part: replace_qualities(compared(self, part)))
-    with pytest.raises(ArbitreError, match="gives another result than this process for the document"):
+    with pytest.raises(ArbitreError, match="and this process return different results for the document"):
         evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(cluster.scheduler_address)))
 
 
@@ -283,7 +291,7 @@ def test_a_worker_without_the_files_is_reported_and_its_part_goes_to_another(pla
     with distributed.LocalCluster(**options) as made:
         worker_without_files(made.scheduler_address)
         how = ExecutionOptions(executor=DaskCluster(made.scheduler_address, wait_workers=2), unit_size=64)
-        with pytest.warns(RuntimeWarning, match=r"The worker tcp://.* is not used any more: .*No such file"):
+        with pytest.warns(RuntimeWarning, match=r"Stopped using the worker tcp://.*: .*No such file"):
             found = evaluate(plan, joined, how)
     assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=64)))
 
@@ -294,8 +302,8 @@ def test_only_workers_without_the_files_stop_the_run(plan, joined, worker_withou
         worker_without_files(made.scheduler_address)
         how = ExecutionOptions(executor=DaskCluster(made.scheduler_address))
         with (
-            pytest.warns(RuntimeWarning, match="is not used"),
-            pytest.raises(ArbitreError, match="No worker of") as caught,
+            pytest.warns(RuntimeWarning, match="Stopped using the worker"),
+            pytest.raises(ArbitreError, match=r"Workers of .* failed on a part") as caught,
         ):
             evaluate(plan, joined, how)
     assert "shared file system" in caught.value.hint
@@ -303,7 +311,10 @@ def test_only_workers_without_the_files_stop_the_run(plan, joined, worker_withou
 
 def test_a_document_that_changed_is_the_same_error_as_here(plan, tmp_path, joined, cluster):
     (tmp_path / "predicted.jsonl").write_text("", encoding="utf-8")
-    with pytest.warns(RuntimeWarning, match="is not used"), pytest.raises(DataError, match="changed on disk"):
+    with (
+        pytest.warns(RuntimeWarning, match="Stopped using the worker"),
+        pytest.raises(DataError, match="changed on disk"),
+    ):
         evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(cluster.scheduler_address)))
 
 

@@ -1,8 +1,9 @@
 """Executor that compares work units on a Dask cluster, with the same results as on one machine.
 
-Workers must run the same code as the client, which is checked before they get any work, and the first document that a
-worker compares is compared again by the client. Work that a worker cannot do, because it lacks a file or a module, is
-given to another worker.
+Workers must run the same code as the client. Before the run starts, the code of all workers is checked; workers that
+join later are checked within a second, and each result says which code it is from. The first document that a worker
+compares is compared again on the client. If a worker cannot process an item, because it lacks a file or a module, the
+item is given to another worker.
 """
 
 from __future__ import annotations
@@ -44,28 +45,30 @@ INTERVAL: Final = 1.0
 """Seconds between two checks for new workers."""
 
 TRIES: Final = 3
-"""Maximum number of workers that try an item, if they lack something."""
+"""Maximum number of workers that try to process an item."""
 
 RESUME: Final = "Results so far are kept: continue with --resume in the same --out folder."
 
 SAME_FILES: Final = (
-    "All workers need the files under the same names (a shared file system), and the modules of custom functions."
+    "Workers must be able to read the input files under the same paths, for example on a shared file system, "
+    "and to import the modules of custom functions."
 )
 
 
 class Task(NamedTuple):
-    """What workers do with each item: a pickled function, and the current folder of the client."""
+    """The pickled function that workers apply to each item, and the current folder of the client."""
 
     function: bytes
     folder: str
 
 
 class WorkerResult(NamedTuple):
-    """Result of one item, with the address of the worker; `lacking` states why there is no result."""
+    """Result of one item, with the address and the code of the worker; `failure` says why there is no result."""
 
     result: Any
     address: str
-    lacking: str | None = None
+    code: str = "an older version"
+    failure: str | None = None
 
 
 class Submission(NamedTuple):
@@ -147,13 +150,13 @@ class ClusterRun:
         client: The client of the scheduler.
         scheduler: Address of the scheduler, for messages.
         function: The function, which workers unpickle once.
-        lacking: Addresses of the workers that lack a file or a module, which get no further items.
+        excluded: Addresses of the workers that get no further items, because they lack a file or a module.
     """
 
     client: Any
     scheduler: str
     function: Callable[[Any], Any]
-    lacking: set[str] = field(default_factory=set)
+    excluded: set[str] = field(default_factory=set)
     _task: Any = None
     _threads: dict[str, int] = field(default_factory=dict)
     """Numbers of threads of the workers whose code has been checked, by address."""
@@ -175,7 +178,7 @@ class ClusterRun:
             yield self._result(*waiting.popleft())
 
     def _workers(self) -> dict[str, int]:
-        """Return the addresses of the workers and their numbers of threads. Each second, new workers are included.
+        """Return the number of threads of each worker, by address. New workers are looked for once per second.
 
         Raises:
             ArbitreError: A new worker runs other code than this process, or none.
@@ -191,31 +194,32 @@ class ClusterRun:
         return self._threads
 
     def _submit(self, item: object) -> Submission:
-        """Send an item to the cluster, but not to workers that lack something."""
-        able = self._workers().keys() - self.lacking if self.lacking else set()
-        future = self.client.submit(_apply, self._task, item, pure=False, workers=sorted(able) or None)
-        return Submission(future, able)
+        """Send an item to the cluster, but not to excluded workers."""
+        allowed = self._workers().keys() - self.excluded if self.excluded else set()
+        future = self.client.submit(_apply, self._task, item, pure=False, workers=sorted(allowed) or None)
+        return Submission(future, allowed)
 
     def _result(self, item: _Item, sent: Submission) -> tuple[_Item, WorkerResult]:
-        """Return an item with its result. If a worker lacks something, the item goes to another one.
+        """Return an item with its result. If a worker cannot process it, it is given to another one.
 
         Raises:
-            DataError: This process cannot do the item either, such as after a document changed on disk.
-            ArbitreError: There are no other workers.
+            DataError: This process cannot process the item either, for example because a document changed on disk.
+            ArbitreError: A worker runs other code, or no worker can process the item.
         """
-        for _ in range(TRIES):
+        for tries in range(1, TRIES + 1):
             with _errors(self.scheduler):
                 found = self._received(item, sent)
-            if found.lacking is None:
+            _check_code(found.address, found.code)
+            if found.failure is None:
                 return item, found
-            self._note(found)
+            self._exclude(found)
             self._asked = -math.inf
-            if not self._workers().keys() - self.lacking:
+            if tries == TRIES or not self._workers().keys() - self.excluded:
                 break
             sent = self._submit(item)
         self.function(item)
         raise ArbitreError.of(
-            f"No worker of {self.scheduler} can do what this process can: {found.lacking}",
+            f"Workers of {self.scheduler} failed on a part that this process can compare: {found.failure}",
             hint=f"{SAME_FILES} {RESUME}",
         )
 
@@ -234,11 +238,11 @@ class ClusterRun:
                 sent.future.release()
                 return found
 
-    def _note(self, found: WorkerResult) -> None:
-        if found.address not in self.lacking:
-            self.lacking.add(found.address)
+    def _exclude(self, found: WorkerResult) -> None:
+        if found.address not in self.excluded:
+            self.excluded.add(found.address)
             warnings.warn(
-                f"The worker {found.address} is not used any more: {found.lacking}. {SAME_FILES}",
+                f"Stopped using the worker {found.address}: {found.failure}. {SAME_FILES}",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -296,12 +300,12 @@ def _check_code(address: str, found: str | Exception) -> None:
 
 
 def _check_first_document(worker: Worker, part: WorkUnit, found: WorkerResult) -> None:
-    """Compare the first document of a work unit again. Raises ArbitreError if the result differs."""
+    """Compare the first document of a work unit again on the client. Raises ArbitreError if the results differ."""
     results: DocumentResults = found.result
     lines = [next(iter(one.lines())) for one in (worker(islice(iter(part), 1)), results) if len(one)]
     if len(lines) == 2 and lines[0] != lines[1]:  # noqa: PLR2004
         raise ArbitreError.of(
-            f"The worker {found.address} gives another result than this process for the document {results.ids[0]!r}",
+            f"The worker {found.address} and this process return different results for the document {results.ids[0]!r}",
             hint=f"Install the same versions of Python and of all libraries everywhere. {RESUME}",
         )
 
@@ -311,22 +315,22 @@ def _is_readable(client: Any, file: str) -> bool:  # noqa: ANN401  (Dask is opti
     return all(client.run(os.path.exists, file).values())
 
 
-# What workers do.
+# Functions that run on workers.
 
 
 def _apply(task: Task, item: object) -> WorkerResult:
     """Apply the function of a task to an item."""
     from distributed import get_worker  # noqa: PLC0415  (only workers need it)
 
-    result, lacking = None, None
+    result, failure = None, None
     try:
         with collecting_rarely():
             result = _function(task)(item)
     except DataError as error:
-        lacking = f"{error.file}: {error.message}"
+        failure = f"{error.file}: {error.message}"
     except (OSError, MissingModuleError) as error:
-        lacking = str(error)
-    return WorkerResult(result, get_worker().address, lacking)
+        failure = str(error)
+    return WorkerResult(result, get_worker().address, code(), failure)
 
 
 @lru_cache(maxsize=2)

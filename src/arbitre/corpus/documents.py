@@ -78,11 +78,11 @@ class DocumentTable(LazySequence[DocumentResult]):
 
     @property
     def tallies(self) -> Floats:
-        """Tallies of the entries, shape (documents, 5); 40 bytes a document, created on access."""
+        """Tallies of the entries, shape (documents, 5). Created on each access; 40 bytes per document."""
         return self.entries.floats()
 
     def tally_parts(self) -> Iterator[Floats]:
-        """Yield the tallies of the entries in parts, each of shape (n, 5): all together take 40 bytes a document."""
+        """Yield the tallies of the entries in parts of shape (n, 5), without 40 bytes of memory per document."""
         for begin in range(0, len(self), FRAME_ROWS):
             yield self.entries.floats(rows=slice(begin, begin + FRAME_ROWS))
 
@@ -238,7 +238,7 @@ def document_frame(columns: DocumentTable, signature: Signature, rows: slice = s
 
 
 def document_frames(columns: DocumentTable, signature: Signature) -> Iterator[Frame]:
-    """Yield the frame of documents in parts, at least one, because the scores of all would take 88 bytes a document."""
+    """Yield the frame of documents in parts, at least one. A single frame would take 88 bytes per document."""
     for begin in range(0, max(1, len(columns)), FRAME_ROWS):
         yield document_frame(columns, signature, slice(begin, begin + FRAME_ROWS))
 

@@ -560,18 +560,18 @@ class EvidenceTotals:
         """Search for the spurious values in the gold of neighbouring documents.
 
         Args:
-            documents: All documents of the corpus. Only those beside a document with spurious values are read.
+            documents: All documents of the corpus. Only neighbours of documents with spurious values are read.
         """
-        beside = self._beside()
+        neighbours = self._neighbours()
         places: dict[str, int] = {}
-        for place, (identity, _) in enumerate(documents.labels if beside else ()):
-            if identity in beside:
+        for place, (identity, _) in enumerate(documents.labels if neighbours else ()):
+            if identity in neighbours:
                 places.setdefault(identity, place)
         present: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
         for pair in documents.at([*places.values()]):
-            paths = {path for identity in beside[pair.id] for path, _ in self._spurious[identity]}
+            paths = {path for identity in neighbours[pair.id] for path, _ in self._spurious[identity]}
             held = keys_by_path(pair.gold, paths)
-            for identity in beside[pair.id]:
+            for identity in neighbours[pair.id]:
                 present[identity].update(
                     value for value in self._spurious[identity] if value[1] in held.get(value[0], ())
                 )
@@ -582,15 +582,15 @@ class EvidenceTotals:
                 totals[value[0]][1] += number * (value in present[identity])
         return tuple(NeighbourCounts(path, *totals[path]) for path in sorted(totals, key=order))
 
-    def _beside(self) -> dict[str, list[str]]:
-        """Return the documents with spurious values beside each document."""
-        beside: defaultdict[str, list[str]] = defaultdict(list)
+    def _neighbours(self) -> dict[str, list[str]]:
+        """Return the neighbours with spurious values of each document."""
+        neighbours: defaultdict[str, list[str]] = defaultdict(list)
         for earlier, later in pairwise(sorted(self._ids, key=natural_order)):
             if earlier in self._spurious:
-                beside[later].append(earlier)
+                neighbours[later].append(earlier)
             if later in self._spurious:
-                beside[earlier].append(later)
-        return beside
+                neighbours[earlier].append(later)
+        return neighbours
 
 
 def natural_order(identity: str) -> tuple[list[tuple[str, int]], str]:

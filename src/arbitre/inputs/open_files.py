@@ -59,11 +59,11 @@ class LineBlock(NamedTuple):
     """Consecutive lines of a file.
 
     Attributes:
-        file: Name of the file, relative to `folder`.
+        file: Path of the file; relative paths are relative to `folder`.
         offset: Position of the first line, in bytes.
         length: Number of bytes.
         line: Number of the first line, from 1.
-        folder: The current folder, which that of a worker on another machine may not be.
+        folder: The current folder of the process that created the block. Workers may have another one.
     """
 
     file: str

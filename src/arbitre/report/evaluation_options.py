@@ -45,7 +45,7 @@ class EvaluationOptions:
     """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
     table: Sequence[str] = ()
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
-    .parquet; matches.csv, matches.parquet and the same for faults choose the format of these tables."""
+    .parquet. For matches and faults, .csv or .parquet sets the format of the default table."""
     table_score: Sequence[str] = ()
     """Score to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None

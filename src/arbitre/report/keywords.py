@@ -146,7 +146,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
     table: str | Sequence[str]
     """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
-    .parquet; matches.csv, matches.parquet and the same for faults choose the format of these tables."""
+    .parquet. For matches and faults, .csv or .parquet sets the format of the default table."""
     table_score: str | Sequence[str]
     """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds

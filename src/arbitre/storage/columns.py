@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
 
 TYPES: Final[tuple[np.dtype[Any], ...]] = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float64))
-"""Types of columns. Most masses and outcomes are small whole numbers: a path takes 26 bytes instead of 96."""
-
+"""Types of columns. Most masses and outcomes are small integers: a path takes 26 bytes per document instead of 96."""
 
 MAPPED: Final = 1 << 16
-"""Size in bytes from which an array is a memory map of its own, of which only the written pages take memory.
+"""Size in bytes above which an array gets its own memory map, of which only the written pages take memory.
 
-Arrays that grow side by side on the heap leave holes of five times their size (200,000 documents).
+Arrays that grow next to each other on the heap leave gaps of five times their size (200,000 documents).
 """
 
 
@@ -91,9 +90,9 @@ def _memory_map(size: int) -> mmap.mmap:
 
 
 class CompactColumn:
-    """Append-only column of floats, stored exactly, in as few bytes as its values allow: none while all are equal.
+    """Append-only column of floats, stored exactly, in the smallest type that holds them; no bytes if all are equal.
 
-    Two of three columns of a corpus are constant, such as the outcomes that its schema excludes.
+    Two thirds of the columns of a corpus are constant, such as outcomes that its schema excludes.
 
     >>> column = CompactColumn()
     >>> column.extend(np.array([3.0, 3.0]))
@@ -299,7 +298,7 @@ class StringArray(LazySequence[str]):
 
 
 class RepeatedTexts(LazySequence[str | None]):
-    """Texts, or None, of which few are different. Each takes a byte, and none if all are equal.
+    """Texts, or None, with few distinct values: one byte each for up to 256 values, none if all are equal.
 
     >>> texts = RepeatedTexts()
     >>> texts.extend(["a", None, "a"])
@@ -324,7 +323,7 @@ class RepeatedTexts(LazySequence[str | None]):
 
     @property
     def names(self) -> tuple[str | None, ...]:
-        """The different texts, by code."""
+        """The distinct texts, by code."""
         return tuple(self._numbers)
 
     @property

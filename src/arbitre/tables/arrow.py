@@ -134,7 +134,7 @@ def read_csv_rows(rows: Rows, kinds: Mapping[str, type], *, delimiter: str, deci
 
 
 def release_memory() -> None:
-    """Return the memory that pyarrow keeps for later tables to the system: 80 MB after a row group of 16 MiB."""
+    """Release pyarrow's unused memory to the operating system: 80 MB after a row group of 16 MiB."""
     import_pyarrow().default_memory_pool().release_unused()
 
 

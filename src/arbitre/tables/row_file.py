@@ -1,6 +1,6 @@
 """Files of tables with many rows, written part by part: CSV, or Parquet for large tables.
 
-A table is one file, never two. Parquet takes a fifth of the space of CSV, and can be read column by column.
+A table is one file, never two. Parquet files are about five times smaller than CSV, and can be read column by column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORMS: Final[tuple[Form, ...]] = ("csv", "parquet")
 """Formats of the file of a table, which are also its suffixes."""
 
 MAX_CSV_ROWS: Final = 100_000
-"""Number of rows above which a table is written as Parquet, unless CSV is requested."""
+"""Number of rows above which a table is written as Parquet if pyarrow is installed, unless CSV is requested."""
 
 ROW_GROUP_BYTES: Final = 1 << 24
 """Approximate size in CSV of the rows that are written to Parquet together."""
@@ -60,7 +60,7 @@ class RowFile:
     def __init__(
         self, stem: Path, columns: Sequence[str], dialect: CsvDialect = STANDARD, form: Form | None = None
     ) -> None:
-        """Describe a table.
+        """Open a temporary file beside the file of the table.
 
         Args:
             stem: The file without its suffix.
@@ -130,7 +130,7 @@ class RowFile:
         return file.getvalue().encode()
 
     def _to_parquet(self) -> None:
-        """Go on in Parquet, with the rows of the CSV file."""
+        """Switch to Parquet, and copy the rows of the CSV file."""
         self._form = "parquet"
         self._csv.close()
         part = self._part("csv")
@@ -170,7 +170,7 @@ def row_file(stem: Path) -> Path | None:
 
 
 def read_rows(path: Path) -> Frame:
-    """Read the file of a table as columns: measures and costs are numbers, all else is text.
+    """Read the file of a table as columns: numbers as floats (see `is_number`), all others as texts.
 
     Raises:
         DataError: The file cannot be read, or pyarrow is not installed and the file is Parquet.
