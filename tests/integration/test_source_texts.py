@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+import random
 import re
 
 import pytest
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
+from arbitre.diagnosis.evidence import MAX_SEARCHED, adjacent_ids, is_searched, natural_order, search_halvings
 from arbitre.errors import DataError
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.source_texts import SourceTexts
@@ -161,6 +164,37 @@ def test_spurious_values_are_looked_for_in_the_documents_before_and_after():
     )
     (row,) = evaluation.diagnosis.neighbours
     assert (row.path, row.spurious, row.in_neighbours) == ("/*/pages/*", 3, 2)
+
+
+def test_neighbours_are_the_previous_and_next_ids_in_natural_order():
+    draw = random.Random(5)  # noqa: S311
+    ids = [f"{draw.choice('ab')}_{number}" for number in draw.sample(range(400), 90)]
+    ordered = sorted(ids, key=natural_order)
+    some = set(draw.sample(ids, 30))
+    expected = {
+        one: [(ids[ids.index(other)], ids.index(other)) for other in (*ordered[:at][-1:], *ordered[at + 1 :][:1])]
+        for at, one in enumerate(ordered)
+        if one in some
+    }
+    assert adjacent_ids(some, [*ids, *ids[::3]]) == expected
+    assert adjacent_ids(some, []) == {key: [] for key in some}
+
+
+@pytest.mark.slow
+def test_a_sample_of_a_large_corpus_has_the_share_of_all_its_documents():
+    """A fifth of the spurious values is planted from the previous document; the others are in no document."""
+    draw, pairs, planted = random.Random(7), [], 0  # noqa: S311
+    for number in range(1500):
+        borrowed = number > 0 and draw.random() < 0.2
+        planted += borrowed
+        gold = [{"name": "Barthe", "pages": [number * 10]}]
+        added = (number - 1) * 10 if borrowed else number * 10 + 5
+        pairs.append((f"page_{number}", gold, [{"name": "Barthe", "pages": [number * 10, added]}]))
+    (row,) = arbitre.evaluate(PEOPLE, pairs, diagnose=True, no_chance=True).diagnosis.neighbours
+    assert row.spurious == sum(is_searched(identity, search_halvings(1500)) for identity, _, _ in pairs)
+    assert MAX_SEARCHED / 2 < row.spurious < MAX_SEARCHED
+    share = planted / 1500
+    assert abs(row.in_neighbours / row.spurious - share) < 3 * math.sqrt(share * (1 - share) / row.spurious)
 
 
 def test_results_do_not_depend_on_the_workers(corpus):

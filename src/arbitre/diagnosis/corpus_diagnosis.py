@@ -18,10 +18,11 @@ from arbitre.inputs import records
 from arbitre.paths import order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from arbitre.diagnosis.faults import FaultResults
     from arbitre.inputs.join import JoinedCorpus
+    from arbitre.inputs.records import Pair
     from arbitre.values import Json
 
 
@@ -150,21 +151,16 @@ class DiagnosisTotals:
     _doubtful: list[DocumentAlignment] = field(default_factory=list)
     _doubts: int = 0
 
-    def add(self, documents: Iterable[Any]) -> None:
-        """Add the notes of documents (see `notes_of` and `evidence_of`)."""
-        documents, touched = list(documents), set()
-        self._evidence.add(documents)
-        for document in documents:
-            for key, value in document["sums"]:
-                self._sums[tuple(key)].append(value)
-                touched.add(tuple(key))
-            self._doubts += len(document["doubtful"])
-            room = MAX_DOUBTFUL - len(self._doubtful)
-            self._doubtful += map(DocumentAlignment.from_dict, document["doubtful"][:room])
-            for path, fault, count in document["counts"]:
-                self._counts[path, fault] += count
-        for key in touched:
-            self._sums[key] = exact_parts(self._sums[key])
+    def add(self, note: Mapping[str, Any]) -> None:
+        """Add the summands of some documents (see `notes_of`, `evidence_of` and `shares_in_source`)."""
+        self._evidence.add(note)
+        for key, parts in note["sums"]:
+            self._sums[tuple(key)] = exact_parts([*self._sums[tuple(key)], *parts])
+        for path, fault, count in note["counts"]:
+            self._counts[path, fault] += count
+        self._doubts += note["doubts"]
+        room = MAX_DOUBTFUL - len(self._doubtful)
+        self._doubtful += map(DocumentAlignment.from_dict, note["doubtful"][:room])
 
     def _sum(self, *key: str) -> float:
         return math.fsum(self._sums.get(key, ()))
@@ -209,7 +205,7 @@ class DiagnosisTotals:
 
     def _verdicts(self) -> dict[str, Mapping[str, Mapping[str, float]]]:
         keys = [key[1:] for key in self._sums if key[0] == "verdict"]
-        paths = list(dict.fromkeys(path for path, _, _ in keys))
+        paths = sorted({path for path, _, _ in keys}, key=order)
         counts = np.zeros((len(paths), len(SIDES), len(VERDICTS)))
         numbers = {path: number for number, path in enumerate(paths)}
         for path, side, verdict in keys:
@@ -221,24 +217,28 @@ class DiagnosisTotals:
 _CHANGES = ("predicted", "quality")
 
 
-def notes_of(results: FaultResults) -> list[Json]:
-    """Return the summands of each document for `DiagnosisTotals`, as JSON."""
+def notes_of(pairs: Sequence[Pair], results: FaultResults) -> dict[str, Json]:
+    """Return the summands of documents for `DiagnosisTotals`, as JSON; sums are exact (see `exact_parts`)."""
     taxonomy, rows = results.taxonomy, results.rows
-    notes: list[Any] = [
-        {"sums": [[["size"], size], [["mass"], mass]], "counts": []}
-        for size, mass in zip(taxonomy.size.tolist(), taxonomy.tallies[:, 3].tolist(), strict=True)
-    ]
-    lost: defaultdict[tuple[int, str, str], list[float]] = defaultdict(list)
-    for document, path, fault, loss in zip(rows.documents, rows.paths, rows.faults, rows.lost, strict=True):
-        lost[document, path, fault].append(loss)
-    for (document, path, fault), losses in lost.items():
-        notes[document]["counts"].append([path, fault, len(losses)])
-        notes[document]["sums"].append([["lost", path, fault], math.fsum(losses)])
+    lost: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for path, fault, loss in zip(rows.paths, rows.faults, rows.lost, strict=True):
+        lost[path, fault].append(loss)
+    columns: dict[tuple[str, ...], list[float]] = {("lost", *key): losses for key, losses in lost.items()}
+    columns |= {("size",): taxonomy.size.tolist(), ("mass",): taxonomy.tallies[:, 3].tolist()}
     for kind, names, changes in zip(("class", "path"), (FAULTS, taxonomy.paths), results.changes, strict=True):
-        for document, repair, part in np.argwhere(changes).tolist():
-            key = [kind, names[repair], _CHANGES[part]]
-            notes[document]["sums"].append([key, float(changes[document, repair, part])])
-    for document, path, side, verdict in np.argwhere(results.counts).tolist():
-        key = ["verdict", taxonomy.paths[path], SIDES[side], VERDICTS[verdict]]
-        notes[document]["sums"].append([key, float(results.counts[document, path, side, verdict])])
-    return notes
+        for repair, part in np.argwhere(changes.any(axis=0)).tolist():
+            columns[kind, names[repair], _CHANGES[part]] = changes[:, repair, part].tolist()
+    for path, side, verdict in np.argwhere(results.counts.any(axis=0)).tolist():
+        key = "verdict", taxonomy.paths[path], SIDES[side], VERDICTS[verdict]
+        columns[key] = results.counts[:, path, side, verdict].tolist()
+    doubtful = [
+        alignment.to_dict() | {"id": pair.id, "run": pair.run}
+        for pair, alignments in zip(pairs, results.doubtful, strict=True)
+        for alignment in alignments
+    ]
+    return {
+        "sums": [[[*key], [*exact_parts(values)]] for key, values in columns.items()],
+        "counts": [[*key, len(losses)] for key, losses in lost.items()],
+        "doubts": len(doubtful),
+        "doubtful": [*doubtful[:MAX_DOUBTFUL]],
+    }

@@ -19,6 +19,7 @@ from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignor
 from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.corpus.executors import processes_of, running, workers_of
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
+from arbitre.diagnosis.evidence import search_halvings
 from arbitre.errors import DataError
 from arbitre.inputs.join import JoinedCorpus, KeyCheck
 from arbitre.inputs.options import ReadOptions
@@ -280,7 +281,7 @@ class EvaluationJob:
             if self._faults is not None:
                 notes: Sequence[Any] = outcomes.seen.get(result_files.FAULTS, ())
                 for note in notes:
-                    self._faults.add(note["documents"])
+                    self._faults.add(note)
             if self._flat is not None:
                 self._flat.add(outcomes.seen.get(FLAT, ()))
             self.violations += outcomes.seen.get(result_files.VIOLATIONS, ())
@@ -332,7 +333,8 @@ class EvaluationJob:
     def fault_table(self, dialect: CsvDialect = STANDARD) -> FaultTableObserver:
         """Return the observer of the faults. Raises DataError if the source texts cannot be listed."""
         texts = self.source_texts()
-        return FaultTableObserver(self.plan, dialect, self.options.out is not None, texts, self._usual_values())
+        table, halvings = self.options.out is not None, search_halvings(len(self.documents))
+        return FaultTableObserver(self.plan, dialect, table, texts, self._usual_values(), halvings)
 
     def source_texts(self) -> SourceTexts | None:
         """Return the texts that were given to the model, if any. Raises DataError if they cannot be listed."""
@@ -370,7 +372,7 @@ class EvaluationJob:
             return self._completed(evaluate(self.plan, self.joined, how), clusters), ()
         chosen = self.options.cluster_by, self.options.csv_dialect, self.options.source
         usual = [
-            one.usual.digest()
+            f"{one.usual.digest()} {one.halvings}"
             for one in how.observers.values()
             if isinstance(one, FaultTableObserver) and one.usual is not None
         ]

@@ -225,6 +225,7 @@ class FaultTableObserver:
         table: Whether to record the rows.
         texts: The texts that were given to the model, if they are to be searched.
         usual: How often the gold of the corpus has each value.
+        halvings: Which documents are searched for values of their neighbours (see `is_searched`).
     """
 
     plan: Plan
@@ -232,12 +233,12 @@ class FaultTableObserver:
     table: bool = True
     texts: SourceTexts | None = None
     usual: ValueFrequencies | None = None
+    halvings: int = 0
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> list[Json]:
-        """Return one note for all documents: the rows as one text, and the sums of each document."""
+        """Return one note for all documents: the rows as one text, and sums."""
         results, shares, sources = self._found(pairs, levels)
-        evidence = evidence_of(pairs, results, sources)
-        note: Json = {"documents": [sums | more for sums, more in zip(notes_of(results), evidence, strict=True)]}
+        note: dict[str, Json] = notes_of(pairs, results) | evidence_of(pairs, results, self.halvings) | sources
         if self.table:
             note["rows"] = csv_text(self._cells(pairs, results.rows, shares), self.dialect)
         return [note]
@@ -252,8 +253,8 @@ class FaultTableObserver:
 
     def _found(
         self, pairs: Sequence[Pair], levels: Sequence[Level]
-    ) -> tuple[FaultResults, list[float | None], list[Any]]:
-        """Return the faults, the shares of their values in the source texts, and the notes on these texts."""
+    ) -> tuple[FaultResults, list[float | None], dict[str, Json]]:
+        """Return the faults, the shares of their values in the source texts, and the sums of these shares."""
         from arbitre.diagnosis.faults import find_faults  # noqa: PLC0415  (only `--diagnose` needs it)
 
         gold, predicted = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
