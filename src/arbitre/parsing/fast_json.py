@@ -102,10 +102,32 @@ def _quotes(data: bytes) -> int:
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+
+
 def compact(value: Json) -> str:
-    """Serialise a value as JSON without whitespace."""
+    """Serialise a value as JSON without whitespace, as the standard library does.
+
+    Lists and objects are written by msgspec, unless the result may differ: it writes small numbers and exponents in
+    another form, and NaN as null. This takes a third of the time.
+    """
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)
+    if type(value) is list or type(value) is dict:
+        try:
+            written = encode(value)
+        except _REFUSED:
+            return _COMPACT.encode(value)
+        if not (b"." in written or b"e" in written or b"n" in written):  # such as a list of integers
+            return written.decode()
+        if not (
+            b"0e" in written.translate(_ZEROS)  # an exponent
+            or b"0.0000" in written
+            or b"null" in written  # possibly NaN
+            or b'nan":' in written
+            or b'inf":' in written
+        ):
+            return written.decode()
     return _COMPACT.encode(value)
 
 
