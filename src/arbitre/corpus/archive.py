@@ -27,7 +27,7 @@ from arbitre.inputs.records import Failure, RepairedPrediction
 from arbitre.signature import Signature
 from arbitre.storage.columns import TYPES, CompactTable, LazySequence, RepeatedTexts, StringArray
 from arbitre.storage.files import unreadable
-from arbitre.tally import Scores, Tally
+from arbitre.tally import MacroScores, Scores, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -83,6 +83,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
         "without_gold": evaluation.without_gold,
         "clusters": evaluation.clusters,
         "intervals": evaluation.intervals,
+        "macro": asdict(evaluation.macro),
         "declared": evaluation.declared,
         "repaired": [asdict(repair) for repair in evaluation.repaired],
         "violations": evaluation.violations,
@@ -160,10 +161,11 @@ def read_archive(path: Path) -> Evaluation:
 
 
 def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
-    _check_arrays(text, arrays)
+    ids = _ids(arrays)
+    _check_arrays(text, arrays, len(ids))
     names = [*text["runs"], None]  # the code of no run is -1
     columns = DocumentTable(
-        StringArray.of(json.loads(arrays["ids"].tobytes())),
+        ids,
         RepeatedTexts.of(names[code] for code in arrays["runs"].tolist()),
         _tables("tally", ("",), TALLY_WIDTH, arrays)[""],
         arrays["qualities"],
@@ -192,7 +194,8 @@ def _evaluation(text: dict[str, Any], arrays: dict[str, Any]) -> Evaluation:
         chance_factory=None if chance is None else lambda: chance,
         cause_factory=None if causes is None else lambda: causes,
     )
-    vars(found)["intervals"] = text["intervals"]  # computing them takes seconds for a million documents
+    known = {"intervals": text["intervals"], "macro": MacroScores(**text["macro"])}
+    vars(found).update(known)  # computing them takes seconds for a million documents
     return found
 
 
@@ -206,12 +209,17 @@ def _tables(
     }
 
 
-def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Raise ValueError if an array is missing, or has another type or shape than `write_archive` gives it."""
+def _ids(arrays: Mapping[str, npt.NDArray[Any]]) -> StringArray:
+    """Return the ids in an archive. Raises ValueError if they are not a list of texts."""
     ids = json.loads(arrays["ids"].tobytes())
-    size, runs = len(ids), len(text["runs"])
     if not (isinstance(ids, list) and all(isinstance(name, str) for name in ids)):
         raise ValueError("expected a list of ids")
+    return StringArray.of(ids)
+
+
+def _check_arrays(text: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]], size: int) -> None:
+    """Raise ValueError if an array is missing, or has another type or shape than `write_archive` gives it."""
+    runs = len(text["runs"])
     columns = [f"tally_0_{at}" for at in range(TALLY_WIDTH)]
     columns += [f"path_{number}_{at}" for number in range(len(text["paths"])) for at in range(PATH_WIDTH)]
     columns += [f"field_{number}_{at}" for number in range(len(text["fields"])) for at in range(FIELD_WIDTH)]

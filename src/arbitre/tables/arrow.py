@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = bytes | bytearray
 """Rows of CSV."""
+
+READ_ROWS: Final = 1 << 16
+"""Number of texts that are converted to Python strings at once."""
 
 
 def open_zstd(path: Path) -> BinaryIO:
@@ -64,6 +67,11 @@ class ArrowTexts(LazySequence[str | None]):
 
     def __len__(self) -> int:
         return len(self.array)
+
+    def __iter__(self) -> Iterator[str | None]:
+        """Yield all texts, in a quarter of the time of access by row index."""
+        for begin in range(0, len(self), READ_ROWS):
+            yield from self.array.slice(begin, READ_ROWS).to_pylist()
 
     def at(self, rows: npt.ArrayLike) -> Iterator[str | None]:
         """Yield the texts at these row indices, shape (n,)."""

@@ -320,7 +320,10 @@ class Table(Mapping[str, "Values"]):
             import polars as pl  # noqa: PLC0415  (optional)
         except ImportError:
             raise _not_installed("polars") from None
-        columns = {name: _plain(column) for name, column in self.items()}
+        columns = {
+            name: pl.from_arrow(column.array) if isinstance(column, arrow.ArrowTexts) else _plain(column)
+            for name, column in self.items()
+        }
         texts = {name: pl.String for name, column in columns.items() if isinstance(column, list)}
         return pl.DataFrame(columns, schema_overrides=texts, nan_to_null=True)
 
