@@ -7,7 +7,7 @@ import json
 import re
 from collections import deque
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -49,8 +49,7 @@ class Checkpoints:
             DataError: The folder cannot be written.
         """
         self._folder = folder.absolute() / FOLDER
-        self._identity = [FORMAT, signature.long, *asked]
-        self._content = cache(_content_of)  # each file is read only once
+        self._settings = json.dumps([FORMAT, signature.long, *asked]).encode()
         self._resume = resume
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -72,15 +71,16 @@ class Checkpoints:
             DataError: A file cannot be written or read.
         """
         waiting: deque[tuple[Path, bool]] = deque()
-        used: set[Path] = set()
+        used, folder = set[Path](), str(Path.cwd())
 
         def missing() -> Iterator[WorkUnit]:
             for part in parts:
-                checkpoint = Checkpoint(self._folder / f"{part.start:09}.jsonl", self._digest(part))
-                known = self._resume and _header(checkpoint.file) == _header_of(checkpoint)
+                checkpoint = Checkpoint(self._folder / f"{part.start:09}.jsonl", self._settings, folder)
+                part = replace(part, checkpoint=checkpoint)  # noqa: PLW2901
+                known = self._resume and checkpoint.file.exists() and _header(checkpoint.file) == _header_of(part)
                 waiting.append((checkpoint.file, known))
                 if not known:
-                    yield replace(part, checkpoint=checkpoint)
+                    yield part
 
         def noted(path: Path, outcomes: DocumentResults) -> DocumentResults:
             """Mark the files of a checkpoint as used, and return its results."""
@@ -98,25 +98,34 @@ class Checkpoints:
             if _NAME.fullmatch(path.name) and path not in used:
                 path.unlink()
 
-    def _digest(self, part: WorkUnit) -> str:
-        """Return a digest of everything that affects the results of a work unit: signature, documents and files."""
-        digest = hashlib.sha256(json.dumps(self._identity).encode())
-        origins = [[(self._content(origin.file), origin.line) for origin in item.origins] for item in part.items]
-        items = [(item.id, item.run, own) for item, own in zip(part.items, origins, strict=True)]
-        digest.update(json.dumps(items).encode())
-        for item, own in zip(part.items, origins, strict=True):
-            if not all(content for content, _ in own):  # standard input, or documents in memory
-                pair = next(read_pairs([item]))
-                digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
-        return digest.hexdigest()
+
+def _digest_of(unit: WorkUnit, checkpoint: Checkpoint) -> str:
+    """Return a digest of everything that affects the results of a work unit: settings, documents and files."""
+    digest, items = hashlib.sha256(checkpoint.settings), [*unit.items]
+    files = {origin.file for item in items for origin in item.origins}
+    contents = {file: "" if file is None else content_of(Path(checkpoint.folder, file)) for file in files}
+    places = [(item, [(contents[origin.file], origin.line) for origin in item.origins]) for item in items]
+    digest.update(json.dumps([(item.id, item.run, own) for item, own in places]).encode())
+    for item, own in places:
+        if not all(content for content, _ in own):  # standard input, or documents in memory
+            pair = next(read_pairs([item])).as_json()
+            digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
+    return digest.hexdigest()
 
 
-def _content_of(file: str | None) -> str:
-    """Return the digest of a file."""
-    if file is None:
-        return ""
+def content_of(file: Path) -> str:
+    """Return the digest of the content of a file; "" if it cannot be read. Each process reads a file only once."""
     try:
-        with Path(file).open("rb") as opened:
+        state = file.stat()
+    except OSError:
+        return ""
+    return _content_of(file, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _content_of(file: Path, _size: int, _changed: int) -> str:
+    try:
+        with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
         return ""
@@ -171,16 +180,11 @@ def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResult
             with atomic_file(_table(unit.checkpoint.file, name)) as part:
                 part.write_bytes(rows)
         with atomic_file(unit.checkpoint.file) as part, part.open("wb") as file:
-            file.write(json.dumps(_header_of(unit.checkpoint)).encode() + b"\n")
+            file.write(json.dumps(_header_of(unit)).encode() + b"\n")
             file.writelines(results.lines())
     return results
 
 
-def is_written(unit: WorkUnit) -> bool:
-    """Return whether the checkpoint of a work unit, if it has one, is complete."""
-    checkpoint = unit.checkpoint
-    return checkpoint is None or _header(checkpoint.file) == _header_of(checkpoint)
-
-
-def _header_of(checkpoint: Checkpoint) -> dict[str, str]:
-    return {"format": FORMAT, "digest": checkpoint.digest}
+def _header_of(unit: WorkUnit) -> dict[str, str]:
+    """Return the first line of the checkpoint of a work unit."""
+    return {"format": FORMAT, "digest": "" if unit.checkpoint is None else _digest_of(unit, unit.checkpoint)}

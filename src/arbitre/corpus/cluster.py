@@ -25,7 +25,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from arbitre.corpus.checkpoints import is_written, write_checkpoint
+from arbitre.corpus.checkpoints import write_checkpoint
 from arbitre.errors import ArbitreError, DataError
 from arbitre.interpreter import collecting_rarely
 
@@ -103,10 +103,11 @@ class DaskCluster:
             readable = cache(partial(_is_readable, client))
             sent = (part.for_other_machines(readable) for part in parts)
             for part, found in ClusterRun(client, self.scheduler, partial(_compare, worker)).results(sent):
+                results, is_written = found.result
                 if found.address not in checked and len(part):
-                    _check_first_document(worker, part, found)
+                    _check_first_document(worker, part, results, found.address)
                     checked.add(found.address)
-                yield found.result if is_written(part) else write_checkpoint(part, found.result)
+                yield results if is_written else write_checkpoint(part, results)
 
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], *, wait: bool = True
@@ -299,13 +300,12 @@ def _check_code(address: str, found: str | Exception) -> None:
         )
 
 
-def _check_first_document(worker: Worker, part: WorkUnit, found: WorkerResult) -> None:
+def _check_first_document(worker: Worker, part: WorkUnit, results: DocumentResults, address: str) -> None:
     """Compare the first document of a work unit again on the client. Raises ArbitreError if the results differ."""
-    results: DocumentResults = found.result
     lines = [next(iter(one.lines())) for one in (worker(islice(iter(part), 1)), results) if len(one)]
     if len(lines) == 2 and lines[0] != lines[1]:  # noqa: PLR2004
         raise ArbitreError.of(
-            f"The worker {found.address} and this process return different results for the document {results.ids[0]!r}",
+            f"The worker {address} and this process return different results for the document {results.ids[0]!r}",
             hint=f"Install the same versions of Python and of all libraries everywhere. {RESUME}",
         )
 
@@ -351,13 +351,16 @@ class MissingModuleError(Exception):
     """A worker cannot import a module of the function."""
 
 
-def _compare(worker: Worker, part: WorkUnit) -> DocumentResults:
-    """Return the results of a work unit. Its checkpoint is written if the worker sees the folder of checkpoints."""
+def _compare(worker: Worker, part: WorkUnit) -> tuple[DocumentResults, bool]:
+    """Return the results of a work unit, and whether its checkpoint, if any, was written: the folder is visible."""
     results = worker(part)
-    if part.checkpoint is not None and part.checkpoint.file.parent.is_dir():
+    if part.checkpoint is None:
+        return results, True
+    if part.checkpoint.file.parent.is_dir():
         with suppress(DataError):  # the client writes it
             write_checkpoint(part, results)
-    return results
+            return results, True
+    return results, False
 
 
 @cache

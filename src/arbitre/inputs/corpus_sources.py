@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.csv_table import WORKBOOK, CsvTable, sheet_note
@@ -24,6 +24,7 @@ from arbitre.values import check
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from arbitre.inputs.document_index import IndexRow
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.open_files import Workers
     from arbitre.inputs.reader import Reader
@@ -213,9 +214,7 @@ class Sources:
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
-    def _records(
-        self, reading: ReadOptions, workers: Workers | None
-    ) -> tuple[Iterator[Record | Failure], Iterator[Record | Failure]]:
+    def _records(self, reading: ReadOptions, workers: Workers | None) -> list[Iterator[Record | Failure | IndexRow]]:
         """Return the records of both sides. Raises DataError."""
         gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
         if isinstance(gold, list) and isinstance(predicted, list) and not any(_has(reading.id_key, gold + predicted)):
@@ -225,12 +224,13 @@ class Sources:
                     hint=f"Give each document its id, under {reading.id_key!r} or as the key of a dictionary.",
                 )
             gold, predicted = (dict(enumerate(documents)) for documents in (gold, predicted))
-        return (
-            reading.records(self.gold, "gold", workers) if gold is None else _records_of(gold, reading.reader("gold")),
-            reading.records(self.predicted, "predicted", workers)
-            if predicted is None
-            else _records_of(predicted, reading.reader("predicted")),
-        )
+        found: list[Iterator[Record | Failure | IndexRow]] = []
+        for side, documents in (("gold", gold), ("predicted", predicted)):
+            if documents is None:
+                found.append(reading.stored_records(getattr(self, side), cast("Side", side), workers))
+            else:
+                found.append(_records_of(documents, reading.reader(cast("Side", side))))
+        return found
 
 
 def _listed(name: str, sources: object) -> object:

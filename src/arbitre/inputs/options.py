@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs import damaged_json, strict_json
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.inputs.data_frames import ParquetTable
+    from arbitre.inputs.document_index import IndexRow
     from arbitre.inputs.open_files import Workers
     from arbitre.inputs.projection import Projection
     from arbitre.schema import Plan
@@ -83,13 +84,14 @@ class ReadOptions:
     """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
     are texts."""
 
-    def records(
-        self, sources: str | Path | Iterable[str | Path], side: Side, workers: Workers | None = None
-    ) -> Iterator[Record | Failure]:
-        """Yield the documents of one side, source by source; see `read_records`. Raises DataError.
+    def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
+        """Yield the documents of one side, source by source; see `read_records`. Raises DataError."""
+        return cast("Iterator[Record | Failure]", self.stored_records(sources, side, None))
 
-        With `workers`, records that have a place may lack their value; see `Reader.source`.
-        """
+    def stored_records(
+        self, sources: str | Path | Iterable[str | Path], side: Side, workers: Workers | None
+    ) -> Iterator[Record | Failure | IndexRow]:
+        """Yield the documents of one side; with `workers`, those that can be read again may be encoded as rows."""
         reader = self.reader(side)
         given = [sources] if isinstance(sources, (str, Path)) else list(sources)
         names = [(name, name != str(source)) for source in given for name in expand_globs(source)]
@@ -124,7 +126,7 @@ class ReadOptions:
 
                 yield from _table_rows(ParquetTable(Path(name)), gold, predicted)
             else:
-                items = whole.source(name, alone=len(names) == 1)
+                items = cast("Iterator[Record | Failure]", whole.source(name, alone=len(names) == 1))
                 yield from (_row(item, gold, predicted) for item in items)
 
     def reader(self, side: Side) -> Reader:

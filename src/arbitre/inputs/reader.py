@@ -14,6 +14,7 @@ from arbitre.errors import DataError
 from arbitre.inputs import repaired_json, strict_json
 from arbitre.inputs.csv_table import WORKBOOK, CsvTable, typed_value
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id, quote_names, recover_label
+from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import (
     LARGE_FILE,
     SIDECAR,
@@ -31,11 +32,12 @@ from arbitre.inputs.open_files import (
 from arbitre.inputs.records import IN_TEXT, SIDES, ByteRange, Failure, Record, Side
 from arbitre.parsing.fast_json import encode
 from arbitre.paths import pointer
-from arbitre.values import ABSENT, MAX_BYTES, MAX_VALUES, kind_of
+from arbitre.values import MAX_BYTES, MAX_VALUES, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from arbitre.inputs.document_index import IndexRow
     from arbitre.inputs.open_files import LineBlock, Workers
     from arbitre.inputs.projection import Expression
     from arbitre.paths import Path as Tokens
@@ -97,7 +99,7 @@ class Reader:
 
     def source(
         self, name: str, *, alone: bool, matched: bool = False, workers: Workers | None = None
-    ) -> Iterator[Record | Failure]:
+    ) -> Iterator[Record | Failure | IndexRow]:
         """Yield the documents of one source.
 
         Args:
@@ -106,7 +108,7 @@ class Reader:
                 otherwise it is a Failure.
             matched: Whether the name matches a glob. If so, a `.json` file is a document as in a folder, unless it is a
                 list of records.
-            workers: They parse large JSON lines files. The records have the value ABSENT if they have a place.
+            workers: They parse large JSON Lines files, and encode the records that can be read again (see `index_row`).
         """
         path = Path(name)
         stem, suffix = split_name(path)
@@ -186,7 +188,7 @@ class Reader:
             return False
         return isinstance(value, list) and bool(value) and self.labelled(value[0])
 
-    def line_file(self, path: Path, name: str, workers: Workers | None = None) -> Iterator[Record | Failure]:
+    def line_file(self, path: Path, name: str, workers: Workers | None = None) -> Iterator[Record | Failure | IndexRow]:
         """Yield one record per line of a file; see `source`."""
         plain = not is_compressed(path)
         if plain and workers is not None and path.is_file() and path.stat().st_size > LARGE_FILE:
@@ -196,13 +198,15 @@ class Reader:
         with open_source(path) as lines:
             yield from self.lines(read_lines(lines, self.max_bytes), name, plain=plain)
 
-    def block(self, block: LineBlock) -> list[Record | Failure]:
-        """Return the records of a block of lines, without the values that can be read again from the file."""
+    def block(self, block: LineBlock) -> list[Record | Failure | IndexRow]:
+        """Return the records of a block of lines; those that can be read again from the file are encoded."""
         with open_source(Path(block.folder, block.file)) as file:
             file.seek(block.offset)
             lines = _within(read_lines(file, self.max_bytes), block.length)
             return [
-                replace(item, value=ABSENT) if isinstance(item, Record) and item.place is not None else item
+                index_row(item, item.place, block.folder)
+                if isinstance(item, Record) and item.place is not None and item.repair is None
+                else item
                 for item in self.lines(lines, block.file, plain=True, start=block.line, offset=block.offset)
             ]
 

@@ -50,6 +50,11 @@ class Spool:
         self._size += len(text)
         return ByteRange(self._name, self._size - len(text), len(text))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no document was written."""
+        return self._file is None
+
     def flush(self) -> None:
         """Flush the file, so that other processes can read it."""
         if self._file is not None:
@@ -72,10 +77,17 @@ class PairLocation(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """File for the results of a work unit, and a digest of everything that affects them."""
+    """File for the results of a work unit.
+
+    Attributes:
+        file: The file.
+        settings: The settings that affect the results, besides the documents, as JSON.
+        folder: The current folder of the main process, to which names of input files are relative.
+    """
 
     file: Path
-    digest: str
+    settings: bytes
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,8 @@ class WorkUnit:
     start: int
     items: Sequence[PairLocation | Pair]
     checkpoint: Checkpoint | None = None
+    temporary: bool = True
+    """Whether documents may be in temporary files."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -98,10 +112,12 @@ class WorkUnit:
     def as_json(self) -> WorkUnit:
         """Return a copy in which the Python objects of documents are converted to JSON, where that is possible."""
         items = [item.as_json() if isinstance(item, Pair) else item for item in self.items]
-        return WorkUnit(self.start, items, self.checkpoint)
+        return replace(self, items=items)
 
     def for_other_machines(self, readable: Callable[[str], bool]) -> WorkUnit:
         """Return a copy that contains the documents of temporary files, except those that all machines can read."""
+        if not self.temporary:
+            return self
         items = [
             item if all(map(readable, _temporary_files(item))) else next(read_pairs([item])) for item in self.items
         ]
