@@ -230,7 +230,7 @@ work_units._value = missing
 def test_workers_parse_large_files_of_json_lines(tmp_path, cluster, monkeypatch):
     """Their records are those of one process, and the client parses none of them."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arbitre.inputs.reader.LARGE_FILE", 1 << 10)
+    monkeypatch.setattr("arbitre.inputs.blocks.LARGE_FILE", 1 << 10)
     corpus(tmp_path)
     sources = Sources(gold="gold.jsonl", predicted="predicted.jsonl")
     alone = sources.joined()

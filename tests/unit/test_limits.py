@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,9 +10,12 @@ import pytest
 import arbitre
 from arbitre.errors import DataError
 from arbitre.inputs import strict_json
+from arbitre.inputs.blocks import BlockReader
+from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import read_lines, split_lines
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.projection import Projection
+from arbitre.inputs.records import Failure
 from arbitre.normalizers import catalogue
 from arbitre.parsing import numerals
 from arbitre.values import MAX_BYTES, MAX_DIGITS, MAX_VALUES
@@ -166,7 +170,10 @@ def test_a_long_line_is_read_in_parts_and_its_place_is_kept(tmp_path):
     assert [item.id for item in items] == [*map(str, range(20)), "long", *map(str, range(20, 40))]
     blocks = list(split_lines(str(path), 300))
     assert sum(block.length for block in blocks) == path.stat().st_size
-    again = [item for block in blocks for item in reader.block(block)]
-    assert [(item.id, item.line) for item in again] == [(item.id, item.line) for item in items]
+    read = BlockReader(reader, str(Path.cwd()), "")
+    again = [item for block in blocks for item in read(block)]
+    assert again == [
+        item if isinstance(item, Failure) else index_row(item, item.place, str(Path.cwd())) for item in items
+    ]
     with path.open("rb") as file:
         assert max(len(line) for line, _ in read_lines(file, 1000)) == 1001

@@ -1,15 +1,20 @@
 """Records in files: formats, ids, failures, and reading in several processes."""
 
+import gzip
 import io
 import json
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from arbitre.corpus.executors import ProcessPool
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs import blocks as blocks_module
+from arbitre.inputs.blocks import BlockReader
 from arbitre.inputs.corpus_sources import Sources
+from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import split_lines
 from arbitre.inputs.options import ReadOptions, read_records
 from arbitre.inputs.records import Failure, Record
@@ -291,11 +296,13 @@ def test_blocks_of_lines_give_the_records_of_the_file(tmp_path, size, end):
     reader = ReadOptions().reader("gold")
     whole = list(reader.line_file(source, str(source)))
     blocks = list(split_lines(str(source), size))
-    in_blocks = [item for block in blocks for item in reader.block(block)]
+    read = BlockReader(reader, str(Path.cwd()), "")
+    in_blocks = [item for block in blocks for item in read(block)]
     assert sum(block.length for block in blocks) == source.stat().st_size
     assert (len(blocks) > 1) == (size < 1000)
-    assert [name(item) for item in in_blocks] == [name(item) for item in whole]
-    assert [getattr(item, "place", None) for item in in_blocks] == [getattr(item, "place", None) for item in whole]
+    assert in_blocks == [
+        item if isinstance(item, Failure) else index_row(item, item.place, str(Path.cwd())) for item in whole
+    ]
 
 
 def name(item):
@@ -312,3 +319,63 @@ def test_processes_read_a_large_file_with_the_same_join(tmp_path):
     alone = Sources(gold=source, predicted=source).joined()
     assert list(shared) == list(alone)
     assert shared.failures == alone.failures
+
+
+def folder_of_documents(folder):
+    """Files of every kind that a folder may have: plain, compressed, damaged, without an id, with a repeated id."""
+    folder.mkdir()
+    for number in range(40):
+        text = json.dumps({"name": f"n{number}"} if number % 7 else {"id": f"own{number % 2}", "name": "x"})
+        if number % 5 == 4:
+            (folder / f"d{number:02}.json.gz").write_bytes(gzip.compress(text.encode()))
+        else:
+            (folder / f"d{number:02}.json").write_text(text[: -1 if number % 11 == 3 else None])
+    return folder
+
+
+def table_of_documents(file):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    texts = [json.dumps({"name": f"n{number}"}) for number in range(40)]
+    texts[7], texts[20] = None, "{"
+    table = pa.table({"id": [f"d{number % 38}" for number in range(40)], "gold": texts, "predicted": texts[::-1]})
+    parquet.write_table(table, file, row_group_size=9)
+    return file
+
+
+@pytest.mark.parametrize("made", [folder_of_documents, table_of_documents])
+@pytest.mark.parametrize("visible", [True, False], ids=["spool", "no spool"])
+def test_blocks_of_files_and_rows_give_the_same_join(tmp_path, monkeypatch, made, visible):
+    """Blocks are read here, one after the other, from another folder, as on another machine."""
+    monkeypatch.setattr(blocks_module, "LARGE_FILE", 10)
+    monkeypatch.setattr(blocks_module, "FILES", 6)
+    monkeypatch.chdir(tmp_path)
+    source = made(Path("source.parquet" if made is table_of_documents else "source"))
+    (tmp_path / "elsewhere").mkdir()
+
+    class Elsewhere:
+        """Reads blocks as a worker with another current folder, which may not see the temporary files."""
+
+        def prepare(self):
+            self.blocks = 0
+
+        def close(self):
+            pass
+
+        def map(self, function, items, **_):
+            for item in items:
+                self.blocks += 1
+                monkeypatch.chdir(tmp_path / "elsewhere")
+                here = function if visible else BlockReader(function.reader, function.home, "/nowhere")
+                found = here(item)
+                monkeypatch.chdir(tmp_path)
+                yield found
+
+    workers = Elsewhere()
+    shared = Sources(gold=source, predicted=source).joined(workers=workers)
+    alone = Sources(gold=source, predicted=source).joined()
+    assert workers.blocks > 3
+    assert list(shared) == list(alone)
+    assert [pair.origins for pair in shared] == [pair.origins for pair in alone]
+    assert len(shared.failures) > 1
+    assert shared.failures == alone.failures
+    assert shared.repaired == alone.repaired

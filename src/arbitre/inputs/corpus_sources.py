@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 from arbitre.errors import DataError, OptionError
+from arbitre.inputs.blocks import read_by_workers
 from arbitre.inputs.csv_table import WORKBOOK, CsvTable, sheet_note
 from arbitre.inputs.data_frames import DataFrame
 from arbitre.inputs.document_ids import RUN, label
@@ -19,6 +20,7 @@ from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, Record
 from arbitre.inputs.strict_json import check_value
 from arbitre.parsing.json_form import json_form
+from arbitre.storage.temporary import TemporaryFolder
 from arbitre.values import check
 
 if TYPE_CHECKING:
@@ -209,12 +211,15 @@ class Sources:
                     hint="Set the keys with --gold-key and --predicted-key, or use --gold and --predicted.",
                 )
             return joined
-        gold, predicted = self._records(reading, workers)
-        joined = join(counted(gold), counted(predicted), only=self.only)
+        spool = None if workers is None else TemporaryFolder()
+        gold, predicted = self._records(reading, workers, spool)
+        joined = join(counted(gold), counted(predicted), only=self.only, spool=spool)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
-    def _records(self, reading: ReadOptions, workers: Workers | None) -> list[Iterator[Record | Failure | IndexRow]]:
+    def _records(
+        self, reading: ReadOptions, workers: Workers | None, spool: TemporaryFolder | None
+    ) -> list[Iterator[Record | Failure | IndexRow]]:
         """Return the records of both sides. Raises DataError."""
         gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
         if isinstance(gold, list) and isinstance(predicted, list) and not any(_has(reading.id_key, gold + predicted)):
@@ -225,11 +230,14 @@ class Sources:
                 )
             gold, predicted = (dict(enumerate(documents)) for documents in (gold, predicted))
         found: list[Iterator[Record | Failure | IndexRow]] = []
-        for side, documents in (("gold", gold), ("predicted", predicted)):
-            if documents is None:
-                found.append(reading.stored_records(getattr(self, side), cast("Side", side), workers))
+        sides: tuple[Side, Side] = ("gold", "predicted")
+        for side, documents in zip(sides, (gold, predicted), strict=True):
+            if documents is not None:
+                found.append(_records_of(documents, reading.reader(side)))
+            elif workers is None or spool is None:
+                found.append(reading.records(getattr(self, side), side))
             else:
-                found.append(_records_of(documents, reading.reader(cast("Side", side))))
+                found.append(read_by_workers(reading.reader(side), getattr(self, side), workers, spool.path))
         return found
 
 

@@ -47,13 +47,28 @@ class ParquetTable:
             raise self._unreadable(error) from error
         return names
 
-    def rows(self, id_key: str, columns: Sequence[str]) -> Iterator[ParquetRow]:
-        """Yield all rows.
+    def groups(self, id_key: str, columns: Sequence[str]) -> list[int]:
+        """Return the number of the first row of each row group, from 1. Arguments and errors as for `rows`."""
+        pa = import_pyarrow(self.path)
+        try:
+            with pa.parquet.ParquetFile(self.path) as file:
+                self._check(pa.types, file.schema_arrow, (id_key, *columns))
+                sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(error) from error
+        return [1 + sum(sizes[:number]) for number in range(len(sizes))]
+
+    def rows(
+        self, id_key: str, columns: Sequence[str], group: int | None = None, first: int = 1
+    ) -> Iterator[ParquetRow]:
+        """Yield all rows, or those of one row group.
 
         Args:
             id_key: Column of the ids.
             columns: Columns of documents. String columns contain JSON texts; other columns contain values, which are
                 converted to JSON texts. Null becomes None.
+            group: The row group; None for all.
+            first: Number of the first row.
 
         Raises:
             DataError: pyarrow is not installed, the file cannot be read, a column is missing, or a column has a type
@@ -65,8 +80,8 @@ class ParquetTable:
                 schema = file.schema_arrow
                 self._check(pa.types, schema, (id_key, *columns))
                 labels = [id_key, *[RUN] * (RUN in schema.names)]
-                number = 0
-                for batch in file.iter_batches(BATCH_ROWS, columns=[*labels, *columns]):
+                number, groups = first - 1, None if group is None else [group]
+                for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=[*labels, *columns]):
                     ids = batch.column(id_key).to_pylist()
                     runs = batch.column(RUN).to_pylist() if RUN in labels else [None] * len(ids)
                     texts = [_texts(pa.types, batch.column(name)) for name in columns]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast, overload
 import numpy as np
 
 from arbitre.inputs.records import ByteRange, Failure, Origin, Pair, Record, RepairedPrediction, Side
-from arbitre.inputs.work_units import PairLocation, Spool, read_pairs
+from arbitre.inputs.work_units import SPOOL, PairLocation, Spool, read_pairs
 from arbitre.storage.columns import LazySequence, encoded
 from arbitre.storage.temporary import Database
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     import numpy.typing as npt
+
+    from arbitre.storage.temporary import TemporaryFolder
 
 IndexRow: TypeAlias = "tuple[bytes | None, bytes | None, bool, bool, bytes]"
 """A document as a row of the database: its id and run, whether it failed, whether its id is only the name of its file,
@@ -71,8 +73,10 @@ class DocumentIndex(Database):
     written to a temporary file.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spool: TemporaryFolder | None = None) -> None:
+        """Create an empty index. `spool` is the folder of the temporary files of workers, which it keeps."""
         super().__init__(_TABLES)
+        self._spool_of_workers = spool
         self.repairs: list[RepairedPrediction] = []
         self._spool, self._folder = Spool(), str(Path.cwd())
 
@@ -85,7 +89,8 @@ class DocumentIndex(Database):
     @property
     def has_temporary(self) -> bool:
         """Whether documents are in a temporary file."""
-        return not self._spool.is_empty
+        folder = self._spool_of_workers
+        return not self._spool.is_empty or (folder is not None and any(folder.path.glob(f"*{SPOOL}")))
 
     def entries(self, query: str, *values: object) -> Iterator[IndexedDocument]:
         """Yield the documents whose `entry` column a query selects."""

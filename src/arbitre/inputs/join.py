@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from arbitre.inputs.document_index import IndexRow
     from arbitre.inputs.options import RecordPair
     from arbitre.schema.plan import DocumentKeys
+    from arbitre.storage.temporary import TemporaryFolder
 
 DUPLICATE: Final = "duplicate id: ignored, the first gold document with this id is compared"
 DUPLICATE_RUN: Final = "duplicate id and run: ignored, the first prediction with both is compared"
@@ -136,6 +137,7 @@ def join(
     predicted: Iterable[Record | Failure | IndexRow],
     *,
     only: Collection[str] = (),
+    spool: TemporaryFolder | None = None,
 ) -> JoinedCorpus:
     """Pair every gold document with each of its predictions, by id.
 
@@ -151,6 +153,7 @@ def join(
         gold: Gold documents, and failures to read them; worker processes encode documents as rows.
         predicted: Predictions, and failures to read them, likewise.
         only: Ids to keep; if empty, all.
+        spool: Folder of the temporary files of workers. It is kept as long as the join.
 
     Raises:
         DataError: Gold and predictions share no ids, or `only` contains an id without gold document.
@@ -162,7 +165,7 @@ def join(
     >>> joined.failures[0].reason
     'no prediction'
     """
-    index, selected = DocumentIndex(), frozenset(only)
+    index, selected = DocumentIndex(spool), frozenset(only)
     index.extend("gold", gold)
     predictions = index.extend("predicted", predicted)
     index.execute(f"{_FIRST} GROUP BY id ORDER BY 1")

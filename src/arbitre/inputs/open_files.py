@@ -59,18 +59,16 @@ class LineBlock(NamedTuple):
     """Consecutive lines of a file.
 
     Attributes:
-        file: Path of the file; relative paths are relative to `folder`.
+        file: Path of the file.
         offset: Position of the first line, in bytes.
         length: Number of bytes.
         line: Number of the first line, from 1.
-        folder: The current folder of the process that created the block. Workers may have another one.
     """
 
     file: str
     offset: int
     length: int
     line: int
-    folder: str
 
 
 def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
@@ -104,6 +102,12 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
                 hint="Put the pattern in quotes; ** matches folders at any depth.",
             )
         yield from found
+
+
+def named(sources: str | Path | Iterable[str | Path]) -> list[tuple[str, bool]]:
+    """Return the names of sources, with globs expanded, and whether each name matches a glob. Raises DataError."""
+    given = [sources] if isinstance(sources, (str, Path)) else list(sources)
+    return [(name, name != str(source)) for source in given for name in expand_globs(source)]
 
 
 def split_name(path: Path) -> tuple[str, str]:
@@ -168,11 +172,11 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
 
 def split_lines(name: str, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
     """Split a file after the first line end that follows each `size` bytes. Raises DataError if it cannot be read."""
-    offset, line, data, folder = 0, 1, bytearray(size), str(Path.cwd())
+    offset, line, data = 0, 1, bytearray(size)
     with open_source(Path(name)) as file:
         while begin := cast("BufferedReader", file).readinto(data):
             _, rest = next(read_lines(file, 0), (b"", 0))
-            yield LineBlock(name, offset, begin + rest, line, folder)
+            yield LineBlock(name, offset, begin + rest, line)
             offset += begin + rest
             line += data.count(b"\n", 0, begin) + (rest > 0)
 

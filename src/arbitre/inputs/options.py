@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs import damaged_json, strict_json
 from arbitre.inputs.csv_table import ColumnTypes, CsvTable
 from arbitre.inputs.data_frames import DataFrame, FrameTable
 from arbitre.inputs.document_ids import RUN, FileNamePattern
-from arbitre.inputs.open_files import STDIN, expand_globs, split_name
+from arbitre.inputs.open_files import STDIN, expand_globs, named, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
 from arbitre.parsing.json_form import json_form
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbitre.inputs.data_frames import ParquetTable
-    from arbitre.inputs.document_index import IndexRow
-    from arbitre.inputs.open_files import Workers
     from arbitre.inputs.projection import Projection
     from arbitre.schema import Plan
     from arbitre.values import Json
@@ -86,17 +84,10 @@ class ReadOptions:
 
     def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
         """Yield the documents of one side, source by source; see `read_records`. Raises DataError."""
-        return cast("Iterator[Record | Failure]", self.stored_records(sources, side, None))
-
-    def stored_records(
-        self, sources: str | Path | Iterable[str | Path], side: Side, workers: Workers | None
-    ) -> Iterator[Record | Failure | IndexRow]:
-        """Yield the documents of one side; with `workers`, those that can be read again may be encoded as rows."""
         reader = self.reader(side)
-        given = [sources] if isinstance(sources, (str, Path)) else list(sources)
-        names = [(name, name != str(source)) for source in given for name in expand_globs(source)]
-        for name, matched in names:
-            yield from reader.source(name, alone=len(names) == 1, matched=matched, workers=workers)
+        given = named(sources)
+        for name, matched in given:
+            yield from reader.source(name, alone=len(given) == 1, matched=matched)
 
     def rows(self, sources: str | Path | Iterable[str | Path] | DataFrame) -> Iterator[RecordPair]:
         """Yield records that contain both sides: `{"id": ..., "gold": ..., "predicted": ...}`.
@@ -126,7 +117,7 @@ class ReadOptions:
 
                 yield from _table_rows(ParquetTable(Path(name)), gold, predicted)
             else:
-                items = cast("Iterator[Record | Failure]", whole.source(name, alone=len(names) == 1))
+                items = whole.source(name, alone=len(names) == 1)
                 yield from (_row(item, gold, predicted) for item in items)
 
     def reader(self, side: Side) -> Reader:

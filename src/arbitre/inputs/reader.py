@@ -14,9 +14,7 @@ from arbitre.errors import DataError
 from arbitre.inputs import repaired_json, strict_json
 from arbitre.inputs.csv_table import WORKBOOK, CsvTable, typed_value
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id, quote_names, recover_label
-from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import (
-    LARGE_FILE,
     SIDECAR,
     STDIN,
     STDIN_NAME,
@@ -25,7 +23,6 @@ from arbitre.inputs.open_files import (
     open_source,
     read_lines,
     require_decompressor,
-    split_lines,
     split_name,
     unknown_format,
 )
@@ -37,8 +34,6 @@ from arbitre.values import MAX_BYTES, MAX_VALUES, kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from arbitre.inputs.document_index import IndexRow
-    from arbitre.inputs.open_files import LineBlock, Workers
     from arbitre.inputs.projection import Expression
     from arbitre.paths import Path as Tokens
     from arbitre.values import Json, Kind
@@ -97,9 +92,7 @@ class Reader:
     wrapped: bool = True
     sheet: str | None = None
 
-    def source(
-        self, name: str, *, alone: bool, matched: bool = False, workers: Workers | None = None
-    ) -> Iterator[Record | Failure | IndexRow]:
+    def source(self, name: str, *, alone: bool, matched: bool = False) -> Iterator[Record | Failure]:
         """Yield the documents of one source.
 
         Args:
@@ -108,7 +101,6 @@ class Reader:
                 otherwise it is a Failure.
             matched: Whether the name matches a glob. If so, a `.json` file is a document as in a folder, unless it is a
                 list of records.
-            workers: They parse large JSON Lines files, and encode the records that can be read again (see `index_row`).
         """
         path = Path(name)
         stem, suffix = split_name(path)
@@ -117,7 +109,7 @@ class Reader:
         elif path.is_dir():
             yield from self.folder(path)
         elif suffix in LINES:
-            yield from self.line_file(path, name, workers)
+            yield from self.line_file(path, name)
         elif suffix == TABLE:
             yield from self.table(path)
         elif suffix in CELLS:
@@ -145,7 +137,11 @@ class Reader:
             yield self.failure(error.located(file=name), *self.guessed(stem))
 
     def folder(self, folder: Path) -> Iterator[Record | Failure]:
-        """Yield the documents of a folder, ordered by file name. Sidecars are not documents."""
+        """Yield the documents of a folder, ordered by file name."""
+        return (self.document(folder / name) for name in self.document_names(folder))
+
+    def document_names(self, folder: Path) -> tuple[str, ...]:
+        """Return the names of the files in a folder that are documents, sorted. Sidecars are not documents."""
         suffixes = {DOCUMENT} | (RAW if self.lenient else set())
         with os.scandir(folder) as entries:
             files = sorted(
@@ -157,8 +153,11 @@ class Reader:
             raise DataError.of(
                 "Expected a folder of <id>.json files, got none", file=str(folder), hint="Check the name of the folder."
             )
-        for name in files:
-            yield self.file(folder / name, split_name(Path(name))[0])
+        return tuple(files)
+
+    def document(self, path: Path) -> Record | Failure:
+        """Read a file of a folder."""
+        return self.file(path, split_name(path)[0])
 
     def file(self, path: Path, stem: str, labels: tuple[str, str | None] | None = None) -> Record | Failure:
         """Read a file that contains a single document. Its id and run are `labels`, or taken from the file name."""
@@ -188,27 +187,10 @@ class Reader:
             return False
         return isinstance(value, list) and bool(value) and self.labelled(value[0])
 
-    def line_file(self, path: Path, name: str, workers: Workers | None = None) -> Iterator[Record | Failure | IndexRow]:
+    def line_file(self, path: Path, name: str) -> Iterator[Record | Failure]:
         """Yield one record per line of a file; see `source`."""
-        plain = not is_compressed(path)
-        if plain and workers is not None and path.is_file() and path.stat().st_size > LARGE_FILE:
-            workers.prepare()
-            yield from chain.from_iterable(workers.map(self.block, split_lines(name), wait=False))
-            return
         with open_source(path) as lines:
-            yield from self.lines(read_lines(lines, self.max_bytes), name, plain=plain)
-
-    def block(self, block: LineBlock) -> list[Record | Failure | IndexRow]:
-        """Return the records of a block of lines; those that can be read again from the file are encoded."""
-        with open_source(Path(block.folder, block.file)) as file:
-            file.seek(block.offset)
-            lines = _within(read_lines(file, self.max_bytes), block.length)
-            return [
-                index_row(item, item.place, block.folder)
-                if isinstance(item, Record) and item.place is not None and item.repair is None
-                else item
-                for item in self.lines(lines, block.file, plain=True, start=block.line, offset=block.offset)
-            ]
+            yield from self.lines(read_lines(lines, self.max_bytes), name, plain=not is_compressed(path))
 
     def lines(
         self, lines: Iterable[tuple[bytes, int]], file: str, *, plain: bool = False, start: int = 1, offset: int = 0
@@ -235,11 +217,17 @@ class Reader:
                     yield self.record(value, file, number, place=place, repair=repair)
             offset += length
 
-    def table(self, path: Path) -> Iterator[Record | Failure]:
-        """Yield one record per row of a Parquet table."""
+    def row_groups(self, path: Path) -> list[int]:
+        """Return the number of the first row of each row group of a Parquet table, from 1."""
         from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-        for row in ParquetTable(path).rows(self.id_key, [self.column]):
+        return ParquetTable(path).groups(self.id_key, [self.column])
+
+    def table(self, path: Path, group: int | None = None, first: int = 1) -> Iterator[Record | Failure]:
+        """Yield one record per row of a Parquet table, or of a row group whose first row has this number."""
+        from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
+
+        for row in ParquetTable(path).rows(self.id_key, [self.column], group, first):
             labels = self.labels(row.id, row.run, str(path), row.number)
             if isinstance(labels, Failure):
                 yield labels
@@ -533,15 +521,6 @@ class Reader:
         if self.normalize_ids and identity is not None:
             identity = normalized_id(identity)
         return Failure(self.side, identity, run, error.file, error.line, error.pointer, reason=error.message)
-
-
-def _within(lines: Iterable[tuple[bytes, int]], length: int) -> Iterator[tuple[bytes, int]]:
-    """Yield the lines in the first `length` bytes of a file."""
-    for line, size in lines:
-        yield line, size
-        length -= size
-        if length <= 0:
-            return
 
 
 def _is_list(text: bytes) -> bool:

@@ -26,24 +26,30 @@ SPOOL: Final = ".spool"
 
 
 class Spool:
-    """Temporary file of JSON texts, created with the first text and deleted with this object.
+    """Temporary file of JSON texts, created with the first text.
 
     It stores documents that were decompressed, projected, repaired, or read from a table or standard input, so that
     any process on this machine can read them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path | None = None) -> None:
+        """Create the object.
+
+        Args:
+            file: The file, without its suffix. None: a file in a folder of its own, which is deleted with this object.
+        """
         self._folder: TemporaryFolder | None = None
         self._file: BinaryIO | None = None
-        self._name, self._size = "", 0
+        self._name, self._size = "" if file is None else f"{file}{SPOOL}", 0
 
     def keep(self, value: Json) -> ByteRange:
         """Write a document and return its place. Raises DataError if the disk is full."""
         text = json.dumps(value).encode()
         with temporary_space():
             if self._file is None:
-                self._folder = TemporaryFolder()
-                self._name = str(self._folder.path / f"documents{SPOOL}")
+                if not self._name:
+                    self._folder = TemporaryFolder()
+                    self._name = str(self._folder.path / f"documents{SPOOL}")
                 self._file = Path(self._name).open("wb")  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
             self._file.write(text)
