@@ -421,6 +421,12 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison(quality={self.quality:.4f}, entries={self.entries!r})"
 
+    def __str__(self) -> str:
+        """Return the verdicts of all values as a tree, as `arbitre compare` prints them."""
+        from arbitre.comparison.verdict_tree import verdict_text  # noqa: PLC0415  (loads rich)
+
+        return verdict_text(self)
+
 
 def _margins(
     compute: _Margins, level: Level, at: int, pairs: Sequence[tuple[int, int]]

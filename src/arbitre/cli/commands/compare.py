@@ -14,10 +14,10 @@ import arbitre
 from arbitre.cli.option_values import BoundOptions, OverrideOptions, check_format_assertion, close
 from arbitre.cli.output import result_tables
 from arbitre.cli.output.console import OutputOptions, counted, titled
-from arbitre.cli.output.verdict_tree import verdict_tree
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.configurations import compare_choices, differing, table
 from arbitre.comparison import tables
+from arbitre.comparison.verdict_tree import verdict_tree
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.errors import DataError

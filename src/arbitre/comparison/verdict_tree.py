@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import set_cell_size
-from rich.console import Group
+from rich.console import Console, Group
 from rich.text import Text
 from rich.tree import Tree
 
-from arbitre.cli.output.result_tables import count, number
 from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree, Verdict
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import order, wildcard
+from arbitre.tables.table import count
 from arbitre.tables.terminal import escape_hidden
 from arbitre.values import ABSENT, Json, Kind, equal
 
@@ -30,6 +31,8 @@ STYLES: Final = {
     Verdict.MISSING: "red",
     Verdict.SPURIOUS: "red",
 }
+WIDTH: Final = 100
+"""Width of the plain text, in characters."""
 MAX_DEPTH: Final = 12
 """Maximum depth of expanded nodes."""
 
@@ -38,6 +41,14 @@ _LEAST: Final = 16
 _TITLE: Final = 32
 _SPARED: Final = 3
 """Minimum number of characters to replace with an ellipsis."""
+
+
+def verdict_text(comparison: Comparison) -> str:
+    """Return the verdict tree as plain text."""
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(verdict_tree(comparison, WIDTH))
+    return captured.get().rstrip()
 
 
 def verdict_tree(comparison: Comparison, width: int) -> Group:
@@ -55,7 +66,7 @@ def distinct(quality: float, close: float) -> str:
     digits = 4
     while any(quality < limit <= round(quality, digits) for limit in (close, 1.0)):
         digits += 1
-    return number(quality, digits)
+    return f"{quality:.{digits}f}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -127,7 +138,7 @@ class _TreeBuilder:
             return escape_hidden(str((gold or predicted or ("",))[-1]))
         items = " = ".join(dict.fromkeys(f"[{tokens[-1]}]" for tokens in (gold, predicted) if tokens))
         share = 1.0 if level.share is None else float(level.share[at])
-        return items if share == 1.0 else f"{items} x {number(share)}"
+        return items if share == 1.0 else f"{items} x {share:.4f}"
 
     def accepted_form(self, node_id: int) -> str:
         """Return the accepted form that was used in place of the gold value, in parentheses."""
