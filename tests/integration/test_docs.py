@@ -333,7 +333,7 @@ def test_the_reference_has_every_file():
 
 
 def test_the_pages_are_in_the_navigation():
-    listed = re.findall(r"^  - \w+: (\S+)$", (DOCS / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"^ +- [^:]+: (\S+\.md)$", (DOCS / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(page.name for page in DOCS.glob("*.md"))
 
 
