@@ -425,7 +425,7 @@ class Comparison:
         """Return the verdicts of all values as a tree, as `arbitre compare` prints them."""
         from arbitre.comparison.verdict_tree import verdict_text  # noqa: PLC0415  (loads rich)
 
-        return verdict_text(self)
+        return verdict_text(self.levels, self.entries, self.close)
 
 
 def _margins(

@@ -21,7 +21,7 @@ from arbitre.values import ABSENT, Json, Kind, equal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.comparison import Comparison
+    from arbitre.comparison.levels import Level
 
 STYLES: Final = {
     Verdict.CORRECT: "green",
@@ -43,18 +43,25 @@ _SPARED: Final = 3
 """Minimum number of characters to replace with an ellipsis."""
 
 
-def verdict_text(comparison: Comparison) -> str:
-    """Return the verdict tree as plain text."""
+def verdict_text(levels: Sequence[Level], entries: str, close: float) -> str:
+    """Return the verdict tree as plain text; arguments as for `verdict_tree`."""
     console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
     with console.capture() as captured:
-        console.print(verdict_tree(comparison, WIDTH))
+        console.print(verdict_tree(levels, entries, close, WIDTH))
     return captured.get().rstrip()
 
 
-def verdict_tree(comparison: Comparison, width: int) -> Group:
-    """Return the nodes of a comparison with their verdicts and a legend; correct nodes are collapsed."""
-    legend = f"Close: quality {comparison.close:g} or more. An object or list has the worst verdict of its contents."
-    return Group(_TreeBuilder.for_comparison(comparison, width).build(), Text(legend, style="dim"))
+def verdict_tree(levels: Sequence[Level], entries: str, close: float, width: int) -> Group:
+    """Return the nodes of a comparison with their verdicts and a legend; correct nodes are collapsed.
+
+    Args:
+        levels: The levels of the comparison.
+        entries: Wildcard path of the entries.
+        close: Minimum quality of the verdict "close".
+        width: Number of characters of a line.
+    """
+    legend = f"Close: quality {close:g} or more. An object or list has the worst verdict of its contents."
+    return Group(_TreeBuilder.of(levels, entries, close, width).build(), Text(legend, style="dim"))
 
 
 def distinct(quality: float, close: float) -> str:
@@ -79,15 +86,13 @@ class _TreeBuilder:
     width: int
 
     @classmethod
-    def for_comparison(cls, comparison: Comparison, width: int) -> _TreeBuilder:
-        levels = comparison.levels
+    def of(cls, levels: Sequence[Level], entries: str, close: float, width: int) -> _TreeBuilder:
         node_tree = NodeTree.of(levels)
         below: dict[int, list[int]] = {}
         for level in levels:
             for at, parent in enumerate(level.parent.tolist()):
                 below.setdefault(parent, []).append(level.first + at)
-        close = comparison.close
-        return cls(node_tree, node_tree.verdicts(close).tolist(), below, comparison.entries, close, width)
+        return cls(node_tree, node_tree.verdicts(close).tolist(), below, entries, close, width)
 
     def build(self) -> Tree:
         root = Tree("", hide_root=True, guide_style="dim")

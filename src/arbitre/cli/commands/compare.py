@@ -191,7 +191,10 @@ def _blocks(
     if published:
         yield render(tables.published(arbitre.published(comparison)), width)
     yield from result_tables.by_path(comparison.by_path, width)
-    yield titled("Verdicts (items: gold = predicted; values: gold -> predicted)", verdict_tree(comparison, width))
+    yield titled(
+        "Verdicts (items: gold = predicted; values: gold -> predicted)",
+        verdict_tree(comparison.levels, comparison.entries, comparison.close, width),
+    )
     diagnosis = comparison.diagnosis
     for made in (
         tables.references(comparison.references),
