@@ -10,7 +10,6 @@ import os
 import socket
 import threading
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -21,9 +20,9 @@ from arbitre.inputs.open_files import (
     STDIN,
     LineBlock,
     is_compressed,
-    named,
     open_source,
     read_lines,
+    source_names,
     split_lines,
 )
 from arbitre.inputs.reader import LINES, TABLE
@@ -71,7 +70,7 @@ def read_by_workers(
     Raises:
         DataError: A source cannot be read.
     """
-    given = named(sources)
+    given = source_names(sources)
     for name, matched in given:
         blocks = split(reader, name)
         if blocks is None:
@@ -154,7 +153,8 @@ class BlockReader:
                 yield replace(item, file=name)
 
     def _encoded(self, items: Iterable[Record | Failure]) -> list[Record | Failure | IndexRow]:
-        spool = shared_spool(self.spool, threading.get_ident()) if Path(self.spool).is_dir() else None
+        name = f"{socket.gethostname()}-{os.getpid()}-{threading.get_ident()}"
+        spool = Spool(Path(self.spool, name)) if Path(self.spool).is_dir() else None
         found: list[Record | Failure | IndexRow] = []
         for item in items:
             place = item.place if isinstance(item, Record) else None
@@ -167,14 +167,8 @@ class BlockReader:
             else:
                 found.append(replace(item, value=ABSENT, place=place))
         if spool is not None:
-            spool.flush()
+            spool.close()
         return found
-
-
-@lru_cache(maxsize=8)
-def shared_spool(folder: str, thread: int) -> Spool:
-    """Return the temporary file of this thread in a folder of the main process."""
-    return Spool(Path(folder, f"{socket.gethostname()}-{os.getpid()}-{thread}"))
 
 
 def _within(lines: Iterable[tuple[bytes, int]], length: int) -> Iterator[tuple[bytes, int]]:

@@ -191,9 +191,9 @@ def label_text(data: bytes | None) -> str | None:
 
 def entry_of(data: bytes) -> IndexedDocument:
     """Decode a document from the database."""
-    identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `_row`)
+    identity, run, place, (file, line) = pickle.loads(data)  # noqa: S301  (written by `index_row`)
     if not isinstance(place, Failure):
-        place = ByteRange(intern(place[0]), *place[1:])  # interned names make work units smaller to send
+        place = ByteRange(intern(place[0]), *place[1:])  # the same text for all documents of a file
     return IndexedDocument(identity, run, place, Origin(file and intern(file), line))
 
 

@@ -104,7 +104,7 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         yield from found
 
 
-def named(sources: str | Path | Iterable[str | Path]) -> list[tuple[str, bool]]:
+def source_names(sources: str | Path | Iterable[str | Path]) -> list[tuple[str, bool]]:
     """Return the names of sources, with globs expanded, and whether each name matches a glob. Raises DataError."""
     given = [sources] if isinstance(sources, (str, Path)) else list(sources)
     return [(name, name != str(source)) for source in given for name in expand_globs(source)]

@@ -13,7 +13,7 @@ from arbitre.inputs import damaged_json, strict_json
 from arbitre.inputs.csv_table import ColumnTypes, CsvTable
 from arbitre.inputs.data_frames import DataFrame, FrameTable
 from arbitre.inputs.document_ids import RUN, FileNamePattern
-from arbitre.inputs.open_files import STDIN, expand_globs, named, split_name
+from arbitre.inputs.open_files import STDIN, expand_globs, source_names, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
 from arbitre.parsing.json_form import json_form
@@ -85,7 +85,7 @@ class ReadOptions:
     def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
         """Yield the documents of one side, source by source; see `read_records`. Raises DataError."""
         reader = self.reader(side)
-        given = named(sources)
+        given = source_names(sources)
         for name, matched in given:
             yield from reader.source(name, alone=len(given) == 1, matched=matched)
 

@@ -36,7 +36,8 @@ class Spool:
         """Create the object.
 
         Args:
-            file: The file, without its suffix. None: a file in a folder of its own, which is deleted with this object.
+            file: The file, without its suffix, to which texts are appended. None: a new file in a folder of its own,
+                which is deleted with this object.
         """
         self._folder: TemporaryFolder | None = None
         self._file: BinaryIO | None = None
@@ -50,7 +51,8 @@ class Spool:
                 if not self._name:
                     self._folder = TemporaryFolder()
                     self._name = str(self._folder.path / f"documents{SPOOL}")
-                self._file = Path(self._name).open("wb")  # noqa: SIM115
+                self._file = Path(self._name).open("ab")  # noqa: SIM115
+                self._size = self._file.tell()
                 weakref.finalize(self, self._file.close)
             self._file.write(text)
         self._size += len(text)
@@ -60,6 +62,13 @@ class Spool:
     def is_empty(self) -> bool:
         """Whether no document was written."""
         return self._file is None
+
+    def close(self) -> None:
+        """Close the file. The next text opens it again."""
+        if self._file is not None:
+            with temporary_space():
+                self._file.close()
+            self._file = None
 
     def flush(self) -> None:
         """Flush the file, so that other processes can read it."""
