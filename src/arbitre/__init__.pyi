@@ -55,6 +55,7 @@ from .signature import Signature
 from .systems.diff import diff
 from .tally import MacroScores, PathScores, Scores, Tally
 from .values import ABSENT
+from .version import __version__
 
 __all__ = [
     "ABSENT",
@@ -110,6 +111,7 @@ __all__ = [
     "SolverError",
     "Tally",
     "Thresholds",
+    "__version__",
     "advise",
     "apply_decisions",
     "check_bounds",

@@ -74,7 +74,7 @@ def evaluate(predicted=HASTY, *options, **others):
 
 
 def test_version_prints_the_version():
-    assert run("--version").stdout == "arbitre 0.1.0\n"
+    assert run("--version").stdout == f"arbitre {arbitre.__version__}\n"
 
 
 def test_python_m_arbitre_writes_utf_8_json():

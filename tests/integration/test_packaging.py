@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from arbitre import bundled
+from arbitre import __version__, bundled
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -92,12 +92,12 @@ def test_the_wheel_holds_the_package_and_its_data(built):
     _, wheel = built
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
-        metadata = archive.read(f"arbitre-{PROJECT['version']}.dist-info/METADATA").decode()
+        metadata = archive.read(f"arbitre-{__version__}.dist-info/METADATA").decode()
     assert {f"arbitre/{name}" for name in (*SCHEMAS, *DEMO, "py.typed")} <= held
     sources = {path for path in (ROOT / "src" / "arbitre").rglob("*") if path.is_file() and path.suffix != ".pyc"}
     own = {name for name in held if name.startswith("arbitre/") and not name.startswith("arbitre/schemas/")}
     assert own == {path.relative_to(ROOT / "src").as_posix() for path in sources}
-    assert {name.split("/")[0] for name in held} == {"arbitre", f"arbitre-{PROJECT['version']}.dist-info"}
+    assert {name.split("/")[0] for name in held} == {"arbitre", f"arbitre-{__version__}.dist-info"}
     assert "License-Expression: Apache-2.0\n" in metadata
     assert metadata.count("Requires-Dist: ") >= len(PROJECT["dependencies"])
 
@@ -120,7 +120,7 @@ def check(python, folder):
     assert said.startswith("Two systems on the same pages\n6 pages, 58 speakers in gold\n")
     evaluation = json.loads(folder.joinpath("out", "careful", "evaluation.json").read_text(encoding="utf-8"))
     assert evaluation["micro"]["gold"] == 58
-    assert evaluation["signature"]["version"] == PROJECT["version"]
+    assert evaluation["signature"]["version"] == __version__
     return Path(place).resolve()
 
 
@@ -128,7 +128,7 @@ def test_the_installed_wheel_runs(built, environment, tmp_path):
     python = environment(built[1])
     assert check(python, tmp_path).is_relative_to(tmp_path / "venv")
     command = Path(python).with_name("arbitre.exe" if os.name == "nt" else "arbitre")
-    assert run(command, "--version") == f"arbitre {PROJECT['version']}\n"
+    assert run(command, "--version") == f"arbitre {__version__}\n"
 
 
 def test_an_editable_install_uses_the_schemas_of_the_checkout(environment, tmp_path):

@@ -29,6 +29,7 @@ from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.interpreter import RARELY
 from arbitre.options import REQUIRED, options_of
 from arbitre.refused_coefficients import check_not_agreement
+from arbitre.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -271,9 +272,7 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=
 
 def _print_version(*, wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # noqa: PLC0415  (only this option needs it)
-
-        sys.stdout.write(f"arbitre {version('arbitre')}\n")
+        sys.stdout.write(f"arbitre {__version__}\n")
         raise typer.Exit
 
 

@@ -19,7 +19,6 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from arbitre.corpus.checkpoints import write_checkpoint
 from arbitre.errors import ArbitreError, DataError
 from arbitre.interpreter import collecting_rarely
+from arbitre.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -370,4 +370,4 @@ def code() -> str:
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):
         digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
-    return f"{version('arbitre')} ({digest.hexdigest()[:8]})"
+    return f"{__version__} ({digest.hexdigest()[:8]})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -24,6 +23,7 @@ from arbitre.schema.loading.annotations import Overlay, foreign_keywords
 from arbitre.schema.loading.load_schema import SchemaSource, Subschema, load
 from arbitre.schema.nodes import PlanFacts, Reach
 from arbitre.schema.plan import Plan, canonical_sites
+from arbitre.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -196,7 +196,7 @@ def _compiled(
     if problems:
         raise SchemaError(*dict.fromkeys(problems))
     signature = signature_of(
-        sites, rows, digest, entries=entries, close=close, version=version("arbitre"), shared=compiler.corpus_scopes
+        sites, rows, digest, entries=entries, close=close, version=__version__, shared=compiler.corpus_scopes
     )
     reached = [Reach.of(site) for site in sites]
     certificate, shortcuts = certify(sites, reached), PlanFacts.of(sites, reached)

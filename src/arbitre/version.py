@@ -1,0 +1,8 @@
+"""The version and the year of this release. The build, signatures, results and citations take them from here."""
+
+from typing import Final
+
+__version__: Final = "0.2.0"
+
+YEAR: Final = 2026
+"""Year of this version, for citations."""
