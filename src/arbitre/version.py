@@ -2,7 +2,7 @@
 
 from typing import Final
 
-__version__: Final = "0.2.0"
+__version__ = "0.2.0"
 
 YEAR: Final = 2026
 """Year of this version, for citations."""

@@ -131,6 +131,30 @@ def test_the_installed_wheel_runs(built, environment, tmp_path):
     assert run(command, "--version") == f"arbitre {__version__}\n"
 
 
+SCRIPT = """
+import arbitre
+
+schema: dict[str, object] = {"type": "string"}
+comparator = arbitre.Comparator(schema)
+comparison: arbitre.Comparison = comparator.compare(gold="yes", predicted="yes")
+quality: float = comparison.scores.quality
+evaluation: arbitre.Evaluation = comparator.evaluate([("a", "yes", "yes"), ("b", "yes", arbitre.ABSENT)])
+f1q: float = evaluation.micro.f1q
+missed: tuple[arbitre.MissedBound, ...] = arbitre.check_bounds(evaluation, fail_under={"macro.f1q": 0.5})
+version: str = arbitre.__version__
+"""
+
+
+def test_a_script_of_a_user_has_strict_types_with_the_installed_wheel(built, environment, tmp_path):
+    pytest.importorskip("mypy")
+    python = environment(built[1])
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    run(python, script, cwd=tmp_path)
+    options = ("--strict", "--python-executable", python, "--cache-dir", tmp_path / "cache")
+    run(sys.executable, "-m", "mypy", *options, script, cwd=tmp_path)
+
+
 def test_an_editable_install_uses_the_schemas_of_the_checkout(environment, tmp_path):
     assert check(environment("--editable", ROOT), tmp_path) == ROOT / "schemas"
 
