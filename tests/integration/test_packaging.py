@@ -139,7 +139,7 @@ comparator = arbitre.Comparator(schema)
 comparison: arbitre.Comparison = comparator.compare(gold="yes", predicted="yes")
 quality: float = comparison.scores.quality
 evaluation: arbitre.Evaluation = comparator.evaluate([("a", "yes", "yes"), ("b", "yes", arbitre.ABSENT)])
-f1q: float = evaluation.micro.f1q
+f1q: float | None = evaluation.micro.f1q
 missed: tuple[arbitre.MissedBound, ...] = arbitre.check_bounds(evaluation, fail_under={"macro.f1q": 0.5})
 version: str = arbitre.__version__
 """
