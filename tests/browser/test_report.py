@@ -19,9 +19,9 @@ from arbitre import bundled
 from arbitre.errors import show_hidden
 from arbitre.inputs.join import join
 from arbitre.inputs.options import read_records
+from arbitre.language import Language
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject
-from arbitre.report.language import Language
 from arbitre.report.report_files import view_of, write_page
 
 PAGE = files("arbitre.report").joinpath("page")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from arbitre.report.language import Language, Translator
+from arbitre.language import Language, Translator
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 

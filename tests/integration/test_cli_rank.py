@@ -16,7 +16,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
-from arbitre.report.language import Language, Translator
+from arbitre.language import Language, Translator
 from arbitre.statistics.sample import Sample, estimate, weigh_for_beta
 from arbitre.systems.factors import factor
 from arbitre.systems.ranking import StatisticsOptions, rank

@@ -15,8 +15,8 @@ from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.records import Pair
+from arbitre.language import Language
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.language import Language
 from arbitre.report.report_files import read_view
 from arbitre.report.result_files import evaluate_into
 from arbitre.tables.csv_text import cell

@@ -16,8 +16,8 @@ from arbitre import bundled, confidence
 from arbitre.cli import app
 from arbitre.confidence.confidences import locate
 from arbitre.errors import DataError, OptionError
+from arbitre.language import Language, Translator
 from arbitre.report.figures import figures
-from arbitre.report.language import Language, Translator
 from arbitre.report.report_files import read_view
 
 SCALARS = (

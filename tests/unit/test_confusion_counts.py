@@ -8,9 +8,9 @@ import pytest
 import arbitre
 from arbitre.corpus.worker import compare_pairs
 from arbitre.inputs.records import Pair
+from arbitre.language import Language, Translator
 from arbitre.report.confusion_counts import MAX_LABELS, OTHER, ConfusionCounts, ConfusionObserver
 from arbitre.report.figures import figures
-from arbitre.report.language import Language, Translator
 
 ROLES = ["deputy", "senator", "minister"]
 

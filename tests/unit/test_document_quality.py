@@ -15,7 +15,7 @@ import arbitre
 from arbitre import bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
-from arbitre.report.language import Language
+from arbitre.language import Language
 from arbitre.report.render import render_page
 from arbitre.report.report_files import read_view
 

@@ -17,8 +17,8 @@ from arbitre.comparison.patch import PatchOperation, applied
 from arbitre.errors import DataError, OptionError
 from arbitre.gold.decisions import COLUMNS, GoldDecisions
 from arbitre.inputs.provenance import MeasuredAgreement, Provenance, ValueOrigin
+from arbitre.language import Language, Translator
 from arbitre.report import language
-from arbitre.report.language import Language, Translator
 
 SCHEMA = {
     "type": "object",

@@ -17,7 +17,7 @@ from arbitre.agreement.consensus.decisions import Decision
 from arbitre.agreement.consensus.queue import add_sources, queue_view
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.source_texts import SourceTexts
-from arbitre.report.language import Language, catalogue
+from arbitre.language import Language, catalogue
 from arbitre.report.standalone import QUEUE_SCRIPT, QUEUE_STYLE, render_queue
 
 PAGE = files("arbitre.report").joinpath("page")

@@ -8,8 +8,8 @@ from tests.unit.test_report_html import Read, tokens
 
 import arbitre
 from arbitre import bundled
+from arbitre.language import Language
 from arbitre.report.build_view import build_subject
-from arbitre.report.language import Language
 from arbitre.report.render import render_page
 from arbitre.report.report_files import view_of
 

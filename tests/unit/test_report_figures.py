@@ -14,10 +14,10 @@ import pytest
 from tests.unit.test_report_view import PAIRS, PEOPLE, filled, made_factor, observed
 
 import arbitre
+from arbitre.language import Language, Translator
 from arbitre.report.build_view import build_subject
 from arbitre.report.drawing import COLUMN, MILLIMETRES, PAGE, SCREEN, WIDE_SCREEN, text_width
 from arbitre.report.figures import charts, figures, write_figures
-from arbitre.report.language import Language, Translator
 from arbitre.report.report_files import view_of
 from arbitre.report.view import IntervalView, LeaderboardRow, PairwiseTest, SystemsView, View
 

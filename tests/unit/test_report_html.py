@@ -26,9 +26,9 @@ from arbitre import bundled
 from arbitre.errors import clipped, show_hidden
 from arbitre.inputs.join import close_ids, repeated_gold, swapped_names
 from arbitre.inputs.provenance import Correction, DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
+from arbitre.language import Language, Translator, catalogue
 from arbitre.report.build_view import build_subject
 from arbitre.report.document_tree import LITERAL, shown, spelled
-from arbitre.report.language import Language, Translator, catalogue
 from arbitre.report.render import SCRIPT, STYLE, _brief, render_page
 from arbitre.report.render import VERDICT_GLYPHS as GLYPHS
 from arbitre.report.report_files import view_of

@@ -15,7 +15,7 @@ from arbitre.report.drawing import Axis, Canvas, isolated, spread
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from arbitre.report.language import Translator
+    from arbitre.language import Translator
 
 COLOURS: Final = 6
 """Number of colours of series, and of the classes `s0`, `s1`, ... in the style."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.evaluation import unavailable
 from arbitre.errors import DataError
+from arbitre.language import Language
 from arbitre.report import result_files
-from arbitre.report.language import Language
 from arbitre.report.result_files import REPORT
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.storage.output_folder import output_folder

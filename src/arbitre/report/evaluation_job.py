@@ -25,6 +25,7 @@ from arbitre.inputs.join import JoinedCorpus, KeyCheck
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.inputs.source_texts import SourceTexts
+from arbitre.language import Language
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import value_at, wildcard
 from arbitre.report import result_files
@@ -33,7 +34,6 @@ from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.example_sources import ExampleSources
-from arbitre.report.language import Language
 from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write_exports
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from arbitre.errors import ArbitreError, clipped, show_hidden
+from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact, json_text, to_plain
 from arbitre.paths import order
 from arbitre.report.charts import Bars, Chart, Curve, Curves, Dots, Estimate, Estimates, values_of
@@ -37,9 +38,9 @@ from arbitre.report.drawing import (
     Unit,
     isolated,
 )
-from arbitre.report.language import Language, Translator, basis, contrast_basis, probability
 from arbitre.report.matrix_chart import Cell, Matrix
 from arbitre.report.quality_matrix import axes_of, shares_of
+from arbitre.report.statistics_text import basis, contrast_basis, probability
 from arbitre.storage.output_folder import output_folder
 
 if TYPE_CHECKING:

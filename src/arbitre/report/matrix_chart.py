@@ -12,8 +12,8 @@ from arbitre.report.charts import LABELS, dot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from arbitre.language import Translator
     from arbitre.report.drawing import Canvas
-    from arbitre.report.language import Translator
 
 OPACITY: Final = 0.65
 """Opacity of the strongest colour; text on it is still readable."""

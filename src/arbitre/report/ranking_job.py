@@ -19,6 +19,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs.corpus_sources import Manifest, Sources
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.language import Language
 from arbitre.parsing.fast_json import json_text
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.build_view import build_factors
@@ -27,7 +28,6 @@ from arbitre.report.evaluation_details import FILES, details_of
 from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import SharedKeywords, option_sets
-from arbitre.report.language import Language
 from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
 from arbitre.report.result_files import CSV, EVALUATION, EXPORT_FORMS, REPORT, Export, parse_exports, write_exports
 from arbitre.signature import Signature

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from arbitre.errors import clipped, show_hidden
+from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import STAR, parse
 from arbitre.paths import escape as escape_token
@@ -22,9 +23,8 @@ from arbitre.report import entry_rows, sentences
 from arbitre.report.document_tree import first_text, spelled
 from arbitre.report.entry_rows import GLYPHS
 from arbitre.report.figures import charts
-from arbitre.report.language import (
-    Language,
-    Translator,
+from arbitre.report.standalone import render
+from arbitre.report.statistics_text import (
     basis,
     contrast_basis,
     detectable,
@@ -34,7 +34,6 @@ from arbitre.report.language import (
     provenance,
     to_best,
 )
-from arbitre.report.standalone import render
 from arbitre.report.worst_documents import MAX_ROWS
 from arbitre.values import kind_of
 

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from arbitre import bundled
 from arbitre.errors import DataError
 from arbitre.inputs import strict_json
+from arbitre.language import Language
 from arbitre.parsing.fast_json import json_text
 from arbitre.paths import pointer
 from arbitre.report import worst_documents
@@ -28,7 +29,6 @@ from arbitre.report.build_view import (
     with_ranking,
 )
 from arbitre.report.example_sources import moved_link
-from arbitre.report.language import Language
 from arbitre.report.page_room import fitted, reduced
 from arbitre.report.render import render_page
 from arbitre.report.result_files import EVALUATION, REPORT, REPORT_FILES, without_folders

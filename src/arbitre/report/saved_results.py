@@ -11,10 +11,10 @@ from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.evaluation import Evaluation, extend
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs import strict_json
+from arbitre.language import Language
 from arbitre.options import FigureWidth
 from arbitre.report import figures
 from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
-from arbitre.report.language import Language
 from arbitre.report.report_files import check_format, read_view, write_page
 from arbitre.report.result_files import REPORT
 from arbitre.report.worst_documents import ALIGNMENTS

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup, escape
 
 from arbitre.errors import show_hidden
-from arbitre.report.language import basis, probability, provenance, to_best
+from arbitre.report.statistics_text import basis, probability, provenance, to_best
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.report.language import Translator
+    from arbitre.language import Translator
 
 OUTSIDE: Final = 10
 """Maximum number of paths in a sentence; the rest are counted."""

@@ -20,8 +20,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from arbitre.errors import HIDDEN, show_hidden
+from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import compact
-from arbitre.report.language import Language, Translator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

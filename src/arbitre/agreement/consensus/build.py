@@ -47,9 +47,9 @@ from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Pro
 from arbitre.inputs.reader import LINES
 from arbitre.inputs.records import Record
 from arbitre.inputs.source_texts import SourceTexts
+from arbitre.language import Language
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
-from arbitre.report.language import Language
 from arbitre.storage.output_folder import check_output_folder, destination, paths_among
 from arbitre.values import ABSENT
 

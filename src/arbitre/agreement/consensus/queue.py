@@ -14,10 +14,10 @@ from arbitre.agreement.consensus.decisions import fingerprint, same
 from arbitre.errors import OptionError
 from arbitre.inputs.csv_table import cell_text
 from arbitre.inputs.source_excerpts import SearchableText
+from arbitre.language import Language
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import parse
 from arbitre.report.document_tree import shown
-from arbitre.report.language import Language
 from arbitre.report.standalone import render_queue
 from arbitre.schema.value_schema import value_schemas
 from arbitre.storage.files import atomic_text_file

@@ -16,11 +16,11 @@ from arbitre.cli.output.result_tables import number
 from arbitre.comparison.tables import MEANING, MEANINGS
 from arbitre.corpus.worker import compare_pairs
 from arbitre.inputs.corpus_sources import Sources
+from arbitre.language import Language
 from arbitre.options import LanguageName
 from arbitre.report.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.language import Language
 from arbitre.report.report_files import write_ranking
 from arbitre.report.result_files import REPORT
 from arbitre.storage.files import atomic_text_file

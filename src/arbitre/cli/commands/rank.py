@@ -20,10 +20,11 @@ from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.corpus.tables import AVERAGES
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import Language, Translator
 from arbitre.report.build_view import ranked
 from arbitre.report.evaluation_options import EvaluationOptions
-from arbitre.report.language import Language, Translator, detectable, lead, sampled
 from arbitre.report.ranking_job import FactorsResults, RankingJob, RankingResults, check_system_names
+from arbitre.report.statistics_text import detectable, lead, sampled
 from arbitre.signature import Signature
 from arbitre.statistics.paired_tests import threshold
 from arbitre.systems.ranking import SCORES, StatisticsOptions

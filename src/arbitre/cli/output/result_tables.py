@@ -53,11 +53,8 @@ def scores(found: Mapping[str, tables.ScoreColumn], width: int, *, forced: bool)
 
 def intervals(found: Mapping[str, Any], width: int) -> RenderableType:
     """Return a table of confidence intervals and chance scores from `Evaluation.trust`, with an explanation."""
-    from arbitre.report.language import (  # noqa: PLC0415  (single comparisons do not need it)
-        Language,
-        Translator,
-        sampled,
-    )
+    from arbitre.language import Language, Translator  # noqa: PLC0415
+    from arbitre.report.statistics_text import sampled  # noqa: PLC0415
 
     drawn, chance = found["intervals"], found["chance"]
     legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
