@@ -22,6 +22,7 @@ from arbitre.values import Kind, canonical, kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.language import Translator
     from arbitre.tables.table import Emphasis
     from arbitre.values import Json
 
@@ -275,7 +276,7 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
 def class_table(classes: ClassAverages, title: str, name: str = "class", average: str | None = None) -> Table:
     """Return the counts and scores of each class, and one average over the classes, or all."""
     counts = (*columns(*_COUNTS[:3], written=count, drop=1), TableColumn("support", count, drop=2))
-    heads = (TableColumn(name), *counts, *columns(*SCORES, written=SCORE))
+    heads = (TableColumn(name, said=_average_name), *counts, *columns(*SCORES, written=SCORE))
     rows = [
         (label_text(label), *(getattr(scores, one) for one in (*_COUNTS, *SCORES)))
         for label, scores in classes.per_class.items()
@@ -292,6 +293,11 @@ def class_table(classes: ClassAverages, title: str, name: str = "class", average
     return Table.of(title, heads, rows, emphasis=emphasis, sections=sections)
 
 
+def _average_name(say: Translator, label: str) -> str:
+    """Return the label of a row in a language; the names of classes stay."""
+    return say.word(label) if label.endswith(" average") else label
+
+
 def confusion_table(confusion: Confusion) -> Table:
     """Return the confusion matrix as a table."""
     labels = confusion.labels
@@ -302,7 +308,7 @@ def confusion_table(confusion: Confusion) -> Table:
         for at, (label, row) in enumerate(zip(labels, rows, strict=True))
         for other in range(len(labels))
     }
-    heads = (TableColumn("gold \\ predicted"), *columns(*names, written=count))
+    heads = (TableColumn("gold \\ predicted"), *columns(*names, written=count, named=True))
     notes = (f"Row {NO_VALUE}: spurious. Column {NO_VALUE}: missing.",)
     return Table.of(
         "Confusion matrix: rows are gold, columns are predicted", heads, rows, notes=notes, emphasis=emphasis

@@ -59,6 +59,15 @@ class Language(StrEnum):
             whole = f"{int(whole):,}".replace(",", group)
         return f"{whole}{point and mark}{decimals}"
 
+    def localized(self, text: str) -> str:
+        r"""Return a formatted number, such as a percentage or `<0.0001`, in the notation of the language.
+
+        >>> Language.FR.localized("+0.0123"), Language.FR.localized("12.5%"), Language.EN.localized("12.5%")
+        ('+0,0123', '12,5\xa0%', '12.5%')
+        """
+        written = self.written(text)
+        return written if self is Language.EN else re.sub(r"(?<=\d)%$", "\xa0%", written)
+
 
 @cache
 def catalogue() -> dict[str, dict[str, str]]:
@@ -79,31 +88,53 @@ def _unbroken(text: str) -> str:
     return re.sub(r" (?=[;!?])", "\u202f", re.sub(r" (?=[:»%])|(?<=«) ", "\xa0", text))
 
 
-_NUMBER, _TEXT = re.compile(r"\\{(\w+)\\}"), re.compile(r"\\{(\w+)!s\\}")
+_PLACEHOLDER: Final = re.compile(r"\\{(\w+)(?:!([sarcv]))?\\}")
+_KINDS: Final = {"": r"[-+<]?\d[\d.e-]*%?", **dict.fromkeys("sarcv", ".+")}
+_NAMED: Final = re.compile(r"[a-z][a-z -]*(?= [-+]?\d)")
+"""A name before a number."""
+_GIVEN: Final = re.compile(r"\{(\w+)(?:!([sarcv]))?\}")
+_SENTENCES: Final = ("note.", "table.")
+"""First parts of the names of the texts that are recognised in results."""
+_WORDS: Final = ("word.", "advice.")
+"""First parts of the names of headings and words in cells."""
+_FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?<![^\s(,])\d+%")
+"""A number among other texts, with the comma after it."""
 
 
 @cache
 def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
-    """Return the notes that results can contain: the pattern of the English text, and all texts.
+    """Return the sentences that results can contain: the pattern of the English text, and all texts.
 
-    A placeholder stands for a number, or for any text if it is written `{name!s}`.
+    A placeholder stands for a number, or for another text: one that stays as it is (`{name!s}`), one that is translated
+    itself (`{name!r}`), or names with numbers: any names (`{name!a}`), causes (`{name!c}`) or verdicts (`{name!v}`).
     """
-    return [
-        (re.compile(_TEXT.sub(r"(?P<\1>.+)", _NUMBER.sub(r"(?P<\1>[\\d.e-]+)", re.escape(texts["en"])))), texts)
-        for name, texts in catalogue().items()
-        if name.startswith("note.")
-    ]
+
+    def pattern(text: str) -> re.Pattern[str]:
+        return re.compile(_PLACEHOLDER.sub(lambda one: f"(?P<{one[1]}>{_KINDS[one[2] or '']})", re.escape(text)))
+
+    return [(pattern(texts["en"]), texts) for name, texts in catalogue().items() if name.startswith(_SENTENCES)]
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    """Return all texts of each heading and word of tables, by its English text."""
+    return {texts["en"]: texts for name, texts in catalogue().items() if name.startswith(_WORDS)}
 
 
 @dataclass(frozen=True, slots=True)
 class Translator:
     """Lookup of texts in one language.
 
+    Attributes:
+        language: The language.
+        plain: Whether translated texts have spaces instead of no-break spaces, for terminals.
+
     >>> Translator(Language.FR)("document"), Translator(Language.EN)("failures", n=2)
     ('Document', 'Failures (2)')
     """
 
     language: Language
+    plain: bool = False
 
     @property
     def catalogue(self) -> dict[str, str]:
@@ -132,14 +163,83 @@ class Translator:
         >>> Translator(Language.FR).sentence("Every resample has the same score.")
         'Tous les rééchantillonnages ont le même score.'
         """
+        if text in _words():
+            return self.word(text)
         for template, texts in _notes():
             if found := template.fullmatch(text):
-                given = found.groupdict()
-                for name, value in given.items():
-                    if f"{{{name}}}" in texts["en"]:  # a number
-                        given[name] = self.language.written(value)
-                return texts[self.language].format(**given)
+                kinds = dict(_GIVEN.findall(texts["en"]))
+                given = {name: self._given(value, kinds[name]) for name, value in found.groupdict().items()}
+                return self._spaced(_GIVEN.sub(r"{\1}", texts[self.language])).format(**given)
         return text
+
+    def _given(self, value: str, kind: str) -> str:
+        """Return a text in the place of a placeholder of this kind."""
+        if kind == "s":
+            return value
+        if kind in {"a", "c", "v"}:
+            name = {"c": self.cause, "v": self.verdict}.get(kind, str)
+            return self.figures(_NAMED.sub(lambda one: name(one[0]), value))
+        return self.sentence(value) if kind == "r" else self.localized(value)
+
+    def _spaced(self, text: str) -> str:
+        return text.replace("\xa0", " ").replace("\u202f", " ") if self.plain else text
+
+    def localized(self, number: str) -> str:
+        """Return a formatted number in the notation of the language."""
+        return self._spaced(self.language.localized(number))
+
+    def text(self, text: str) -> str:
+        """Translate a text of a table or a terminal, which is written in English; unknown ones stay as they are.
+
+        >>> Translator(Language.FR).text("... and 3 more causes"), Translator(Language.EN).text("12345 documents")
+        ('… et 3 autres causes', '12345 documents')
+        """
+        return text if self.language is Language.EN else self.sentence(text)
+
+    def word(self, text: str) -> str:
+        """Translate a heading or a word of a table; return it unchanged if it is not in the catalogue.
+
+        >>> Translator(Language.FR).word("predicted")
+        'prédit'
+        """
+        return self._spaced(_words()[text][self.language]) if text in _words() else text
+
+    def cause(self, code: str) -> str:
+        """Return the name of a cause; in English, its code.
+
+        >>> Translator(Language.FR).cause("no-prediction"), Translator(Language.EN).cause("no-prediction")
+        ('aucune prédiction', 'no-prediction')
+        """
+        return self._coded("cause", code)
+
+    def score(self, label: str) -> str:
+        """Return the name of a score; in English, its code. Other labels are translated as sentences."""
+        name = self._coded("score", label)
+        return self.text(label) if name == label else name
+
+    def verdict(self, code: str) -> str:
+        """Return the name of a verdict or of a class of faults."""
+        return self._coded("verdict", code)
+
+    def side(self, code: str) -> str:
+        """Return the name of a side: gold or the prediction."""
+        return self._coded("side", code)
+
+    def _coded(self, kind: str, code: str) -> str:
+        name = f"{kind}.{code}"
+        known = self.language is not Language.EN and name in catalogue()
+        return self._spaced(catalogue()[name][self.language]) if known else code
+
+    def figures(self, text: str) -> str:
+        r"""Write the numbers among names in the notation of the language; semicolons separate them.
+
+        >>> Translator(Language.FR).figures("/people/*/name 0.25, /date 0.5")
+        '/people/*/name 0,25\u202f; /date 0,5'
+        """
+        if self.language is Language.EN:
+            return text
+        mark = self._spaced("\u202f; ")
+        return _FIGURE.sub(lambda one: self.localized(one[0].removesuffix(", ")) + mark * bool(one[1]), text)
 
     def percent(self, share: float | None, digits: int = 1) -> str:
         r"""Format a share as a percentage; shares strictly between 0 and 1 never become 0% or 100%.

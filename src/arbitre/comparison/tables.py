@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import shown
+from arbitre.language import Translator
 from arbitre.tables.table import NONE, SCORE, SHARE, WHOLE, Table, TableColumn, columns, count
 from arbitre.tally import PathScores
 
@@ -49,7 +50,7 @@ MAX_TEXT: Final = 40
 MAX_POSITIONS: Final = 10
 """Maximum number of positions of a join."""
 
-MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=34)
+MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=34, said=Translator.text)
 """Column of the meanings of scores; narrow terminals leave it out."""
 
 
@@ -58,7 +59,7 @@ def references(found: Mapping[str, ScopeReferences]) -> Table:
     heads = (
         TableColumn("scope"),
         TableColumn("pairs", count),
-        TableColumn("best"),
+        TableColumn("best", said=Translator.text),
         TableColumn("without a partner"),
         TableColumn("dangling"),
         TableColumn("coreference F1", SCORE, drop=1),
@@ -97,12 +98,13 @@ def scores(found: Mapping[str, ScoreColumn], *, forced: bool) -> Table:
     for name, text in MEANINGS.items():
         biased = forced and name in BIASED
         cells = (column[name] if isinstance(column, Mapping) else getattr(column, name) for column in found.values())
-        label, text_shown = (f"{name} (biased)", "biased: every pair counts as correct") if biased else (name, text)
-        rows.append((label, *cells, text_shown))
+        row_name, text_shown = (f"{name} (biased)", "biased: every pair counts as correct") if biased else (name, text)
+        rows.append((row_name, *cells, text_shown))
     emphasis = {
         at: "strong" if name == "f1q" else "weak" if name in SECONDARY else "" for at, name in enumerate(MEANINGS)
     }
-    return Table.of("", (TableColumn("score"), *heads, MEANING), rows, emphasis=emphasis)
+    label = TableColumn("score", said=Translator.score)
+    return Table.of("", (label, *heads, MEANING), rows, emphasis=emphasis)
 
 
 def paths(by_path: Mapping[str, Scores], average: str = "") -> Table:
@@ -227,7 +229,11 @@ def faults_of(diagnosis: Diagnosis, *, rematch: bool = False) -> Table:
 def faults(rows: Sequence[FaultRow], notes: tuple[str, ...] = (), signature: str = "") -> Table:
     """Return the faults by path and class, the most costly first."""
     heads = (
-        *(TableColumn("path", kind="path"), TableColumn("fault"), TableColumn("number", count)),
+        *(
+            TableColumn("path", kind="path"),
+            TableColumn("fault", said=Translator.verdict),
+            TableColumn("number", count),
+        ),
         *(TableColumn("cost", SCORE), TableColumn("share", SHARE)),
     )
     return Table.of(
@@ -252,7 +258,7 @@ def joins(comparison: Comparison) -> Table:
     every = [("merge", join) for join in diagnosis.merges] + [("split", join) for join in diagnosis.splits]
     heads = (
         TableColumn("list", kind="path"),
-        TableColumn("kind"),
+        TableColumn("kind", said=Translator.text),
         *columns("gold", "predicted", right=True),
         TableColumn("gain", SCORE),
     )

@@ -12,6 +12,7 @@ from arbitre.comparison.tables import faults as fault_table
 from arbitre.comparison.tables import gains
 from arbitre.corpus.documents import document_frame, path_frame
 from arbitre.inputs.records import key
+from arbitre.language import Translator
 from arbitre.statistics.sample import cluster_labels
 from arbitre.tables.table import SCORE, SHARE, WHOLE, Table, TableColumn, columns, count, probability, unknown_column
 from arbitre.tally import COUNTS, NAMES, OUTCOMES
@@ -95,11 +96,11 @@ def faults(diagnosis: CorpusDiagnosis, signature: Signature) -> Table:
 def causes(analysis: CauseAnalysis, entries: str, signature: Signature) -> Table:
     """Return the causes of the faults, largest gain first. Paths below the path `entries` are relative to an entry."""
     head = (
-        TableColumn("cause"),
-        TableColumn("path", kind="lines"),
+        TableColumn("cause", said=Translator.cause),
+        TableColumn("path", kind="lines", said=Translator.text),
         *columns("faults", written=count),
         *columns("cost", "gain", written=SCORE),
-        TableColumn("what to do", least=24),
+        TableColumn("what to do", least=24, said=Translator.text),
     )
     rows = [
         (cause.kind, some_paths(cause.paths, entries), cause.count, cause.cost, cause.gain, cause.advice)
@@ -137,7 +138,7 @@ def some_paths(paths: Sequence[str], entries: str) -> str:
 def in_source(evidence: SourceEvidence) -> Table:
     """Return the number of missing and spurious values that occur in the source texts."""
     head = (
-        *(TableColumn("path", kind="path"), TableColumn("fault")),
+        *(TableColumn("path", kind="path"), TableColumn("fault", said=Translator.verdict)),
         *columns("number", "in source", "not in source", written=count),
     )
     rows = [
@@ -158,7 +159,7 @@ def missing_groups(rows: Iterable[MissingGroup]) -> Table:
     """Return the tested groups of values, first those whose share of missing values differs most from the others'."""
     tested = sorted((row for row in rows if row.p is not None), key=lambda row: row.p or 0.0)
     head = (
-        *(TableColumn("path", kind="path"), TableColumn("group")),
+        *(TableColumn("path", kind="path"), TableColumn("group", said=Translator.text)),
         *columns("gold", "missing", written=count),
         *columns("of gold", "of missing", written=SHARE),
         *columns("p", "p (adjusted)", written=probability),
@@ -184,7 +185,10 @@ def intervals(trust: Mapping[str, Any]) -> Table:
         "chance score,\npooled": [None if floor.get(name) is None else SCORE(floor[name]) for name in TRUSTED],
     }
     kept = {name: cells for name, cells in found.items() if set(cells) != {None}}
-    head = (TableColumn("score"), *(TableColumn(name, str, drop=name.startswith("chance")) for name in kept))
+    head = (
+        TableColumn("score", said=Translator.score),
+        *(TableColumn(name, str, drop=name.startswith("chance"), said=Translator.text) for name in kept),
+    )
     rows = zip(TRUSTED, *kept.values(), strict=True)
     return Table.of("Confidence intervals", head, rows, emphasis={TRUSTED.index("f1q"): "strong"})
 
@@ -218,7 +222,7 @@ def means(evaluation: Evaluation) -> Table:
     """Return every score, pooled and averaged over documents, with the number of documents in the mean."""
     micro, macro = evaluation.micro, evaluation.macro
     head = (
-        TableColumn("score"),
+        TableColumn("score", said=Translator.score),
         TableColumn(AVERAGES["micro"], SCORE, "micro"),
         TableColumn(AVERAGES["macro"], SCORE, "macro"),
         TableColumn("documents", count),
@@ -266,7 +270,7 @@ def failures(found: Sequence[Failure], unscored: int) -> Table:
     if unscored:
         treatment = f"{empty} {treatment}, {unscored} not scored" if empty else "not scored"
     rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]
-    head = columns("document", "side", "place", "reason")
+    head = (TableColumn("document"), TableColumn("side", said=Translator.side), *columns("place", "reason"))
     return Table.of(f"Failures ({len(found)}), {treatment}", head, rows)
 
 

@@ -297,7 +297,9 @@ class EvaluationJob:
         if options.out is None or not options.table:
             return ()
         sheets = tables.export_tables(evaluation, options.table_score)
-        return write_exports(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect))
+        return write_exports(
+            options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect), Language.named(options.lang)
+        )
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""

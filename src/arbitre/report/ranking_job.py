@@ -19,7 +19,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs.corpus_sources import Manifest, Sources
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
-from arbitre.language import Language
+from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import json_text
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.build_view import build_factors
@@ -142,26 +142,32 @@ def check_system_names(names: Iterable[str]) -> None:
 
 
 def write_results(
-    folder: Path, found: RankingResults | FactorsResults, asked: Iterable[Export], dialect: CsvDialect = STANDARD
+    folder: Path,
+    found: RankingResults | FactorsResults,
+    asked: Iterable[Export],
+    dialect: CsvDialect = STANDARD,
+    lang: Language = Language.EN,
 ) -> tuple[str, ...]:
     """Write the results as JSON, all tables as Markdown and LaTeX, each table as CSV, and the requested exports.
+
+    `lang` is the language of Markdown and LaTeX.
 
     Returns:
         The names of the files.
     """
-    made = found.tables
-    shown = [table for table in made.values() if table.size]
+    made, say = found.tables, Translator(lang)
+    shown = [(say.text(table.title), table) for table in made.values() if table.size]
     texts = {
         f"{found.name}.json": json_text(found.to_dict()),
-        f"{found.name}.md": "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in shown),
-        f"{found.name}.tex": "\n".join(f"% {table.title}\n{table.latex()}" for table in shown),
+        f"{found.name}.md": "\n".join(f"## {title}\n\n{table.markdown(lang=lang)}" for title, table in shown),
+        f"{found.name}.tex": "\n".join(f"% {title}\n{table.latex(lang=lang)}" for title, table in shown),
     }
     for name, text in texts.items():
         with atomic_text_file(folder / name) as file:
             file.write(text)
     exported = dict.fromkeys((*(Export(name, CSV) for name in made), *asked))
     sheets = {name: ExportTable.of(table) for name, table in made.items()}
-    return (*texts, *write_exports(folder, exported, sheets, dialect))
+    return (*texts, *write_exports(folder, exported, sheets, dialect, lang))
 
 
 def compare(job: EvaluationJob, _name: str) -> Evaluation:
@@ -333,7 +339,10 @@ def write_comparison(
     if out is None:
         return ()
     exports, dialect = parse_exports(table, results.rows, out), CsvDialect.named(options.csv_dialect)
-    return (*write_results(out, results, exports, dialect), *([] if options.no_report else [REPORT]))
+    return (
+        *write_results(out, results, exports, dialect, Language.named(options.lang)),
+        *([] if options.no_report else [REPORT]),
+    )
 
 
 EITHER: Final = (
@@ -367,7 +376,7 @@ def rank_evaluations(
                 details_of(evaluation).write(evaluation, folder / name)
                 write_page(folder / name / REPORT, read_view([folder / name / EVALUATION]), lang)
             write_ranking(folder, ranking, lang)
-            write_comparison(EvaluationOptions(out=folder), RankingResults(ranking), table)
+            write_comparison(EvaluationOptions(out=folder, lang=lang), RankingResults(ranking), table)
     require(check_bounds(evaluations, fail_under=bounds))
     return ranking
 

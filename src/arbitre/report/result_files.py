@@ -19,6 +19,7 @@ from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.language import Language
 from arbitre.parsing.fast_json import compact, json_text
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.worst_documents import ALIGNMENTS
@@ -460,9 +461,16 @@ def parse_exports(names: Iterable[str] | None, rows: Collection[str], out: Path 
 
 
 def write_exports(
-    folder: Path, exports: Iterable[Export], sheets: Mapping[str, ExportTable], dialect: CsvDialect = STANDARD
+    folder: Path,
+    exports: Iterable[Export],
+    sheets: Mapping[str, ExportTable],
+    dialect: CsvDialect = STANDARD,
+    lang: Language = Language.EN,
 ) -> tuple[str, ...]:
-    """Write files atomically and return their names. Raises DataError if one cannot be written."""
+    """Write files atomically and return their names. Raises DataError if one cannot be written.
+
+    `lang` is the language of Markdown and LaTeX.
+    """
     names = []
     for one in exports:
         sheet, path = sheets[one.rows], folder / one.name
@@ -473,7 +481,7 @@ def write_exports(
                 if one.form == CSV:
                     write_frame(file, sheet.frame(), dialect)
                 else:
-                    file.write(_TYPESET[one.form](sheet.table()))
+                    file.write(_TYPESET[one.form](sheet.table(), lang=lang))
         names.append(one.name)
     return tuple(names)
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.language import Translator
 from arbitre.systems.agreed_values import AgreedValues
 from arbitre.tables.table import SCORE, Table, TableColumn, columns
 
@@ -118,7 +119,10 @@ class CauseCosts:
 
     def table(self) -> Table:
         """Return the costs of the causes as a table, one column for each system."""
-        head = (TableColumn("cause"), TableColumn("path", kind="path"), *columns(*self.f1q, written=SCORE))
+        head = (
+            *(TableColumn("cause", said=Translator.cause), TableColumn("path", kind="path")),
+            *columns(*self.f1q, written=SCORE, named=True),
+        )
         rows: list[tuple[str | float | None, ...]] = [
             (row.kind, row.path, *row.costs.values()) for row in self.rows if max(row.costs.values()) >= LEAST
         ]

@@ -81,7 +81,7 @@ def winners(ranking: Ranking) -> Table:
         TableColumn("path", kind="tree"),
         TableColumn(ranking.score, SCORE),
         TableColumn("second", SCORE, key="next"),
-        TableColumn("system"),
+        TableColumn("system", said=lambda say, names: say.word(names) if names == "all" else names),
     )
     rows = []
     for path, names in ranking.winners.items():

@@ -1,6 +1,7 @@
 r"""`Table`: named columns of texts and numbers, each with its format; written as Markdown, LaTeX, HTML, CSV and Arrow.
 
-A capability builds the tables of its results. `arbitre.tables.terminal` prints them.
+A capability builds the tables of its results in English. `arbitre.tables.terminal` prints them. Tables for people
+(terminal, Markdown, LaTeX and HTML) are translated when they are written; CSV and Arrow are the same in every language.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from markupsafe import Markup
 
 from arbitre.errors import DataError, OptionError, did_you_mean, show_hidden
+from arbitre.language import Language, Translator
 from arbitre.tables import arrow
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
@@ -84,6 +86,9 @@ class TableColumn:
         emphasis: Emphasis of the cells.
         drop: Order in which narrow terminals leave columns out, the highest first; 0 for never. See `EARLY`.
         least: Minimum width of a text on terminals; by default, that of its longest word.
+        named: Whether the header is a name from the data, which is not translated.
+        said: How cells are translated, such as `Translator.text`; None for texts from the data.
+        whole: Label of the path of a whole document.
     """
 
     name: str
@@ -94,6 +99,9 @@ class TableColumn:
     emphasis: Emphasis = ""
     drop: int = 0
     least: int | None = None
+    named: bool = False
+    said: Callable[[Translator, str], str] | None = None
+    whole: str = WHOLE
 
     @property
     def number(self) -> bool:
@@ -114,8 +122,33 @@ class TableColumn:
         if value is None or value != value:  # noqa: PLR0124  (NaN)
             return NONE
         if self.kind in {"path", "tree"}:
-            return str(value) or WHOLE
+            return str(value) or self.whole
         return str(value) if self.written is None or isinstance(value, str) else self.written(value)
+
+    def translated(self, say: Translator) -> TableColumn:
+        """Return the column with its header and its numbers in a language; its name in frames stays."""
+        written, name = self.written, self.name if self.named else say.text(self.heading)
+        if "\n" in self.name and not self.named:
+            name = _broken(name)
+        return replace(
+            self,
+            name=name,
+            key=self.key or self.heading,
+            written=None if written is None else lambda value: say.localized(written(value)),
+            whole=say.word(WHOLE),
+        )
+
+    def said_cells(self, cells: Values, say: Translator) -> Values:
+        """Return the cells with their words in a language."""
+        if self.kind in {"path", "tree"}:
+            return [self.translated(say).whole if cell == WHOLE else cell for cell in cells]
+        if self.said is None:
+            return cells
+        spoken = self.said
+        return [
+            "\n".join(spoken(say, line) for line in cell.split("\n")) if isinstance(cell, str) else cell
+            for cell in cells
+        ]
 
     def values(self, cells: Values) -> Values:
         """Return the cells for a frame: texts and counts unchanged, other numbers as a float64 array."""
@@ -214,30 +247,49 @@ class Table(Mapping[str, "Values"]):
         columns = tuple(self.columns[at] for at in kept)
         return replace(self, columns=columns, cells=tuple(self.cells[at] for at in kept), emphasis=emphasis)
 
+    def translated(self, say: Translator) -> Self:
+        """Return the table in a language: title, headers, notes, numbers, and words in cells."""
+        if say.language is Language.EN:
+            return self
+        return replace(
+            self,
+            title=say.text(self.title),
+            columns=tuple(column.translated(say) for column in self.columns),
+            cells=tuple(column.said_cells(cells, say) for column, cells in zip(self.columns, self.cells, strict=True)),
+            notes=tuple(map(say.text, self.notes)),
+        )
+
     @property
     def defined(self) -> bool:
         """Whether the table has a number other than 0."""
         numbers = (cells for column, cells in zip(self.columns, self.cells, strict=True) if column.number)
         return any(any(cells) for cells in numbers)
 
-    def markdown(self) -> str:
+    def markdown(self, *, lang: str = "en") -> str:
         r"""Return the table as Markdown for GitHub and Pandoc, with special characters escaped.
 
+        `lang` is the language of headers and numbers: "en" or "fr". Raises OptionError if it is unknown.
+
         >>> table = Table.of("", [TableColumn("path"), TableColumn("f1q", SCORE)], [("/names/*", 0.5)])
-        >>> print(table.markdown(), end="")
-        | path | f1q |
+        >>> print(table.markdown(lang="fr"), end="")
+        | chemin | f1q |
         |:---|---:|
-        | /names/\* | 0.5000 |
+        | /names/\* | 0,5000 |
         """
-        head = [_marked(column.heading) for column in self.columns]
-        rule = ["---:" if column.aligned_right else ":---" for column in self.columns]
-        rows = ([_marked(text) for text in row] for row in self.texts())
+        say = Translator(Language.named(lang))
+        made = self.translated(say)
+        head = [_marked(column.heading) for column in made.columns]
+        rule = ["---:" if column.aligned_right else ":---" for column in made.columns]
+        rows = ([_marked(text) for text in row] for row in made.texts())
         lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
-        lines += ["", f"Signature: `{self.signature}`"] if self.signature else []
+        lines += ["", f"Signature{say('colon')}`{self.signature}`"] if self.signature else []
         return "\n".join(lines) + "\n"
 
-    def latex(self) -> str:
+    def latex(self, *, lang: str = "en") -> str:
         r"""Return the table as a LaTeX `tabular` with `booktabs` rules, for use in a `table` environment.
+
+        `lang` is the language of headers and numbers: "en" or "fr". Raises OptionError if it is unknown. Numbers are
+        set in text mode, where a decimal comma needs no braces.
 
         >>> print(Table.of("", [TableColumn("run"), TableColumn("f1q", SCORE)], [("page_02", 0.5)]).latex(), end="")
         \begin{tabular}{lr}
@@ -248,15 +300,22 @@ class Table(Mapping[str, "Values"]):
         \bottomrule
         \end{tabular}
         """
-        sides = "".join("r" if column.aligned_right else "l" for column in self.columns)
-        head = " & ".join(_typeset(column.heading) for column in self.columns)
-        rows = [" & ".join(map(_typeset, row)) + r" \\" for row in self.texts()]
+        made = self.translated(Translator(Language.named(lang)))
+        sides = "".join("r" if column.aligned_right else "l" for column in made.columns)
+        head = " & ".join(_typeset(column.heading) for column in made.columns)
+        rows = [" & ".join(map(_typeset, row)) + r" \\" for row in made.texts()]
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
         signed = [f"% Signature: {self.signature}"] if self.signature else []
-        return "\n".join([*signed, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        text = "\n".join([*signed, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        return text if lang == Language.EN else text.replace("\xa0", "~").replace("\u202f", r"\,")
 
-    def html(self) -> Markup:
-        """Return the table as HTML; empty without rows. The first cell of a row is its head. Markup is kept."""
+    def html(self, *, lang: str = "en") -> Markup:
+        """Return the table as HTML; empty without rows. The first cell of a row is its head. Markup is kept.
+
+        `lang` is the language of headers and numbers: "en" or "fr". Raises OptionError if it is unknown.
+        """
+        if lang != Language.EN:
+            return self.translated(Translator(Language.named(lang))).html()
         if not self.size:
             return Markup()
         styles = [
@@ -348,6 +407,17 @@ def _plain(column: Values) -> Any:  # noqa: ANN401  (an array or a list)
 
 def _not_installed(name: str) -> DataError:
     return DataError.of(f"{name} is not installed", hint="pip install 'arbitre[frames]'")
+
+
+def _broken(text: str) -> str:
+    r"""Break a text at the space nearest to its middle.
+
+    >>> _broken("Global (micro)")
+    'Global\n(micro)'
+    """
+    spaces = [at for at, char in enumerate(text) if char == " "]
+    at = min(spaces, key=lambda at: abs(2 * at - len(text)), default=None)
+    return text if at is None else f"{text[:at]}\n{text[at + 1 :]}"
 
 
 def _marked(text: str) -> str:

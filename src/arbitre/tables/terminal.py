@@ -6,19 +6,20 @@ Colours carry no information of their own. Invisible characters are written as e
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len, chop_cells
-from rich.console import Group
 from rich.text import Text
 
+from arbitre.language import Language, Translator
 from arbitre.paths import nesting
 from arbitre.tables.table import EARLY, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions
 
     from arbitre.tables.table import Table, TableColumn
 
@@ -27,6 +28,8 @@ MAX_SHOWN: Final = 10
 
 WAYS: Final = "Use a wider terminal or --format json."
 """How to see the columns that are left out."""
+
+ENGLISH: Final = Translator(Language.EN)
 
 STYLES: Final = {"": "", "strong": "bold", "weak": "dim"}
 
@@ -50,38 +53,50 @@ _WORDS: Final = re.compile(r"(?:[^\s/_.-]|\.(?=\d))*(?:[\s/_-]|\.(?!\d))+|(?:[^\
 """Words, each with the separators after it; a decimal point is part of a word."""
 
 
-class ShownTable(Group):
-    """A table as lines for a terminal, with the whole table for other formats."""
+@dataclass(frozen=True, eq=False)
+class ShownTable:
+    """A table for a terminal, with its title, its notes, and a line on the rows and columns that are not shown.
 
-    def __init__(self, table: Table, *lines: RenderableType) -> None:
-        super().__init__(*lines)
-        self.table = table
+    Attributes:
+        table: The whole table.
+        width: Width of the terminal.
+        most: Maximum number of rows.
+        rest: Description of the rows that are not shown, and how to see them.
+        ways: How to see the columns that are left out.
+        say: Translator of the language, for plain spaces.
+    """
+
+    table: Table
+    width: int
+    most: int | None = None
+    rest: str = "more with --format json"
+    ways: str = WAYS
+    say: Translator = ENGLISH
+
+    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> Iterator[Text]:
+        """Yield the lines of the table."""
+        table, dropped = _fit_columns(self.table.translated(self.say), self.width)
+        texts = _Texts(table, self.most)
+        cells = texts.wrapped(texts.rooms(self.width))
+        more = table.size - len(cells[0]) + 1 if cells else 0
+        below = [self.say.text(f"... and {more} {self.rest}")] * (more > 0)
+        left_out = self.say.text(f"Left out at this width: {', '.join(dropped)}. {self.ways}")
+        below += [left_out] * bool(dropped)
+        below += table.notes
+        if table.title:
+            yield Text(escape_hidden(table.title), style="bold")
+        yield _grid(table, cells)
+        yield from (Text(escape_hidden(line), style="dim") for line in below)
 
 
 def render(
     table: Table, width: int, *, most: int | None = None, rest: str = "more with --format json", ways: str = WAYS
 ) -> ShownTable:
-    """Return a table for a terminal, with its title, its notes, and a line on the rows and columns that are not shown.
+    """Return a table for a terminal of this width; for the other arguments, see `ShownTable`.
 
     Columns are left out in the order of `TableColumn.drop` until the table fits, then texts are wrapped.
-
-    Args:
-        table: The table.
-        width: Width of the terminal.
-        most: Maximum number of rows.
-        rest: Description of the rows that are not shown, and how to see them.
-        ways: How to see the columns that are left out.
     """
-    whole = table
-    table, dropped = _fit_columns(table, width)
-    texts = _Texts(table, most)
-    cells = texts.wrapped(texts.rooms(width))
-    more = table.size - len(cells[0]) + 1 if cells else 0
-    below = [f"... and {more} {rest}"] * (more > 0)
-    below += [f"Left out at this width: {', '.join(dropped)}. {ways}"] * bool(dropped)
-    below += map(escape_hidden, table.notes)
-    title = [Text(escape_hidden(table.title), style="bold")] * bool(table.title)
-    return ShownTable(whole, *title, _grid(table, cells), *(Text(line, style="dim") for line in below))
+    return ShownTable(table, width, most, rest, ways)
 
 
 def _grid(table: Table, cells: Sequence[Sequence[str]]) -> Text:

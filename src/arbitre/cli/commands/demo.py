@@ -16,7 +16,7 @@ from arbitre.cli.output.result_tables import number
 from arbitre.comparison.tables import MEANING, MEANINGS
 from arbitre.corpus.worker import compare_pairs
 from arbitre.inputs.corpus_sources import Sources
-from arbitre.language import Language
+from arbitre.language import Language, Translator
 from arbitre.options import LanguageName
 from arbitre.report.entry_rows import EntryLayout, EntryRow
 from arbitre.report.evaluation_job import EvaluationJob, result_names
@@ -57,7 +57,7 @@ def demo(
     output: OutputOptions,
 ) -> None:
     """Evaluate two systems on a small bundled corpus: the speakers on six pages of an index."""
-    screen = output.terminal()
+    screen = output.terminal(lang)
     sources = [bundled.demo() / f"{name}.jsonl" for name in ("gold", *SYSTEMS)]
     sources.append(bundled.schemas() / "examples" / SCHEMA)
     options = EvaluationOptions(workers=1, lang=Language(lang), no_diagnose=no_diagnose, no_report=no_report)
@@ -117,8 +117,11 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
     masses = ("gold", "predicted", "matched")
     rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found), "") for name in masses]
     rows.append(("failed pages", *(str(one.macro.failed) for one in found), "no usable prediction; scores are 0"))
-    labels, meaning = TableColumn("score", least=20), replace(MEANING, least=30)  # no label is broken at 80 columns
-    heads = (labels, *columns(*evaluations, written=PLACE), meaning)
+    labels, meaning = (
+        TableColumn("score", least=20, said=Translator.score),
+        replace(MEANING, least=30),
+    )  # no label is broken at 80 columns
+    heads = (labels, *columns(*evaluations, written=PLACE, named=True, said=Translator.text), meaning)
     return Table.of("", heads, rows, emphasis={0: "strong"} | dict.fromkeys(weak, "weak"))
 
 
@@ -143,7 +146,7 @@ def _worst(entries: Sequence[EntryRow], title: str) -> Table:
         rows.append((entry.pair.key, "\n-> ".join(names), fields, entry.whole.quality))
     heads = (
         *(TableColumn("page", least=7), TableColumn("speaker", kind="lines")),
-        TableColumn("incorrect fields", kind="lines", least=WIDEST),
+        TableColumn("incorrect fields", kind="lines", least=WIDEST, said=Translator.figures),
         TableColumn("quality", SCORE, emphasis="strong"),
     )
     return Table.of(title, heads, rows)

@@ -44,7 +44,7 @@ def evaluate(
     """Evaluate a corpus: compare each prediction with the gold document of the same id."""
     out, validate = evaluation_options.out, evaluation_options.validate
     check_format_assertion(options, validate=validate)
-    screen = output.terminal()
+    screen = output.terminal(evaluation_options.lang)
     plan = Comparator(schema, **options).plan
     with shown_progress(screen) as on_progress:
         job = EvaluationJob.of_sources(plan, sources, reading, evaluation_options, on_progress)

@@ -20,7 +20,6 @@ from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.corpus.tables import AVERAGES
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
-from arbitre.language import Language, Translator
 from arbitre.report.build_view import ranked
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.ranking_job import FactorsResults, RankingJob, RankingResults, check_system_names
@@ -29,7 +28,7 @@ from arbitre.signature import Signature
 from arbitre.statistics.paired_tests import threshold
 from arbitre.systems.ranking import SCORES, StatisticsOptions
 from arbitre.systems.tables import OWN_INTERVAL
-from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
+from arbitre.tables.terminal import ENGLISH, MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from arbitre.cli.output.console import Terminal
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.corpus.quality_bounds import MissedBound
+    from arbitre.language import Translator
     from arbitre.report.evaluation_job import EvaluationJob
     from arbitre.statistics.intervals import Interval
 
@@ -80,7 +80,7 @@ def rank(
         )
     if out is not None:
         check_system_names(named)
-    screen = output.terminal()
+    screen = output.terminal(evaluation_options.lang)
     plan = Comparator(schema, **options).plan
     missed: list[MissedBound] = []
 
@@ -98,7 +98,7 @@ def rank(
     else:
         ranking, files = job.systems(gold, named)
         found = RankingResults(ranking)
-        screen.result(found.to_dict, partial(ranking_blocks, found))
+        screen.result(found.to_dict, partial(ranking_blocks, found, say=screen.say))
     if out is not None:
         screen.wrote(files, out)
     raise typer.Exit(close(screen, missed))
@@ -116,12 +116,12 @@ def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:
             screen.note(f"{name}: {what} ({count})")
 
 
-def ranking_blocks(results: RankingResults, width: int) -> Iterator[RenderableType]:
+def ranking_blocks(results: RankingResults, width: int, say: Translator = ENGLISH) -> Iterator[RenderableType]:
     """Yield the blocks of a ranking."""
-    ranking, tables, say = results.ranking, results.tables, Translator(Language.EN)
+    ranking, tables = results.ranking, results.tables
     systems = asdict(ranked(ranking.to_dict()))
     yield Text.assemble(
-        (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], say)}", "bold"),
+        (f"{counted(len(ranking.systems), 'system')} on the same {sampled(systems['sampled'], ENGLISH)}", "bold"),
         f"\n{AVERAGES[ranking.aggregate]} {ranking.score}; {100.0 * ranking.level:g}% intervals of the "
         "differences to the best system",
         f"\n{escape_hidden(ranking.provenance.headline())}",
@@ -160,7 +160,7 @@ def factors_blocks(results: FactorsResults, width: int) -> Iterator[RenderableTy
     )
     yield from (render(table, width) for table in tables.values() if table.defined)
     if not tables["pairs"].defined and tables["pairs"].size:
-        yield Text(Translator(Language.EN)("shared.none"))
+        yield Text(ENGLISH("shared.none"))
     unbalanced = [
         f"{one.name} is unbalanced: its levels cover different documents. Only shared documents are compared."
         for one in results.factors

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, Group
 from rich.text import Text
 
+from arbitre.language import Language, Translator
 from arbitre.parsing.fast_json import json_text
 from arbitre.storage.output_folder import output_path, renamed
-from arbitre.tables.terminal import ShownTable
+from arbitre.tables.terminal import ENGLISH, ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,17 +44,22 @@ class Terminal:
     err: Console
     quiet: bool
     output: str = "text"
+    say: Translator = ENGLISH
 
     @classmethod
-    def create(cls, *, plain: bool = False, quiet: bool = False, output: str = "text") -> Terminal:
+    def create(
+        cls, *, plain: bool = False, quiet: bool = False, output: str = "text", lang: str = Language.EN
+    ) -> Terminal:
         """Create a terminal.
 
         Args:
             plain: Print no escape codes.
             quiet: Print only JSON and errors.
             output: Format of the results: text, json, csv or markdown.
+            lang: Language of the results.
         """
-        return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet, output)
+        say = Translator(Language.named(lang), plain=output == "text")
+        return cls(_console(plain=plain), _console(plain=plain, stderr=True), quiet, output, say)
 
     @property
     def as_json(self) -> bool:
@@ -99,12 +105,12 @@ class Terminal:
     def show(self, blocks: Iterable[RenderableType]) -> None:
         """Print the blocks, separated by empty lines; as CSV, only their tables, with all rows and columns."""
         if self.as_tables:
-            self.raw("\n".join(_as_csv(blocks) if self.output == "csv" else _as_markdown(blocks)))
+            self.raw("\n".join(_as_csv(blocks) if self.output == "csv" else _as_markdown(blocks, self.say)))
         elif not self.quiet:
             for number, block in enumerate(blocks):
                 if number:
                     self.out.print()
-                self.out.print(block)
+                self.out.print(_translated(block, self.say))
 
     def json(self, value: Json) -> None:
         """Print one JSON document, with the same bytes as in a file."""
@@ -122,12 +128,12 @@ class Terminal:
         """Print lines without wrapping, so that they can be copied."""
         if not self.quiet and self.output != "csv":
             for line in lines:
-                self.out.print(line, soft_wrap=True)
+                self.out.print(self.say.text(line), soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Print a note to standard error."""
         if not self.quiet:
-            self.err.print(Text(text, style="dim"), soft_wrap=True)
+            self.err.print(Text(self.say.text(text), style="dim"), soft_wrap=True)
 
     def error(self, text: str, label: str = "error") -> None:
         """Print a message to standard error, even if `quiet`."""
@@ -141,10 +147,12 @@ class OutputOptions:
     output: str = "text"
     no_color: bool = False
     quiet: bool = False
+    lang: str = Language.EN
 
-    def terminal(self) -> Terminal:
-        """Return standard output and standard error."""
-        return Terminal.create(plain=self.no_color, quiet=self.quiet, output=self.output)
+    def terminal(self, lang: str | None = None) -> Terminal:
+        """Return standard output and standard error, for results in the language `lang`, by default that option."""
+        chosen = self.lang if lang is None else lang
+        return Terminal.create(plain=self.no_color, quiet=self.quiet, output=self.output, lang=chosen)
 
 
 def _as_csv(blocks: Iterable[RenderableType]) -> Iterator[str]:
@@ -153,20 +161,45 @@ def _as_csv(blocks: Iterable[RenderableType]) -> Iterator[str]:
     yield from (f"{table.title}\n{table.csv()}" if len(tables) > 1 and table.title else table.csv() for table in tables)
 
 
-def _as_markdown(blocks: Iterable[RenderableType]) -> Iterator[str]:
-    """Yield the tables and the texts among the blocks as Markdown."""
+def _as_markdown(blocks: Iterable[RenderableType], say: Translator) -> Iterator[str]:
+    """Yield the tables and the texts among the blocks as Markdown, in a language."""
     for block in _leaves(blocks):
         if isinstance(block, ShownTable):
-            title = f"**{block.table.title}**\n\n" if block.table.title else ""
-            yield title + block.table.markdown() + "".join(f"\n{note}\n" for note in block.table.notes)
+            title, *notes = map(say.text, (block.table.title, *block.table.notes))
+            head = f"**{title}**\n\n" if title else ""
+            yield head + block.table.markdown(lang=say.language) + "".join(f"\n{note}\n" for note in notes)
         elif isinstance(block, Text):
-            yield f"{block.plain.strip()}\n"
+            yield f"{_translated_text(block, say).plain.strip()}\n"
+
+
+def _translated(block: RenderableType, say: Translator) -> RenderableType:
+    """Return a block with its tables and texts in a language."""
+    if isinstance(block, ShownTable):
+        return replace(block, say=say)
+    if say.language is Language.EN:
+        return block
+    if isinstance(block, Group):
+        return Group(*(_translated(part, say) for part in block.renderables))
+    return _translated_text(block, say) if isinstance(block, Text) else block
+
+
+def _translated_text(text: Text, say: Translator) -> Text:
+    """Return a text in a language: each part of a line that has one style is translated by itself."""
+    if say.language is Language.EN:
+        return text
+    lines = []
+    for line in text.split("\n", allow_blank=True):
+        ends = {end for span in line.spans for end in (span.start, span.end)}
+        parts = line.divide(sorted(ends - {0, len(line)}))
+        said = ((say.text(part.plain), part.spans[0].style if part.spans else "") for part in parts)
+        lines.append(Text.assemble(*said, style=text.style))
+    return Text("\n").join(lines)
 
 
 def _leaves(blocks: Iterable[RenderableType]) -> Iterator[RenderableType]:
     """Yield the blocks, with groups replaced by their parts."""
     for block in blocks:
-        if isinstance(block, Group) and not isinstance(block, ShownTable):
+        if isinstance(block, Group):
             yield from _leaves(block.renderables)
         else:
             yield block

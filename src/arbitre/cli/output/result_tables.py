@@ -17,7 +17,7 @@ from arbitre.corpus.tables import AVERAGES
 from arbitre.paths import order
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count
-from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render, table_width
+from arbitre.tables.terminal import ENGLISH, MAX_SHOWN, escape_hidden, render, table_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,11 +53,10 @@ def scores(found: Mapping[str, tables.ScoreColumn], width: int, *, forced: bool)
 
 def intervals(found: Mapping[str, Any], width: int) -> RenderableType:
     """Return a table of confidence intervals and chance scores from `Evaluation.trust`, with an explanation."""
-    from arbitre.language import Language, Translator  # noqa: PLC0415
-    from arbitre.report.statistics_text import sampled  # noqa: PLC0415
+    from arbitre.report.statistics_text import sampled  # noqa: PLC0415  (single comparisons do not need it)
 
     drawn, chance = found["intervals"], found["chance"]
-    legend = [f"Intervals: {drawn['method']} over {sampled(drawn, Translator(Language.EN))}."]
+    legend = [f"Intervals: {drawn['method']} over {sampled(drawn, ENGLISH)}."]
     legend += drawn["notes"]
     if chance is not None and chance["floor"] is not None:
         comparisons = counted(chance["comparisons"], "comparison")
