@@ -40,7 +40,7 @@ Engine: TypeAlias = Literal["local", "dask"]
 FigureWidth: TypeAlias = Literal["column", "page", "both"]
 """Width of a printed figure: that of a column (85 mm), of a page (178 mm), or a file for each."""
 LanguageName: TypeAlias = Literal["en", "fr"]
-"""Language of the report."""
+"""Language of the output for people."""
 Notation: TypeAlias = Literal["auto", "bio", "iob1", "bioes"]
 """Notation of the tags of entities; auto infers it."""
 Scheme: TypeAlias = Literal["strict", "exact", "partial", "type"]
@@ -243,7 +243,13 @@ DEPTH: Final = option(
     rare=True,
     group="Input",
 )
-LANG: Final = option("en", "Language of the report.", keyword="str", field="Language = Language.EN", group="Output")
+LANG: Final = option(
+    "en",
+    "Language of the report and the figures, and of tables for people: terminal, Markdown and LaTeX.",
+    keyword="str",
+    field="Language = Language.EN",
+    group="Output",
+)
 NO_DIAGNOSE: Final = switch(
     "Do not look for causes.", more="See [causes](diagnosis.md#causes).", rare=True, group="Analysis"
 )

@@ -362,7 +362,7 @@ class TestFiles:
 
     def test_an_unknown_language_is_refused(self, tmp_path):
         with pytest.raises(arbitre.OptionError, match="Available: en, fr"):
-            evaluation().report(tmp_path / "r.html", language="de")
+            evaluation().report(tmp_path / "r.html", lang="de")
 
     @pytest.mark.parametrize("damage", [lambda data: b"no" + data, lambda data: data[: len(data) // 2]])
     def test_damaged_results_are_refused(self, tmp_path, damage):

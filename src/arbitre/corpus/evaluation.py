@@ -495,18 +495,19 @@ class Evaluation:
             raise unavailable()
         return self.reader
 
-    def report(self, path: str | Path, *, language: str = "en") -> None:
+    def report(self, path: str | Path, *, lang: str = "en", language: str | None = None) -> None:
         """Write the report as one HTML page.
 
         Args:
             path: File of the page. An existing file is replaced only if arbitre wrote it.
-            language: "en" or "fr".
+            lang: "en" or "fr".
+            language: Former name of `lang`.
 
         Raises:
             OptionError: The language is unknown.
             DataError: The documents are no longer available, or the file cannot be written.
         """
-        self._reader.report(self, Path(path), language)
+        self._reader.report(self, Path(path), lang if language is None else language)
 
     def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
         """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.

@@ -78,7 +78,7 @@ class EvaluationOptions:
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
     as many as fit in 1.6 MB."""
     lang: Language = Language.EN
-    """Language of the report."""
+    """Language of the report and the figures, and of tables for people: terminal, Markdown and LaTeX."""
     no_report: bool = False
     """Do not write report.html and its data files."""
     no_matches: bool = False

@@ -105,7 +105,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
     as many as fit in 1.6 MB."""
     lang: str
-    """Language of the report."""
+    """Language of the report and the figures, and of tables for people: terminal, Markdown and LaTeX."""
     no_report: bool
     """Do not write report.html and its data files."""
     no_matches: bool
