@@ -90,6 +90,30 @@ def test_rank_writes_french_tables_from_the_command_line_and_from_python(tmp_pat
     assert "| careful | 0,9712 |" in leaderboard(ranking).markdown(lang="fr")
 
 
+def test_compare_diff_and_entities_print_french(tmp_path):
+    sides = []
+    for name in ("gold", "hasty"):
+        sides.append(tmp_path / f"{name}.json")
+        sides[-1].write_text((demo() / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[0], encoding="utf-8")
+    text = run("compare", *sides, "--schema", SCHEMA, "--lang", "fr")
+    assert "├── speakers  faux 0,7232  8 appariés, 2 manquants" in text
+    assert left_in_english(re.sub(r'".*|[├└│].*', "", text)) == []
+    for name in ("careful", "hasty"):
+        evaluation(name, out=tmp_path / name, no_report=True)
+    before, after = tmp_path / "careful", tmp_path / "hasty"
+    assert "/speakers/*/role                      0,9913   0,8200   -0,1713" in run(
+        "diff", before, after, "--lang", "fr"
+    )
+    markdown = run("diff", before, after, "--format", "markdown", "--lang", "fr")
+    assert markdown == arbitre.diff(before, after).to_markdown(lang="fr")
+    assert "Documents en échec\u00a0: 0 -> 1" in markdown
+    tags = tmp_path / "tags.conll"
+    tags.write_text("Ada B-PER\nParis B-LOC\n", encoding="utf-8")
+    text = run("entities", tags, tags, "--lang", "fr")
+    assert "moyenne micro" in text
+    assert left_in_english(text) == []
+
+
 def test_tables_take_the_language_as_the_command_line_does():
     table = tables.paths(evaluation(), ("f1q", "irq"))
     assert table.latex(lang="fr").splitlines()[3] == r"chemin & référence & prédit & apparié & f1q & irq \\"

@@ -163,6 +163,7 @@ IN_PYTHON = {
             "validate": "Comparison.violations",
             "published": "arbitre.published",
             "flat": "Comparator.compare_flat",
+            "lang": "Table.markdown, .latex and .html",
             **dict.fromkeys(["patch", "no_gains"], "Comparison.patch"),
         },
     ),
@@ -176,12 +177,13 @@ IN_PYTHON = {
     "gamma": (agreement.agree_spans, {}),
     "consensus": (agreement.consensus, {}),
     "leave-one-out": (agreement.leave_one_out, {}),
-    "diff": (arbitre.diff, {}),
+    "diff": (arbitre.diff, {"lang": "EvaluationDiff.to_markdown"}),
     "entities": (
         arbitre.entities.evaluate,
         {
             "detail": "EntityEvaluation.counts and .per_class",
             "aggregate": "EntityEvaluation.classes",
+            "lang": "Table.markdown, .latex and .html",
             **dict.fromkeys(("no_overlap", "gold_column", "predicted_column"), "arbitre.entities.read"),
             **dict.fromkeys(("annotations", "layer", "gold_annotator", "predicted_annotator"), "arbitre.entities.read"),
             **dict.fromkeys(("fail_under", "fail_over"), "arbitre.check_bounds"),

@@ -15,13 +15,14 @@ from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree, Verdict
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import order, wildcard
 from arbitre.tables.table import count
-from arbitre.tables.terminal import escape_hidden
+from arbitre.tables.terminal import ENGLISH, escape_hidden
 from arbitre.values import ABSENT, Json, Kind, equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.comparison.levels import Level
+    from arbitre.language import Translator
 
 STYLES: Final = {
     Verdict.CORRECT: "green",
@@ -51,7 +52,7 @@ def verdict_text(levels: Sequence[Level], entries: str, close: float) -> str:
     return captured.get().rstrip()
 
 
-def verdict_tree(levels: Sequence[Level], entries: str, close: float, width: int) -> Group:
+def verdict_tree(levels: Sequence[Level], entries: str, close: float, width: int, say: Translator = ENGLISH) -> Group:
     """Return the nodes of a comparison with their verdicts and a legend; correct nodes are collapsed.
 
     Args:
@@ -59,9 +60,10 @@ def verdict_tree(levels: Sequence[Level], entries: str, close: float, width: int
         entries: Wildcard path of the entries.
         close: Minimum quality of the verdict "close".
         width: Number of characters of a line.
+        say: Translator of the language.
     """
     legend = f"Close: quality {close:g} or more. An object or list has the worst verdict of its contents."
-    return Group(_TreeBuilder.of(levels, entries, close, width).build(), Text(legend, style="dim"))
+    return Group(_TreeBuilder.of(levels, entries, close, width, say).build(), Text(say.text(legend), style="dim"))
 
 
 def distinct(quality: float, close: float) -> str:
@@ -84,15 +86,16 @@ class _TreeBuilder:
     entries: str
     close: float
     width: int
+    say: Translator
 
     @classmethod
-    def of(cls, levels: Sequence[Level], entries: str, close: float, width: int) -> _TreeBuilder:
+    def of(cls, levels: Sequence[Level], entries: str, close: float, width: int, say: Translator) -> _TreeBuilder:
         node_tree = NodeTree.of(levels)
         below: dict[int, list[int]] = {}
         for level in levels:
             for at, parent in enumerate(level.parent.tolist()):
                 below.setdefault(parent, []).append(level.first + at)
-        return cls(node_tree, node_tree.verdicts(close).tolist(), below, entries, close, width)
+        return cls(node_tree, node_tree.verdicts(close).tolist(), below, entries, close, width, say)
 
     def build(self) -> Tree:
         root = Tree("", hide_root=True, guide_style="dim")
@@ -107,7 +110,8 @@ class _TreeBuilder:
         if verdict == Verdict.CORRECT or not self.opened(node_id):
             return
         if depth >= MAX_DEPTH:
-            branch.add(Text("... deeper nodes are omitted; --format json has all of them", style="dim"))
+            deeper = self.say.text("... deeper nodes are omitted; --format json has all of them")
+            branch.add(Text(deeper, style="dim"))
             return
         correct = []
         for child in sorted(self.below.get(node_id, ()), key=self.place):
@@ -116,7 +120,11 @@ class _TreeBuilder:
             else:
                 self.add(branch, child, depth + 1)
         if correct:
-            branch.add(Text.assemble(("correct", STYLES[Verdict.CORRECT]), f" {', '.join(correct)}", style="dim"))
+            branch.add(
+                Text.assemble(
+                    (self.say.verdict("correct"), STYLES[Verdict.CORRECT]), f" {', '.join(correct)}", style="dim"
+                )
+            )
 
     def opened(self, node_id: int) -> bool:
         """Whether both sides are objects, or both are lists."""
@@ -138,18 +146,18 @@ class _TreeBuilder:
         level, at = self.node_tree.place(node_id)
         gold, predicted = (self.node_tree.tokens(node_id, gold=side) for side in (True, False))
         if not level.path:
-            return "document"
+            return self.say.text("document")
         if not level.item:
             return escape_hidden(str((gold or predicted or ("",))[-1]))
         items = " = ".join(dict.fromkeys(f"[{tokens[-1]}]" for tokens in (gold, predicted) if tokens))
         share = 1.0 if level.share is None else float(level.share[at])
-        return items if share == 1.0 else f"{items} x {share:.4f}"
+        return items if share == 1.0 else f"{items} x {self.say.text(f'{share:.4f}')}"
 
     def accepted_form(self, node_id: int) -> str:
         """Return the accepted form that was used in place of the gold value, in parentheses."""
         form = self.node_tree.accepted_form(node_id)
         plain = form is ABSENT or equal(form, self.node_tree.value(node_id, gold=True))
-        return "" if plain else f" (accepted form {_cut(_json(form), _TITLE)})"
+        return "" if plain else f" ({self.say.text('accepted form')} {_cut(_json(form), _TITLE)})"
 
     def line(self, node_id: int, depth: int) -> Text:
         level, at = self.node_tree.place(node_id)
@@ -157,11 +165,10 @@ class _TreeBuilder:
         gold, predicted = (self.node_tree.value(node_id, gold=side) for side in (True, False))
         parts: list[str | tuple[str, str]] = [(self.label(node_id), "bold" if self.entry(node_id) else "")]
         title = _title(gold if gold is not ABSENT else predicted) if level.item and self.opened(node_id) else ""
-        parts += (
-            [f" {title}", "  ", (verdict.text, STYLES[verdict])] if title else ["  ", (verdict.text, STYLES[verdict])]
-        )
+        said = self.say.verdict(verdict.text), STYLES[verdict]
+        parts += [f" {title}", "  ", said] if title else ["  ", said]
         if verdict not in (Verdict.CORRECT, Verdict.MISSING, Verdict.SPURIOUS):
-            parts.append(f" {distinct(float(level.quality[at]), self.close)}")
+            parts.append(f" {self.say.text(distinct(float(level.quality[at]), self.close))}")
         if verdict != Verdict.CORRECT and not self.opened(node_id):
             room = (
                 self.width
@@ -169,13 +176,13 @@ class _TreeBuilder:
                 - sum(len(part if isinstance(part, str) else part[0]) for part in parts)
             )
             form, note = self.accepted_form(node_id), self.node_tree.note(node_id)
-            form += f"  {escape_hidden(note.text)}" if note is not None else ""
+            form += f"  {self.say.text(escape_hidden(note.text))}" if note is not None else ""
             parts.append(("  " + _values(gold, predicted, room - 2 - len(form)) + form, "dim"))
         elif self.opened(node_id) and level.gold_kind[at] == Kind.ARRAY:
             paired = float(level.matched[at])
             missing, spurious = float(level.gold[at]) - paired, float(level.predicted[at]) - paired
             counts = {"matched": paired, "missing": missing, "spurious": spurious}
-            nonzero = (f"{count(size)} {name}" for name, size in counts.items() if size > MASS_TOLERANCE)
+            nonzero = (self.say.text(f"{count(size)} {name}") for name, size in counts.items() if size > MASS_TOLERANCE)
             parts.append(("  " + ", ".join(nonzero), "dim"))
         return Text.assemble(*parts)
 

@@ -16,6 +16,7 @@ from arbitre.corpus.quality_bounds import check_bounds, check_plain, parse_bound
 from arbitre.corpus.tables import AVERAGES
 from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, did_you_mean, show_hidden
 from arbitre.inputs import strict_json
+from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, holm, threshold
 from arbitre.statistics.sample import HIGHER_IS_BETTER, Sample, assign_clusters, means
@@ -183,16 +184,18 @@ class EvaluationDiff:
         title = f"Documents: {lower} lower, {len(rows) - lower} higher"
         return Table.of(title, (TableColumn("document"), *_CELLS[:3]), rows)
 
-    def to_markdown(self) -> str:
-        """Return the changes as Markdown, for a comment on a pull request."""
+    def to_markdown(self, *, lang: str = "en") -> str:
+        """Return the changes as Markdown, for a comment on a pull request, in the language "en" or "fr"."""
+        say = Translator(Language.named(lang))
         failed = " -> ".join(map(str, self.failed))
-        lines = [f"**{self.score}: {self.verdict}**", "", f"Failed documents: {failed}"]
+        lines = [f"**{say.text(f'{self.score}: {self.verdict}')}**", "", say.text(f"Failed documents: {failed}")]
         if self.newly_failed:
-            lines += ["", f"Failed only after: {', '.join(f'`{show_hidden(key)}`' for key in self.newly_failed)}"]
-        lines += [f"\n{show_hidden(note)}." for note in (*self.notes, *_settings_note(self.settings))]
+            keys = ", ".join(f"`{show_hidden(key)}`" for key in self.newly_failed)
+            lines += ["", say.text(f"Failed only after: {keys}")]
+        lines += [f"\n{say.text(f'{show_hidden(note)}.')}" for note in (*self.notes, *_settings_note(self.settings))]
         scores, paths = self.tables()
-        blocks = ["\n".join(lines) + "\n", scores.markdown()]
-        blocks += [f"{paths.title}\n\n{paths.markdown()}"] if self.paths else []
+        blocks = ["\n".join(lines) + "\n", scores.markdown(lang=lang)]
+        blocks += [f"{say.text(paths.title)}\n\n{paths.markdown(lang=lang)}"] if self.paths else []
         return "\n".join(blocks)
 
     def to_junit(self) -> str:
@@ -230,7 +233,7 @@ _CELLS: Final = (
     TableColumn("after", SCORE),
     TableColumn("change", SIGNED, emphasis="strong"),
     TableColumn("p", probability),
-    TableColumn("verdict"),
+    TableColumn("verdict", said=Translator.text),
 )
 
 
@@ -240,7 +243,8 @@ def _row(change: TestedChange) -> tuple[str | float | None, ...]:
 
 def _table(kind: str, title: str, changes: Mapping[str, TestedChange]) -> Table:
     rows = tuple((name, *_row(change)) for name, change in changes.items())
-    return Table.of(title, (TableColumn(kind, kind="path" if kind == "path" else "value"), *_CELLS), rows)
+    name = TableColumn(kind, kind="path") if kind == "path" else TableColumn(kind, said=Translator.text)
+    return Table.of(title, (name, *_CELLS), rows)
 
 
 def _settings_note(settings: Sequence[str]) -> tuple[str, ...]:

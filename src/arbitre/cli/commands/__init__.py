@@ -86,6 +86,7 @@ EVALUATIONS: Final = argument(
 )
 
 
+SHOWN_LANG: Final = option("en", "Language of the text and Markdown that is printed.", group="Output")
 GOLD_AND_PREDICTED: Final = argument(
     "GOLD PREDICTED",
     "Gold documents and predictions, instead of --gold and --predicted.",
@@ -122,6 +123,7 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
         "Stop with exit code 2 if gold or the prediction has no key that the schema declares.", rare=True
     )
     max_depth: int = DEPTH
+    lang: LanguageName = SHOWN_LANG
 
 
 class Evaluate(
@@ -367,6 +369,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         None, "Annotator, or model, whose entities are the predictions in a file of several annotators.", "NAME"
     )
     out: Path | None = option(None, "Folder for the files that `arbitre evaluate --out` writes.", "DIR")
+    lang: LanguageName = SHOWN_LANG
     force: bool = FORCE
 
 
@@ -397,6 +400,7 @@ class Diff(Bounds, Terminal):
         flags=("--format",),
         more="Markdown is for a comment on a pull request, JUnit XML for a CI server.",
     )
+    lang: LanguageName = SHOWN_LANG
 
 
 class Fix(Annotations, Sources, Reading, Output):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from arbitre.cli.output.console import Terminal
     from arbitre.comparator.configurations import SideBySideRow
+    from arbitre.language import Translator
     from arbitre.values import Json
 
 
@@ -107,7 +108,7 @@ def compare(
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
         lambda width: _blocks(
-            comparison, width, forced=forced, validate=validate, published=published, rematch=rematch
+            comparison, width, screen.say, forced=forced, validate=validate, published=published, rematch=rematch
         ),
     )
     raise typer.Exit(close(screen, missed))
@@ -181,7 +182,14 @@ def _plain(comparison: arbitre.Comparison, *, validate: bool, published: bool) -
 
 
 def _blocks(
-    comparison: arbitre.Comparison, width: int, *, forced: bool, validate: bool, published: bool, rematch: bool
+    comparison: arbitre.Comparison,
+    width: int,
+    say: Translator,
+    *,
+    forced: bool,
+    validate: bool,
+    published: bool,
+    rematch: bool,
 ) -> Iterator[RenderableType]:
     whole, solidarity = f"Document quality {comparison.quality:.4f}", result_tables.solidarity(comparison.diagnosis)
     yield result_tables.headline(comparison.scores, comparison.entries, whole).append(f"\n{solidarity}")
@@ -193,7 +201,7 @@ def _blocks(
     yield from result_tables.by_path(comparison.by_path, width)
     yield titled(
         "Verdicts (items: gold = predicted; values: gold -> predicted)",
-        verdict_tree(comparison.levels, comparison.entries, comparison.close, width),
+        verdict_tree(comparison.levels, comparison.entries, comparison.close, width, say),
     )
     diagnosis = comparison.diagnosis
     for made in (

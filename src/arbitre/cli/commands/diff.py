@@ -46,7 +46,7 @@ def diff(
     found = compare_evaluations(before, after, score, tolerance)
     missed = check_file(after, bounds.bounds)
     if output.output in {"markdown", "junit"}:
-        screen.raw(found.to_markdown() if output.output == "markdown" else found.to_junit())
+        screen.raw(found.to_markdown(lang=output.lang) if output.output == "markdown" else found.to_junit())
     else:
         screen.result(found.to_dict, partial(_blocks, found))
     for note in found.notes:
