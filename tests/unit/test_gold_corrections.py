@@ -18,7 +18,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.gold.decisions import COLUMNS, GoldDecisions
 from arbitre.inputs.provenance import MeasuredAgreement, Provenance, ValueOrigin
 from arbitre.language import Language, Translator
-from arbitre.report import language
+from arbitre.report import statistics_text
 
 SCHEMA = {
     "type": "object",
@@ -361,7 +361,7 @@ class TestProvenance:
         assert provenance.values["a"]["/year"] == ValueOrigin((), "Zoé", "see p. 3")
         assert provenance.headline() == "Gold: single annotator, provenance unknown, 2 values corrected (Ada, Zoé)"
         french = "Référence\u00a0: un seul annotateur, provenance inconnue, 2 valeurs corrigées (Ada, Zoé)"
-        assert language.provenance([provenance.parts()], Translator(Language.FR)) == french
+        assert statistics_text.provenance([provenance.parts()], Translator(Language.FR)) == french
 
     def test_that_of_the_gold_is_kept_and_follows_the_values(self):
         before = Provenance(
