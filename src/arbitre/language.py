@@ -93,8 +93,9 @@ _KINDS: Final = {"": r"[-+<]?\d[\d.e-]*%?", **dict.fromkeys("sarcv", ".+")}
 _NAMED: Final = re.compile(r"[a-z][a-z -]*(?= [-+]?\d)")
 """A name before a number."""
 _GIVEN: Final = re.compile(r"\{(\w+)(?:!([sarcv]))?\}")
-_SENTENCES: Final = ("note.", "table.")
-"""First parts of the names of the texts that are recognised in results."""
+_SENTENCES: Final = {Language.EN: ("note.",), Language.FR: ("note.", "table.")}
+"""First parts of the names of the texts that are recognised: notes in results, of which English ones get their numbers
+grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """First parts of the names of headings and words in cells."""
 _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?<![^\s(,])\d+%")
@@ -102,8 +103,8 @@ _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?
 
 
 @cache
-def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
-    """Return the sentences that results can contain: the pattern of the English text, and all texts.
+def _sentences(language: Language) -> list[tuple[re.Pattern[str], dict[str, str]]]:
+    """Return the sentences that are recognised: the pattern of the English text, and all texts.
 
     A placeholder stands for a number, or for another text: one that stays as it is (`{name!s}`), one that is translated
     itself (`{name!r}`), or names with numbers: any names (`{name!a}`), causes (`{name!c}`) or verdicts (`{name!v}`).
@@ -112,7 +113,9 @@ def _notes() -> list[tuple[re.Pattern[str], dict[str, str]]]:
     def pattern(text: str) -> re.Pattern[str]:
         return re.compile(_PLACEHOLDER.sub(lambda one: f"(?P<{one[1]}>{_KINDS[one[2] or '']})", re.escape(text)))
 
-    return [(pattern(texts["en"]), texts) for name, texts in catalogue().items() if name.startswith(_SENTENCES)]
+    return [
+        (pattern(texts["en"]), texts) for name, texts in catalogue().items() if name.startswith(_SENTENCES[language])
+    ]
 
 
 @cache
@@ -165,7 +168,7 @@ class Translator:
         """
         if text in _words():
             return self.word(text)
-        for template, texts in _notes():
+        for template, texts in _sentences(self.language):
             if found := template.fullmatch(text):
                 kinds = dict(_GIVEN.findall(texts["en"]))
                 given = {name: self._given(value, kinds[name]) for name, value in found.groupdict().items()}
