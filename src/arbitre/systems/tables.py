@@ -23,6 +23,7 @@ from arbitre.tables.table import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from arbitre.language import Translator
     from arbitre.systems.factors import Factor
     from arbitre.systems.ranking import PairwiseResult, Ranking
     from arbitre.systems.run_stability import RunStability
@@ -81,7 +82,7 @@ def winners(ranking: Ranking) -> Table:
         TableColumn("path", kind="tree"),
         TableColumn(ranking.score, SCORE),
         TableColumn("second", SCORE, key="next"),
-        TableColumn("system", said=lambda say, names: say.word(names) if names == "all" else names),
+        TableColumn("system", said=_winners),
     )
     rows = []
     for path, names in ranking.winners.items():
@@ -90,6 +91,11 @@ def winners(ranking: Ranking) -> Table:
         named = "all" if len(names) == len(ranking.systems) > 1 else ", ".join(names)
         rows.append((path or WHOLE, known[names[0]] if names else None, max(others, default=None), named))
     return Table.of(f"Highest score by path (not tested): {AVERAGES['micro']}", head, rows, _short_signature(ranking))
+
+
+def _winners(say: Translator, names: str) -> str:
+    """Return the winners of a path in a language; names of systems stay."""
+    return say.word(names) if names == "all" else names
 
 
 def lacking(ranking: Ranking) -> Table:
