@@ -2,7 +2,7 @@
 
 A class is a group of options, and a command is a class that inherits its groups (see `arbitre.cli.commands`). The
 options of the commands, the keyword arguments of the Python functions (in the blocks marked `from arbitre.options`) and
-the tables of options in the reference are derived from these declarations; `docs/make_options.py` writes the last two.
+the tables of options in the reference are derived from these declarations; `docs/make_reference.py` writes the last two.
 This module imports no numerical library, so that `--help` starts fast.
 """
 
@@ -222,7 +222,7 @@ GOLD: Final = option(
     "repeated.",
     "PATH",
     keyword="Paths | Documents",
-    more="See [input](#input); quote globs.",
+    more="See [input](reference/files.md#input); quote globs.",
     group="Input",
 )
 MANIFEST: Final = option(
@@ -267,13 +267,13 @@ CSV_DIALECT: Final = option(
     "standard",
     "CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma).",
     keyword="CsvDialectName",
-    more="See [output](#output).",
+    more="See [output](reference/files.md#output).",
     rare=True,
     group="Output",
 )
 FORCE: Final = switch(
     "Write even if the destination contains files that arbitre did not write. They are never replaced.",
-    more="See [output folders](#output-folders).",
+    more="See [output folders](reference/files.md#output-folders).",
     rare=True,
     group="Output",
 )
@@ -284,7 +284,7 @@ ALLOW_REFS: Final = option(
     "Folder, besides that of the schema, whose files the schema may reference with $ref. May be repeated.",
     "DIR",
     keyword="str | Path | Iterable[str | Path]",
-    more="See [the schema](#the-x-arbitre-keyword).",
+    more="See [the schema](reference/keyword.md).",
     rare=True,
     group="Input",
 )
@@ -547,7 +547,7 @@ class Evaluation:
         "DIR",
         keyword="str | Path | None",
         field="Path | None = None",
-        more="See [output](#output).",
+        more="See [output](reference/files.md#output).",
     )
     resume: bool = switch("Resume an interrupted evaluation in the same --out folder.", rare=True)
     keep_checkpoints: bool = switch(
@@ -613,7 +613,7 @@ class Bounds:
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:under",
         keyword="Bounds",
-        more="See [quality bounds](#quality-bounds).",
+        more="See [quality bounds](reference/commands.md#quality-bounds).",
     )
     fail_over: list[str] = option(
         (),

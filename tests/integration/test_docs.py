@@ -182,7 +182,9 @@ def without_python(text):
                 yield line
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent in {ROOT, DOCS}], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent in {ROOT, DOCS, DOCS / "reference"}], ids=lambda page: page.stem
+)
 def test_every_command_is_followed_by_python_with_the_same_figures(page):
     """Guides are shorter, and the French one is for readers who do not program."""
     assert not list(without_python(read(page)))
@@ -249,7 +251,7 @@ def test_every_command_in_the_text_exists(page):
 def test_the_reference_has_every_command_and_option():
     for path, options in commands().items():
         if path and path not in {(group,) for group in GROUPS}:
-            assert set(names(section("reference.md", f"arbitre {' '.join(path)}"))) == options, path
+            assert set(names(section("reference/commands.md", f"arbitre {' '.join(path)}"))) == options, path
 
 
 def options_of(entry):
@@ -263,12 +265,12 @@ def options_of(entry):
 
 
 @pytest.mark.parametrize(
-    ("title", "catalogue"),
-    [("Distances", distances), ("Normalisers", normalizers.catalogue), ("Matchings", matchings)],
+    ("page", "catalogue"),
+    [("distances", distances), ("normalisers", normalizers.catalogue), ("matchings", matchings)],
     ids=["distances", "normalisers", "matchings"],
 )
-def test_the_reference_has_every_name_and_its_options(title, catalogue):
-    listed = {CODE.findall(row[0])[0]: row[1] for row in rows(section("reference.md", title))}
+def test_the_reference_has_every_name_and_its_options(page, catalogue):
+    listed = {CODE.findall(row[0])[0]: row[1] for row in rows(read(DOCS / "reference" / f"{page}.md"))}
     assert listed == {name: options_of(entry) for name, entry in catalogue.entries.items()}
 
 
@@ -283,7 +285,7 @@ def test_the_reference_states_which_distances_are_metrics():
         "taxonomy": {"parents": {"cat": "animal"}},
         "table": {"values": ["low", "high"], "costs": [[0, 1], [1, 0]]},
     }
-    for row in rows(section("reference.md", "Distances")):
+    for row in rows(read(DOCS / "reference" / "distances.md")):
         name = CODE.findall(row[0])[0]
         facts = distances.build({name: needed.get(name, {})}).facts
         assert row[3] == ("yes" if facts.metric else "pseudo" if facts.pseudometric else "no"), name
@@ -299,7 +301,7 @@ def test_the_measures_state_which_matchings_keep_a_metric():
 
 def test_the_reference_has_every_key_of_the_vocabulary():
     keys = list(bundled.schema("vocabulary.schema.json")["properties"])
-    assert names(section("reference.md", "The x-arbitre keyword")) == keys
+    assert names(section("reference/keyword.md", "The x-arbitre keyword")) == keys
 
 
 def test_every_score_and_verdict_is_explained():
@@ -308,7 +310,7 @@ def test_every_score_and_verdict_is_explained():
 
 
 def test_the_reference_has_every_public_name():
-    text = section("reference.md", "Python")
+    text = read(DOCS / "reference" / "python.md")
     said = {re.split(r"\W", code.removeprefix("Signature.").removeprefix("Tally."))[0] for code in CODE.findall(text)}
     public = set(arbitre.__all__)
     for kind in (arbitre.Comparator, arbitre.Comparison, arbitre.Evaluation, arbitre.Scores):
@@ -330,7 +332,7 @@ def test_the_reference_has_every_file():
         result_files.RESULTS,
     }
     files |= {result_files.FAILURES, result_files.FAILURE_LINES}
-    assert files == set(names(section("reference.md", "Output")))
+    assert files == set(names(section("reference/files.md", "Output")))
 
 
 def test_the_pages_are_in_the_navigation():

@@ -381,20 +381,22 @@ def test_a_quiet_check_of_documents_answers_by_its_exit_code(tmp_path):
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("make_options", ROOT / "docs" / "make_options.py")
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 def test_the_tables_of_the_reference_are_those_of_the_declarations(script):
-    page = script.REFERENCE.read_text(encoding="utf-8")
-    assert script.reference(page) == page
-    assert script.reference(page.replace("| `--strict` |", "| `--severe` |")) == page
+    for page, change in script.PAGES.items():
+        text = page.read_text(encoding="utf-8")
+        assert change(text) == text, page.name
+    text = script.COMMANDS.read_text(encoding="utf-8")
+    assert script.commands(text.replace("| `--strict` |", "| `--severe` |")) == text
 
 
 def test_the_table_of_the_kinds_of_causes_is_that_of_the_code(script):
-    page = script.DIAGNOSIS.read_text(encoding="utf-8")
+    page = script.CAUSES.read_text(encoding="utf-8")
     assert script.kinds_of_causes(page) == page
     assert script.kinds_of_causes(page.replace("| `case` |", "| `cases` |")) == page
 

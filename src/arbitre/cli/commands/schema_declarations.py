@@ -54,7 +54,7 @@ class SchemaCheck(Annotations, Formats, Output):
         "Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, a "
         "glob, or -. May be repeated.",
         "PATH",
-        more="Also gives [advice on the schema](#advice-on-a-schema).",
+        more="Also gives [advice on the schema](reference/causes.md#advice-on-a-schema).",
     )
     predicted: list[str] | None = option(
         None,

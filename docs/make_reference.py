@@ -1,9 +1,9 @@
-"""Write what is declared in the code into the reference, the page on the diagnosis and the Python interface.
+"""Write what is declared in the code into the reference and the Python interface.
 
-python docs/make_options.py
+python docs/make_reference.py
 
-Writes the tables of options in `reference.md` from `arbitre.options`, the table of the kinds of causes in
-`diagnosis.md`, and the attributes between `# from arbitre.options: GROUPS` and `# end of the options` in the modules of
+Writes the tables of options in `reference/commands.md` from `arbitre.options`, the table of the kinds of causes in
+`reference/causes.md`, and the attributes between `# from arbitre.options: GROUPS` and `# end of the options` in the modules of
 `MODULES`.
 """
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from arbitre.options import Option
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-REFERENCE: Final = Path(__file__).with_name("reference.md")
-DIAGNOSIS: Final = Path(__file__).with_name("diagnosis.md")
+REFERENCE: Final = Path(__file__).with_name("reference")
+COMMANDS: Final = REFERENCE / "commands.md"
+CAUSES: Final = REFERENCE / "causes.md"
 SOURCE: Final = ROOT / "src" / "arbitre"
 BLOCK: Final = re.compile(r"( +)# from arbitre\.options: (.+)\n(?:.*\n)*?\1# end of the options\n")
 WIDTH: Final = 120
@@ -38,12 +39,12 @@ SHARED_AFTER: Final = 2
 """Minimum number of options of an earlier command that are listed in one row, with a reference to that command."""
 
 
-def reference(page: str) -> str:
-    """Return the reference with its tables of options regenerated."""
-    sections = re.split(r"(?m)^(?=### )", page)
+def commands(page: str) -> str:
+    """Return the page of the commands with its tables of options regenerated."""
+    sections = re.split(r"(?m)^(?=## )", page)
     earlier: dict[Option, str] = {}
     for at, section in enumerate(sections):
-        words = re.match(r"### arbitre (.+)\n", section)
+        words = re.match(r"## arbitre (.+)\n", section)
         if words and words[1] in DECLARATIONS:
             table = "\n".join(["| option | meaning |", "|---|---|", *_rows(words[1], earlier)]) + "\n"
             sections[at] = re.sub(r"\| option \| meaning \|\n(\|.*\n)*", lambda _, made=table: made, section)
@@ -86,15 +87,20 @@ def _meaning(option: Option) -> str:
     elif option.default not in {None, ()} and option.type is not bool:
         default = f"{option.default:,}" if isinstance(option.default, int) else f"{option.default}"
         text += f" Default: `{default}`."
-    return f"{text} {option.more}".rstrip()
+    return _linked(f"{text} {option.more}".rstrip())
+
+
+def _linked(text: str) -> str:
+    """Return Markdown with its links, which are relative to `docs/` in the code, relative to `docs/reference/`."""
+    return re.sub(r"\]\((reference/)?(?=[\w/-]+\.md)", lambda found: "](" if found[1] else "](../", text)
 
 
 def kinds_of_causes(page: str) -> str:
-    """Return the page on the diagnosis with its table of the kinds of causes regenerated."""
+    """Return the page with the table of the kinds of causes regenerated."""
     head = ("kind", "what is seen", "how it is found", "gain of", "what to do")
     rows = ((f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo) for name, kind in KINDS.items())
-    table = "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *rows))
-    above = r"(### Kinds of causes\n(?:(?:[^|#\n].*)?\n)*)"
+    table = "".join(f"| {' | '.join(map(_linked, cells))} |\n" for cells in (head, ["---"] * len(head), *rows))
+    above = r"(## Kinds of causes\n(?:(?:[^|#\n].*)?\n)*)"
     return re.sub(rf"{above}(?:\|.*\n)+", lambda found: found[1] + table, page)
 
 
@@ -142,8 +148,11 @@ def modules() -> Iterator[Path]:
     return (file for file in sorted(SOURCE.rglob("*.py")) if BLOCK.search(file.read_text(encoding="utf-8")))
 
 
+PAGES: Final = {COMMANDS: commands, CAUSES: kinds_of_causes}
+"""The pages with generated parts, with the functions that return them regenerated."""
+
 if __name__ == "__main__":
-    REFERENCE.write_text(reference(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
-    DIAGNOSIS.write_text(kinds_of_causes(DIAGNOSIS.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, change in PAGES.items():
+        page.write_text(change(page.read_text(encoding="utf-8")), encoding="utf-8")
     for file in modules():
         file.write_text(module(file.read_text(encoding="utf-8")), encoding="utf-8")
