@@ -2,71 +2,185 @@
 
 python docs/make_reference.py
 
-Writes the tables of options in `reference/commands.md` from `arbitre.options`, the table of the kinds of causes in
-`reference/causes.md`, and the attributes between `# from arbitre.options: GROUPS` and `# end of the options` in the modules of
-`MODULES`.
+Writes the tables of options in `reference/commands.md`, the tables between `<!-- from the code: NAME -->` and
+`<!-- end -->` in the other pages of the reference, and the attributes between `# from arbitre.options: GROUPS` and
+`# end of the options` in the modules that have such a block.
 """
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 import textwrap
 from collections import defaultdict
 from dataclasses import replace
+from functools import cache
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
-from arbitre import options
+import arbitre
+from arbitre import normalizers, options
 from arbitre.cli.commands import DECLARATIONS
 from arbitre.comparison.cause import KINDS
+from arbitre.distances import builtin_distances
+from arbitre.matching import builtin_matchers
 from arbitre.options import REQUIRED, options_of
+from arbitre.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from arbitre.catalogue import Factory
+    from arbitre.distances.base import Distance, Facts
     from arbitre.options import Option
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 REFERENCE: Final = Path(__file__).with_name("reference")
 COMMANDS: Final = REFERENCE / "commands.md"
-CAUSES: Final = REFERENCE / "causes.md"
+MARKED: Final = re.compile(r"(<!-- from the code: ([a-z]+) -->\n)[^<]*(?:<(?!!-- end)[^<]*)*(\n<!-- end -->)")
 SOURCE: Final = ROOT / "src" / "arbitre"
 BLOCK: Final = re.compile(r"( +)# from arbitre\.options: (.+)\n(?:.*\n)*?\1# end of the options\n")
 WIDTH: Final = 120
+SENTENCE: Final = "the cat sat on the mat", "the cat sat on a mat"
+DISTANCE_EXAMPLES: Final[dict[str, tuple[dict[str, Any], Any, Any]]] = {
+    "exact": ({}, 1, 1.0),
+    "yujian-bo": ({}, "kitten", "sitting"),
+    "levenshtein": ({}, "kitten", "sitting"),
+    "indel": ({}, "kitten", "sitting"),
+    "indel-yujian-bo": ({}, "kitten", "sitting"),
+    "osa": ({}, "Maria", "Mraia"),
+    "damerau-levenshtein": ({}, "ca", "abc"),
+    "lcs": ({}, "kitten", "sitting"),
+    "jaro": ({}, "Martha", "Marhta"),
+    "jaro-winkler": ({}, "Martha", "Marhta"),
+    "ratcliff-obershelp": ({}, "kitten", "sitting"),
+    "token-sort": ({}, "Ada Lovelace", "Lovelace Ada"),
+    "token-set": ({}, "Ada Lovelace", "Ada"),
+    "jaccard-ngrams": ({}, "kitten", "kitchen"),
+    "date": ({}, "1918-11-03", "1918-11-13"),
+    "duration": ({}, "PT90M", "PT1H"),
+    "time": ({}, "23:00", "01:00"),
+    "uuid": ({}, "6F9619FF-8B86-D011-B42D-00C04FC964FF", "6f9619ff8b86d011b42d00c04fc964ff"),
+    "iban": ({}, "DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
+    "isbn": ({}, "0-306-40615-2", "9780306406157"),
+    "doi": ({}, "10.1000/182", "https://doi.org/10.1000/182"),
+    "email": ({}, "ada@example.org", "ada@EXAMPLE.org"),
+    "uri": ({}, "http://example.org/a", "HTTP://example.org:80/b/../a"),
+    "taxonomy": ({"parents": {"cat": "animal", "dog": "animal", "animal": "being"}}, "cat", "animal"),
+    "absolute": ({"scale": 10}, 36, 38),
+    "relative": ({}, 8, 10),
+    "log": ({"scale": 1}, 100, 1000),
+    "rounded": ({"grid": 10}, 36, 38),
+    "tolerance": ({"within": 1}, 36, 38),
+    "cycle": ({"period": 12}, 1, 11),
+    "jaccard": ({}, ["a", "b"], ["b", "c"]),
+    "dice": ({}, ["a", "b"], ["b", "c"]),
+    "span": ({}, {"start": 0, "end": 4}, {"start": 2, "end": 4}),
+    "ordinal": ({"order": ["low", "medium", "high"]}, "low", "medium"),
+    "table": ({"values": ["red", "pink"], "costs": [[0, 0.2], [0.2, 0]]}, "red", "pink"),
+    "rouge-n": ({}, *SENTENCE),
+    "rouge-1": ({}, *SENTENCE),
+    "rouge-2": ({}, *SENTENCE),
+    "rouge-l": ({}, *SENTENCE),
+    "rouge-s": ({}, *SENTENCE),
+    "rouge-lsum": ({}, *SENTENCE),
+    "bleu": ({}, *SENTENCE),
+    "chrf": ({}, *SENTENCE),
+    "window-diff": ({"k": 2}, "0100100", "0010100"),
+    "pk": ({"k": 2}, "0100100", "0010100"),
+    "generalized-hamming": ({}, "0100100", "0010100"),
+}
+"""Options, a gold value and a predicted value for each distance."""
+NORMALISER_EXAMPLES: Final[dict[str, tuple[dict[str, Any], Any]]] = {
+    "strip": ({}, " Ada "),
+    "casefold": ({}, "Straße"),
+    "lower": ({}, "Ada"),
+    "upper": ({}, "Ada"),
+    "nfc": ({}, "e\u0301"),
+    "as-written": ({}, "é"),
+    "nfkc": ({}, "ﬁn x²"),
+    "unaccent": ({}, "Éléonore"),
+    "squash-space": ({}, " Ada   Lovelace "),
+    "dehyphenate": ({}, "inter- national"),
+    "roman": ({}, "XIV"),
+    "digits": ({}, "No. 12-7"),
+    "numbers": ({}, "p. 12-15"),
+    "text": ({}, 36),
+    "decimal": ({}, "12.50"),
+    "amount": ({}, "1.234,50 €"),
+    "strip-punctuation": ({}, "U.S.A."),
+    "number": ({"decimal": ","}, "1 234,5"),
+    "date": ({"formats": ["%d/%m/%Y"]}, "03/11/1918"),
+    "authority": ({"names": {"Lyon": ["Lugdunum"]}}, "Lugdunum"),
+    "concat": ({"separator": " "}, ["Ada", "Lovelace"]),
+}
+"""Options and a value for each normaliser."""
+MATCHING_EXAMPLE: Final = (("Ada", "Bob", "Cy"), ("Bob", "Cyd", "Ada"))
+"""Names in gold, and predicted names."""
+WEAKER: Final = {"hungarian": ("a `gate`", {"gate": 0.7}), "transport": ("other solvers", {"solver": "sinkhorn"})}
+"""Options that decide whether a matching keeps a metric, in words and as in a schema."""
 INTRODUCTION: Final = "demo"
-"""Command whose options are described again at the next command, because others refer to that one."""
-SHARED_AFTER: Final = 2
-"""Minimum number of options of an earlier command that are listed in one row, with a reference to that command."""
+"""Command whose options are described at other commands, although it comes first."""
 
 
 def commands(page: str) -> str:
     """Return the page of the commands with its tables of options regenerated."""
     sections = re.split(r"(?m)^(?=## )", page)
-    earlier: dict[Option, str] = {}
     for at, section in enumerate(sections):
         words = re.match(r"## arbitre (.+)\n", section)
         if words and words[1] in DECLARATIONS:
-            table = "\n".join(["| option | meaning |", "|---|---|", *_rows(words[1], earlier)]) + "\n"
+            table = "\n".join(["| option | meaning |", "|---|---|", *_rows(words[1])]) + "\n"
             sections[at] = re.sub(r"\| option \| meaning \|\n(\|.*\n)*", lambda _, made=table: made, section)
     return "".join(sections)
 
 
-def _rows(words: str, earlier: dict[Option, str]) -> Iterator[str]:
-    """Yield the rows of a command. Options that an earlier command also has are in one row with its name."""
+@cache
+def _described() -> dict[Option, str]:
+    """Return the command that describes each option: the first on the page that takes it."""
+    pattern = r"(?m)^## arbitre (.+)$"
+    listed = [words for words in re.findall(pattern, COMMANDS.read_text(encoding="utf-8")) if words in DECLARATIONS]
+    found: dict[Option, str] = {}
+    for words in sorted(listed, key=lambda words: words == INTRODUCTION):
+        for option in options_of(DECLARATIONS[words]):
+            if not option.positional:
+                found.setdefault(replace(option, group=""), words)
+    return found
+
+
+def _rows(words: str) -> Iterator[str]:
+    """Yield the rows of a command. Options that another command describes are in one row for each such command."""
     same: dict[str, list[Option]] = defaultdict(list)
     for option in options_of(DECLARATIONS[words]):
         if not option.positional:
             shared = replace(option, group="")
-            same[earlier.get(shared, words)].append(option)
-            if words != INTRODUCTION:
-                earlier.setdefault(shared, words)
+            same[_described()[shared]].append(shared)
+    for option in same.pop(words, []):
+        yield f'| <a id="{_anchor(words, option)}"></a>{_names(option)} | {_meaning(option)} |'
     for other, shared in same.items():
-        if other == words or len(shared) < SHARED_AFTER:
-            yield from (f"| {_names(option)} | {_meaning(option)} |" for option in shared)
-    for other, shared in same.items():
-        if other != words and len(shared) >= SHARED_AFTER:
-            link = f"[`{other}`](#arbitre-{other.replace(' ', '-')})"
-            yield f"| {', '.join(map(_names, shared))} | as for {link} |"
+        names = ", ".join(f"[{_names(option)}](#{_anchor(other, option)})" for option in shared)
+        yield f"| {names} | as for [`{other}`](#arbitre-{other.replace(' ', '-')}) |"
+
+
+def _anchor(words: str, option: Option) -> str:
+    """Return the id of the row that describes an option."""
+    return f"{words} {option.name}".replace(" ", "-").replace("_", "-")
+
+
+def options_index() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the index of all options: the option, and the commands that take it."""
+    yield "option", "described at", "also in"
+    taken: dict[Option, list[str]] = {option: [] for option in _described()}
+    for words in DECLARATIONS:
+        for option in options_of(DECLARATIONS[words]):
+            if not option.positional:
+                taken[replace(option, group="")].append(words)
+    for option, words in sorted(_described().items(), key=lambda item: (item[0].names[0], item[1])):
+        link = f"reference/commands.md#{_anchor(words, option)}"
+        others = ", ".join(f"`{other}`" for other in taken[option] if other != words)
+        yield f"[{_names(option)}]({link})", f"[`{words}`]({link})", others
 
 
 def _names(option: Option) -> str:
@@ -95,13 +209,155 @@ def _linked(text: str) -> str:
     return re.sub(r"\]\((reference/)?(?=[\w/-]+\.md)", lambda found: "](" if found[1] else "](../", text)
 
 
-def kinds_of_causes(page: str) -> str:
-    """Return the page with the table of the kinds of causes regenerated."""
-    head = ("kind", "what is seen", "how it is found", "gain of", "what to do")
-    rows = ((f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo) for name, kind in KINDS.items())
-    table = "".join(f"| {' | '.join(map(_linked, cells))} |\n" for cells in (head, ["---"] * len(head), *rows))
-    above = r"(## Kinds of causes\n(?:(?:[^|#\n].*)?\n)*)"
-    return re.sub(rf"{above}(?:\|.*\n)+", lambda found: found[1] + table, page)
+def causes() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the kinds of causes."""
+    yield "kind", "what is seen", "how it is found", "gain of", "what to do"
+    for name, kind in KINDS.items():
+        yield f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo
+
+
+def distances() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the distances, with an example that is computed."""
+    yield "name", "options", "compares", "metric", "definition", "example"
+    for name, entry in builtin_distances.catalogue.entries.items():
+        choice, gold, predicted = DISTANCE_EXAMPLES[name]
+        distance = builtin_distances.catalogue.build({name: choice})
+        example = f"{_json(gold)}, {_json(predicted)}: {distance(gold, predicted):.3g}"
+        yield (
+            f"`{name}`",
+            _options(entry),
+            _compared(distance),
+            _fact(distance.facts),
+            entry.summary,
+            (f"with `{_json(choice)}`: " if choice else "") + example,
+        )
+
+
+def _compared(distance: Distance) -> str:
+    """Return the kinds of values that a distance compares, in words."""
+    named = {Kind.ARRAY: "lists", Kind.OBJECT: "objects", Kind.NUMBER: "numbers", Kind.STRING: "texts"}
+    if distance.kinds == frozenset(Kind):
+        return "anything"
+    if {Kind.STRING, Kind.NUMBER} <= distance.kinds:
+        return "scalars"
+    return ", ".join(word for kind, word in named.items() if kind in distance.kinds)
+
+
+def _fact(facts: Facts) -> str:
+    """Return whether a distance is a metric, and if not, why."""
+    if facts.pseudometric:
+        return "yes" if facts.metric else "pseudo"
+    return "no: not symmetric" if not facts.symmetric else "no: no triangle inequality"
+
+
+def normalisers() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the normalisers, with an example that is computed."""
+    yield "name", "options", "result", "example"
+    for name, entry in normalizers.catalogue.entries.items():
+        choice, value = NORMALISER_EXAMPLES[name]
+        example = f"{_json(value)}: {_json(normalizers.catalogue.build({name: choice})(value))}"
+        yield (
+            f"`{name}`",
+            _options(entry),
+            entry.summary,
+            (f"with `{_json(choice)}`: " if choice else "") + example,
+        )
+
+
+def matchings() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the matchings, with the pairs that each makes of the same lists."""
+    yield "name", "options", "pairs", "keeps a metric", "example"
+    gold, predicted = ([{"name": name} for name in side] for side in MATCHING_EXAMPLE)
+    for name, entry in builtin_matchers.catalogue.entries.items():
+        choice = {"key": "name"} if entry.required else {}
+        items = {"type": "object", "properties": {"name": {"type": "string"}}}
+        schema = {"type": "array", "items": items, "x-arbitre": {"match": {name: choice}}}
+        alignment = arbitre.Comparator(schema).compare(gold=gold, predicted=predicted).alignment("")
+        pairs = ", ".join(f"{gold[pair.gold]['name']}–{predicted[pair.predicted]['name']}" for pair in alignment.pairs)
+        matcher = builtin_matchers.catalogue.build({name: choice})
+        kept = ("yes" if matcher.separating else "pseudo") if matcher.metric else "no"
+        if name in WEAKER:
+            words, other = WEAKER[name]
+            kept += f"; {'yes' if builtin_matchers.catalogue.build({name: other}).metric else 'no'} with {words}"
+        yield f"`{name}`", _options(entry), entry.summary, kept, pairs
+
+
+def _options(entry: Factory[Any]) -> str:
+    """Return the options of a catalogue entry with their defaults."""
+    parts = []
+    for name, schema in entry.options.items():
+        note = " (required)" if name in entry.required else ""
+        default = f" = {json.dumps(schema['default'])}" if "default" in schema else ""
+        parts.append(f"`{name}`{note}{default}")
+    return ", ".join(parts)
+
+
+def _json(value: Any) -> str:  # noqa: ANN401  (any JSON)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def functions() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the public functions: the call, and the first sentence of the docstring."""
+    yield "function", "what it does"
+    for name in sorted(arbitre.__all__):
+        function = getattr(arbitre, name)
+        if isinstance(function, FunctionType):
+            yield f"`{name}({_parameters(function)})`", _first_sentence(function)
+
+
+def _parameters(function: FunctionType) -> str:
+    """Return the parameters of a function with their defaults; `**options` are not spelled out."""
+    inner = inspect.unwrap(function)
+    own = inner.__code__.co_varnames[: inner.__code__.co_argcount + inner.__code__.co_kwonlyargcount]
+    shown = [one for one in inspect.signature(inner).parameters.values() if one.name in own]
+    parts = []
+    for one in shown:
+        if one.kind is Parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        default = "" if one.default is Parameter.empty else f"={_default(one.default)}"
+        parts.append(f"{one.name}{default}")
+    if inner.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        parts.append("**options")
+    return ", ".join(parts)
+
+
+def _default(value: object) -> str:
+    """Return a default as text, without what differs between runs and versions."""
+    plain = value is None or isinstance(value, bool | int | float | str | tuple)
+    return repr(value) if plain else "..."
+
+
+def classes() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the public classes and modules: the first sentence of each docstring."""
+    yield "name", "what it is"
+    for name in sorted(arbitre.__all__):
+        member = getattr(arbitre, name)
+        if not isinstance(member, FunctionType) and inspect.getdoc(member) and getattr(member, "__name__", ""):
+            former = name != member.__name__.rpartition(".")[2]
+            yield f"`{name}`", f"Former name of `{member.__name__}`." if former else _first_sentence(member)
+
+
+def _first_sentence(member: object) -> str:
+    """Return the first sentence of a docstring, in one line."""
+    paragraph = " ".join((inspect.getdoc(member) or "").partition("\n\n")[0].split())
+    return re.split(r"(?<=[.!?]) (?=[A-Z`])", paragraph)[0]
+
+
+def tables(page: str) -> str:
+    """Return a page with the tables between its marks regenerated."""
+
+    def table(found: re.Match[str]) -> str:
+        head, *rows = MADE[found[2]]()
+        lines = [head, ("---",) * len(head), *rows]
+        made = "".join(f"| {' | '.join(map(_cell, cells))} |\n" for cells in lines)
+        return f"{found[1]}\n{made}{found[3]}"
+
+    return MARKED.sub(table, page)
+
+
+def _cell(text: str) -> str:
+    """Return a cell of a table: bars outside of code are escaped, and links are relative to the page."""
+    return _linked(re.sub(r"(?<!\\)\|", r"\\|", text))
 
 
 def module(text: str) -> str:
@@ -148,8 +404,19 @@ def modules() -> Iterator[Path]:
     return (file for file in sorted(SOURCE.rglob("*.py")) if BLOCK.search(file.read_text(encoding="utf-8")))
 
 
-PAGES: Final = {COMMANDS: commands, CAUSES: kinds_of_causes}
-"""The pages with generated parts, with the functions that return them regenerated."""
+MADE: Final = {
+    "causes": causes,
+    "classes": classes,
+    "distances": distances,
+    "functions": functions,
+    "matchings": matchings,
+    "normalisers": normalisers,
+    "options": options_index,
+}
+"""The functions that yield the rows of the tables, the head first, by the names in the marks."""
+PAGES: Final = {page: commands if page == COMMANDS else tables for page in sorted(REFERENCE.glob("*.md"))}
+"""The pages of the reference, with the functions that return them regenerated."""
+
 
 if __name__ == "__main__":
     for page, change in PAGES.items():

@@ -375,75 +375,77 @@ catalogue: Final = Catalogue(
     dict(
         (
             _of_texts(
-                "strip", str.strip, "Removes white space at both ends.", "texts that differ in white space at the ends"
+                "strip",
+                str.strip,
+                "the text without leading and trailing whitespace",
+                "texts that differ in white space at the ends",
             ),
-            _of_texts(
-                "casefold", str.casefold, "Applies Unicode case folding.", "texts that differ in case (and ß and ss)"
-            ),
-            _of_texts("lower", str.lower, "Converts to lower case.", "texts that differ in case"),
-            _of_texts("upper", str.upper, "Converts to upper case.", "texts that differ in case (and ß and ss)"),
+            _of_texts("casefold", str.casefold, "the case-folded text", "texts that differ in case (and ß and ss)"),
+            _of_texts("lower", str.lower, "the text in lower case", "texts that differ in case"),
+            _of_texts("upper", str.upper, "the text in upper case", "texts that differ in case (and ß and ss)"),
             _of_texts(
                 "nfc",
                 partial(unicodedata.normalize, "NFC"),
-                "Converts to Unicode normal form NFC. Applies by default, before all other normalisers.",
+                "Unicode normal form C; applies by default, before all other normalisers",
                 NFC.identifies,
             ),
             _fixed(
                 AS_WRITTEN,
                 lambda value: value,
-                "Keeps the Unicode form of texts, which are otherwise converted to NFC.",
+                "the unchanged text; turns off the default `nfc`",
                 "nothing",
                 {},
             ),
             _of_texts(
                 "nfkc",
                 partial(unicodedata.normalize, "NFKC"),
-                "Converts to Unicode normal form NFKC.",
+                "Unicode normal form KC: ﬁ becomes fi, ² becomes 2",
                 "texts that differ in compatible forms of characters, such as ﬁ and fi, ² and 2",
             ),
             _of_texts(
                 "unaccent",
                 _unaccent,
-                "Removes accents and other combining marks.",
+                "the text without combining marks: é becomes e",
                 "texts that differ in accents, such as é and e",
             ),
             _of_texts(
                 "squash-space",
                 _squash_space,
-                "Replaces each run of white space with one space; removes it at both ends.",
+                "the text with each run of whitespace replaced by one space, and none at the ends",
                 "texts that differ in white space at the ends, or in its kind and length elsewhere",
             ),
             _of_texts(
                 "dehyphenate",
                 _dehyphenate,
-                "Joins words that are broken by a hyphen and white space; removes soft hyphens.",
+                "the text with words rejoined that are broken by a hyphen and whitespace, as at the end of a "
+                "line; soft hyphens are removed",
                 "texts that differ in whether a word is broken at the end of a line",
             ),
             _fixed(
                 "roman",
                 partial(_itemwise, partial(_textwise, _roman)),
-                "Converts a Roman numeral below 4000 to a number; leaves other texts unchanged.",
+                "the number of a Roman numeral below 4000, such as XIV or xiv; any other text is unchanged",
                 "a number and its Roman numerals",
                 {Kind.STRING: _NUMBER_OR_TEXT},
             ),
             _fixed(
                 "digits",
                 partial(_itemwise, _digits),
-                "Keeps only the digits 0-9 of a text or number.",
+                "the digits 0-9 of a text, or of a number in decimal",
                 "texts and numbers with the same digits in the same order",
                 {Kind.NUMBER: _TEXT},
             ),
             _fixed(
                 "numbers",
                 _numbers,
-                "Extracts the numbers of a text, list or number as a list.",
+                "the list of the numbers in a text or a list",
                 "texts and lists that contain the same numbers in the same order",
                 {Kind.STRING: _LIST, Kind.NUMBER: _LIST},
             ),
             _fixed(
                 "text",
                 partial(_itemwise, _text),
-                "Converts a number or boolean to its JSON text.",
+                "the JSON text of a number or boolean",
                 "a number or boolean and its JSON text",
                 {Kind.BOOLEAN: _TEXT, Kind.NUMBER: _TEXT},
             ),
@@ -457,11 +459,13 @@ catalogue: Final = Catalogue(
                 partial(_itemwise, partial(_textwise, _of_decimal)),
                 makes={Kind.STRING: _NUMBER_OR_TEXT},
             ),
-            "Parses a text as Python's Decimal does, such as 12.50 or 1E+3; leaves other texts unchanged.",
+            "the number that a text represents in the notation of Python's `Decimal`, such as 12.50 or 1E+3; "
+            "any other text is unchanged",
         ),
         "amount": Factory(
             _amount_with,
-            "Parses an amount in any notation, such as 1.234,50 €, (1,234.50) or EUR 12; leaves other texts unchanged.",
+            "the number of an amount in any notation; any other text is unchanged, see "
+            "[amounts](reference/normalisers.md#amounts)",
             {
                 "decimal": {"enum": [".", ","]},
                 "units": {"type": "array", "items": {"type": "string", "pattern": "\\S"}, "minItems": 1},
@@ -469,12 +473,13 @@ catalogue: Final = Catalogue(
         ),
         "strip-punctuation": Factory(
             _strip_punctuation_with,
-            "Removes punctuation and symbols (Unicode categories P and S), or replaces each with the text `by`.",
+            "the text without punctuation and symbols; with `by`, each is replaced by that text",
             {"by": {"type": "string"}},
         ),
         "number": Factory(
             _number_with,
-            "Parses a text as a number; leaves other texts unchanged.",
+            "the number that a text represents; any other text is unchanged, see "
+            "[amounts](reference/normalisers.md#amounts)",
             {
                 "decimal": {"enum": [".", ","]},
                 "group": {"type": "string", "pattern": f"^[{SEPARATORS}]*$"},
@@ -485,7 +490,8 @@ catalogue: Final = Catalogue(
         ),
         "date": Factory(
             _date_with,
-            "Converts a date in ISO 8601, a strptime format or words to YYYY-MM-DD; leaves other texts unchanged.",
+            "YYYY-MM-DD, from an ISO 8601 text, a text in one of the `strptime` formats, or a [date in "
+            "words](reference/normalisers.md#dates-in-words); any other text is unchanged",
             {
                 "formats": {"type": "array", "items": {"type": "string", "pattern": FORMAT}, "default": []},
                 "languages": {"type": "array", "items": {"type": "string"}, "minItems": 1},
@@ -493,12 +499,13 @@ catalogue: Final = Catalogue(
         ),
         "authority": Factory(
             lambda options: _authority(read_authority(options)),
-            "Replaces a variant by its name, from a file or the schema; leaves other texts unchanged.",
+            "the name of which a text is a variant, in an authority file or in `names`; any other text is "
+            "unchanged, see [authority files](reference/normalisers.md#authority-files)",
             OPTIONS,
         ),
         "concat": Factory(
             _concat_with,
-            "Joins the scalar items of a list into one text; omits null and objects.",
+            "all scalar items of a list, joined in order as one text",
             {"separator": {"type": "string", "default": ""}},
         ),
     },

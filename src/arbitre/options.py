@@ -2,7 +2,8 @@
 
 A class is a group of options, and a command is a class that inherits its groups (see `arbitre.cli.commands`). The
 options of the commands, the keyword arguments of the Python functions (in the blocks marked `from arbitre.options`) and
-the tables of options in the reference are derived from these declarations; `docs/make_reference.py` writes the last two.
+the tables of options in the reference are derived from these declarations; `docs/make_reference.py` writes the last
+two.
 This module imports no numerical library, so that `--help` starts fast.
 """
 

@@ -134,123 +134,152 @@ class DistanceCatalogue(Catalogue[Distance]):
 
 
 _ANYTHING: Final = {
-    "exact": _fixed(discrete.EXACT, "0 if two values of any kind are equal as JSON, else 1."),
+    "exact": _fixed(discrete.EXACT, "0 if equal as JSON, else 1"),
 }
 _TEXTS: Final = {
     "yujian-bo": _fixed(
-        edit.YUJIAN_BO, "Normalised edit distance that is a metric: 2L / (a + b + L).", "Li Yujian and Liu Bo, 2007"
+        edit.YUJIAN_BO, "2L / (a + b + L) for L edits between texts of a and b characters", "Li Yujian and Liu Bo, 2007"
     ),
-    "levenshtein": _fixed(edit.LEVENSHTEIN, "Edit distance / length of the longer text.", "Levenshtein, 1966"),
-    "indel": _fixed(edit.INDEL, "Insertions and deletions / sum of the lengths.", "Levenshtein, 1966"),
+    "levenshtein": _fixed(edit.LEVENSHTEIN, "number L of edits, divided by the longer length", "Levenshtein, 1966"),
+    "indel": _fixed(
+        edit.INDEL, "number of insertions and deletions, divided by the sum of the lengths", "Levenshtein, 1966"
+    ),
     "indel-yujian-bo": _fixed(
         edit.INDEL_YUJIAN_BO,
-        "Normalised insertions and deletions that are a metric: 2D / (a + b + D).",
+        "2D / (a + b + D) for D insertions and deletions",
         "Li Yujian and Liu Bo, 2007",
     ),
     "osa": _fixed(
         edit.OSA_LONGER,
-        "Edits and adjacent swaps, no character edited twice / length of the longer text.",
+        "number of edits and transpositions of adjacent characters, divided by the longer length; no "
+        "substring is edited twice",
         "Damerau, 1964",
     ),
     "damerau-levenshtein": _fixed(
         edit.DAMERAU_LEVENSHTEIN,
-        "Edits and adjacent swaps / length of the longer text.",
+        "number of edits and transpositions of adjacent characters, divided by the longer length",
         "Lowrance and Wagner, 1975",
     ),
-    "lcs": _fixed(
-        edit.LCS, "1 - length of the longest common subsequence / length of the longer text.", "Bakkelund, 2009"
-    ),
-    "jaro": _fixed(edit.JARO, "1 - Jaro similarity: common characters at nearby positions.", "Jaro, 1989"),
-    "jaro-winkler": _fixed(
-        edit.JARO_WINKLER, "1 - Jaro-Winkler similarity: Jaro with a bonus for a common prefix.", "Winkler, 1990"
-    ),
+    "lcs": _fixed(edit.LCS, "1 - longest common subsequence divided by the longer length", "Bakkelund, 2009"),
+    "jaro": _fixed(edit.JARO, "1 - Jaro similarity: common characters at nearby positions", "Jaro, 1989"),
+    "jaro-winkler": _fixed(edit.JARO_WINKLER, "the same, with a bonus for a common prefix", "Winkler, 1990"),
     "ratcliff-obershelp": Factory(
         lambda options: edit.ratcliff_obershelp(autojunk=options["autojunk"]),
-        "1 - ratio of difflib's SequenceMatcher.",
+        "matching blocks, as in Python's difflib; not symmetric",
         {"autojunk": {"type": "boolean", "default": False}},
         source="Ratcliff and Metzener, 1988",
     ),
-    "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` of the sorted words."),
+    "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` of the two texts after sorting their words alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "`indel` of the sorted distinct words; 0 if one text contains all words of the other.",
+        "smallest `indel` among the shared words and the words of both texts, sorted and without repetition; "
+        "0 if one text contains all words of the other",
         "Cohen, 2011",
     ),
     "jaccard-ngrams": Factory(
         lambda options: ngrams.jaccard_ngrams(options["n"]),
-        "1 - intersection / union of the sets of character n-grams.",
+        "1 - intersection over union of the sets of character n-grams; a text with fewer than `n` characters "
+        "counts as a single n-gram",
         {"n": _run(3)},
         source="Jaccard, 1901; Ukkonen, 1992",
     ),
     "date": Factory(
         lambda options: dates.date(options["scale"]),
-        "Difference in days / `scale`, at most 1; a year or month is an interval.",
+        "number of days between two dates, divided by `scale`, at most 1. A year or a month stands for all of "
+        "its days. A text that is not a date has distance 0 from an equal text, else 1",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
     "duration": _fixed(
         dates.DURATION,
-        "Difference / the longer of two ISO 8601 durations, at most 1.",
+        "the distance `relative` between the lengths of ISO 8601 durations, where a year has 365.2425 days "
+        "and a month a twelfth of that; any other text has distance 0 from an equal text, else 1",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
         lambda options: dates.time(options["scale"]),
-        "Hours on the shorter way around the clock / `scale`, at most 1.",
+        "number of hours between two ISO 8601 times of day, in the shorter direction around the clock, "
+        "divided by `scale`, at most 1. A time without a UTC offset is read as UTC. Any other text has "
+        "distance 0 from an equal text, else 1",
         {"scale": _SCALE | {"default": 12}},
         source="Lee, 1958",
     ),
-    "uuid": _fixed(identifiers.UUID, "0 for two notations of the same UUID, else 1."),
-    "iban": _fixed(identifiers.IBAN, "0 for two notations of the same IBAN, else 1."),
-    "isbn": _fixed(identifiers.ISBN, "0 for two notations of the same ISBN, with 10 or 13 digits, else 1."),
-    "doi": _fixed(identifiers.DOI, "0 for two notations of the same DOI, else 1."),
-    "email": _fixed(identifiers.EMAIL, "0 for two notations of the same e-mail address, else 1."),
+    "uuid": _fixed(identifiers.UUID, "0 for two notations of the same UUID, else 1"),
+    "iban": _fixed(identifiers.IBAN, "0 for two notations of the same IBAN, else 1; ignores case and spaces"),
+    "isbn": _fixed(
+        identifiers.ISBN,
+        "0 for two notations of the same ISBN, else 1; ignores hyphens and spaces, and converts a "
+        "valid ISBN-10 to its ISBN-13",
+    ),
+    "doi": _fixed(
+        identifiers.DOI,
+        "0 for two notations of the same DOI, else 1; ignores case and a prefix such as `https://doi.org/` or `doi:`",
+    ),
+    "email": _fixed(
+        identifiers.EMAIL, "0 for two notations of the same e-mail address, else 1; ignores the case of the domain"
+    ),
     "uri": Factory(
         lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
-        "0 for two URIs that RFC 3986 normalises to the same, else 1; `yujian-bo` of the normal forms if graded.",
+        "0 for two URIs with the same normal form (RFC 3986), else 1; `yujian-bo` of the normal forms if "
+        "`graded`. The normal form ignores the case of scheme and host, the default port, escapes of ordinary "
+        "characters, and dot segments",
         {"graded": {"type": "boolean", "default": False}},
     ),
     "taxonomy": _one_option(
         discrete.taxonomy,
         "parents",
         {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
-        "Path length between two labels of a tree / diameter of the tree.",
+        "number of steps between two labels in a tree, divided by the diameter of the tree. `parents` maps "
+        "each label to its parent. A label outside the tree has distance 0 from an equal label, else 1",
         "Rada et al., 1989",
     ),
 }
 _NUMBERS: Final = {
-    "absolute": _one_option(numbers.absolute, "scale", _SCALE, "|a - b| / `scale`, at most 1."),
-    "relative": _fixed(numbers.RELATIVE, "|a - b| / max(|a|, |b|), at most 1.", "Marczewski and Steinhaus, 1958"),
+    "absolute": _one_option(numbers.absolute, "scale", _SCALE, "absolute difference divided by `scale`, at most 1"),
+    "relative": _fixed(
+        numbers.RELATIVE,
+        "absolute difference divided by the larger magnitude, at most 1",
+        "Marczewski and Steinhaus, 1958",
+    ),
     "log": _one_option(
         numbers.log,
         "scale",
         _SCALE,
-        "x / (1 + x), where x is the difference of asinh(value / `scale`): logarithmic far above the scale.",
+        "x / (1 + x), where x is the absolute difference between asinh(value / `scale`) of both values. "
+        "Values far above `scale` are compared by their ratio, values near 0 by their difference",
         "Johnson, 1949",
     ),
-    "rounded": _one_option(
-        numbers.rounded, "grid", _GRID, "0 if equal after rounding to a multiple of `grid`, else 1."
-    ),
+    "rounded": _one_option(numbers.rounded, "grid", _GRID, "0 if equal after rounding to a multiple of `grid`, else 1"),
     "tolerance": Factory(
         lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
-        "0 if |a - b| is at most `within`, or at most `relative` times the larger magnitude, else 1.",
+        "0 if the difference is at most `within`, or at most `relative` times the larger magnitude, else 1; "
+        "one of the two is required. Like Python's `math.isclose`, it is symmetric: the share refers to the "
+        "larger magnitude, not to gold",
         {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": _one_option(
         lambda period: numbers.cycle(int(period)),
         "period",
         {"type": "integer", "minimum": 2, "maximum": 2**53},
-        "Shorter way around a cycle of `period` steps / half of the period; for integers from 0 to `period`.",
+        "number of steps between two whole numbers from 0 to `period` in the shorter direction, as for months "
+        "or hours, divided by the maximum. Any other number has distance 0 from an equal number, else 1",
         "Lee, 1958",
     ),
 }
 _SETS: Final = {
-    "jaccard": _fixed(sets.JACCARD, "1 - intersection / union of the sets of items.", "Jaccard, 1901"),
-    "dice": _fixed(sets.DICE, "1 - F1 of the sets of items.", "Dice, 1945"),
+    "jaccard": _fixed(
+        sets.JACCARD, "1 - intersection over union of the items, ignoring order and repetition", "Jaccard, 1901"
+    ),
+    "dice": _fixed(sets.DICE, "1 - F1 of the items, ignoring order and repetition", "Dice, 1945"),
 }
 _OBJECTS: Final = {
     "span": Factory(
         lambda options: spans.span(options["overlap"], options.get("label")),
-        "1 - intersection / union of two objects with `start` and `end`; 1 if their labels differ.",
+        "1 - intersection over union of two spans: objects with numbers as `start` and `end`, the second "
+        'exclusive. `overlap` "half" is half of this distance if the spans overlap, else 1; "any" is 0 if '
+        'they overlap, else 1; "equal" is 0 for the same boundaries, else 1. Spans with different values of '
+        "the key `label` have distance 1. An object that is not a span has distance 0 from an equal object, "
+        "else 1",
         {
             "overlap": {"enum": list(get_args(spans.Overlap)), "default": "iou"},
             "label": {"type": "string", "minLength": 1},
@@ -260,11 +289,16 @@ _OBJECTS: Final = {
 }
 _LABELS: Final = {
     "ordinal": _one_option(
-        discrete.ordinal, "order", _SCALARS, "Difference in rank / largest difference, in the given order."
+        discrete.ordinal,
+        "order",
+        _SCALARS,
+        "number of steps between two values in the list `order`, divided by the greatest number of "
+        "steps. For a field with `enum`, the enum is the default. A value outside the list has "
+        "distance 0 from an equal value, else 1",
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
-        "The cost given for two values; symmetric.",
+        "the entry of the symmetric matrix `costs` for two of `values`; the costs determine whether it is a metric",
         {"values": _SCALARS, "costs": {"type": "array", "items": {"type": "array", "items": _COST}}},
         required=("values", "costs"),
     ),
@@ -272,34 +306,38 @@ _LABELS: Final = {
 _PROSE: Final = {
     "rouge-n": Factory(
         lambda options: rouge.rouge_n(int(options["n"])),
-        "1 - F1 of the word n-grams.",
+        "1 - F1 of the word n-grams; a text with fewer than `n` words counts as a single n-gram",
         {"n": _run(1)},
         source="Lin, 2004",
     ),
-    "rouge-1": _fixed(rouge.ROUGE_1, "1 - F1 of the words.", "Lin, 2004"),
-    "rouge-2": _fixed(rouge.ROUGE_2, "1 - F1 of the word bigrams.", "Lin, 2004"),
-    "rouge-l": _fixed(rouge.ROUGE_L, "1 - F1 of the longest common subsequence of words.", "Lin, 2004"),
+    "rouge-1": _fixed(rouge.ROUGE_1, "1 - F1 of the words", "Lin, 2004"),
+    "rouge-2": _fixed(rouge.ROUGE_2, "1 - F1 of the word bigrams", "Lin, 2004"),
+    "rouge-l": _fixed(rouge.ROUGE_L, "1 - F1 of the longest common subsequence of words", "Lin, 2004"),
     "rouge-s": Factory(
         lambda options: rouge.rouge_s(int(options["skip"])),
-        "1 - F1 of the skip-bigrams: ordered pairs of words with at most `skip` words between them.",
+        "1 - F1 of the ordered pairs of words with at most `skip` words between them",
         {"skip": {"type": "integer", "minimum": 0, "default": 4}},
         source="Lin, 2004",
     ),
     "rouge-lsum": Factory(
         lambda options: rouge.rouge_lsum(options["tokenizer"]),
-        "1 - F1 of the longest common subsequences of sentences, one per line, computed by rouge-score.",
+        "1 - F1 of the longest common subsequences of sentences, one sentence per line, computed by "
+        'rouge-score (extra `text`); `tokenizer` "rouge-score" splits words as that package does; not '
+        "symmetric",
         {"tokenizer": {"enum": list(rouge.TOKENIZERS), "default": "words"}},
         source="Lin, 2004",
     ),
     "bleu": Factory(
         lambda options: translation.bleu(int(options["n"]), options.get("weights")),
-        "1 - sentence BLEU of the prediction, computed by sacrebleu, or by nltk with weights.",
+        "1 - BLEU of the prediction against gold, computed by sacrebleu (extra `text`); with `weights`, BLEU "
+        "without smoothing, computed by nltk, see [text](text.md#bleu); not symmetric",
         {"n": _run(4), "weights": {"type": "array", "items": _COST, "minItems": 1, "maxItems": _LONGEST_RUN}},
         source="Papineni et al., 2002",
     ),
     "chrf": Factory(
         lambda options: translation.chrf(int(options["words"])),
-        "1 - sentence chrF of the prediction, computed by sacrebleu.",
+        "1 - chrF of the prediction against gold, computed by sacrebleu (extra `text`); `words` 2 is chrF++; "
+        "not symmetric",
         {"words": {"type": "integer", "minimum": 0, "maximum": _LONGEST_RUN, "default": 0}},
         source="Popović, 2015",
     ),
@@ -310,19 +348,22 @@ _CHANGE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6}
 _SEGMENTATIONS: Final = {
     "window-diff": Factory(
         lambda options: segmentations.window_diff(options.get("k")),
-        "Share of windows with different numbers of boundaries.",
+        "share of windows of `k` positions with different numbers of boundaries, see "
+        "[segmentations](text.md#segmentations); `k` is half of the mean gold segment by default, and the "
+        "distance is then not symmetric",
         _WINDOW,
         source="Pevzner and Hearst, 2002",
     ),
     "pk": Factory(
         lambda options: segmentations.pk(options.get("k")),
-        "Share of windows with a boundary on one side only.",
+        "share of windows of `k` positions that contain a boundary on one side only; `k` as for `window-diff`",
         _WINDOW,
         source="Beeferman et al., 1999",
     ),
     "generalized-hamming": Factory(
         lambda options: segmentations.generalized_hamming(**options),
-        "Cost of changing the boundaries / cost of deleting and inserting all of them.",
+        "cost of changing the predicted boundaries into those of gold, divided by the cost of deleting and "
+        "inserting all of them; not symmetric if `insertion` and `deletion` differ",
         {
             "insertion": _CHANGE | {"default": 2},
             "deletion": _CHANGE | {"default": 2},

@@ -184,32 +184,38 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
     {
         "hungarian": Factory(
             _hungarian,
-            "One-to-one matching with the greatest sum of qualities (the default).",
+            "one-to-one, maximising the sum of qualities (the default); no pair below `gate`",
             _GATE,
             source="Kuhn, 1955",
         ),
         "greedy": Factory(
-            _greedy, "Matches each gold item, in order, to the best predicted item that is still free.", _GATE
+            _greedy,
+            "in gold order, each item with the nearest predicted item still free; a baseline for comparison",
+            _GATE,
         ),
         "ordered": Factory(
             lambda options: Matcher("ordered", ordered, Candidates.DIAGONAL, in_order=True, options=options),
-            "Matches items at the same position.",
+            "by position",
         ),
         "sequence": Factory(
             lambda options: Matcher("sequence", sequence, metric=False, in_order=True, options=options),
-            "Order-preserving alignment with the greatest sum of qualities.",
+            "preserves the order of both lists, maximising the sum of qualities",
             source="Needleman and Wunsch, 1970",
         ),
         "keyed": Factory(
-            _keyed, "Matches items with the same value in one or more key fields.", _KEY, required=("key",)
+            _keyed,
+            "items with equal keys: a field, a pointer such as `/person/id`, or a list of these; items "
+            "with the same key as in `hungarian`, an item without a key with none",
+            _KEY,
+            required=("key",),
         ),
         "set": Factory(
             lambda options: Matcher("set", keyed, Candidates.SAME_VALUE, options=options),
-            "Matches equal items and ignores duplicates: intersection / union.",
+            "equal items, each counted once: intersection over union",
         ),
         "transport": Factory(
             _transport,
-            "Optimal transport: items can be split, merged or left out, depending on the solver.",
+            "moves mass at the least cost: items may be split, merged or left out, see [transport](transport.md)",
             _TRANSPORT,
             source="Kantorovich, 1942",
         ),
