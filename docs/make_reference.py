@@ -222,14 +222,14 @@ def distances() -> Iterator[tuple[str, ...]]:
     for name, entry in builtin_distances.catalogue.entries.items():
         choice, gold, predicted = DISTANCE_EXAMPLES[name]
         distance = builtin_distances.catalogue.build({name: choice})
-        example = f"{_json(gold)}, {_json(predicted)}: {distance(gold, predicted):.3g}"
+        example = f"`d({_json(gold)}, {_json(predicted)}) = {distance(gold, predicted):.3g}`"
         yield (
             f"`{name}`",
             _options(entry),
             _compared(distance),
             _fact(distance.facts),
             entry.summary,
-            (f"with `{_json(choice)}`: " if choice else "") + example,
+            (f"with `{_json(choice)}`, " if choice else "") + example,
         )
 
 
@@ -247,7 +247,7 @@ def _fact(facts: Facts) -> str:
     """Return whether a distance is a metric, and if not, why."""
     if facts.pseudometric:
         return "yes" if facts.metric else "pseudo"
-    return "no: not symmetric" if not facts.symmetric else "no: no triangle inequality"
+    return "no: not symmetric" if not facts.symmetric else "no: triangle inequality fails"
 
 
 def normalisers() -> Iterator[tuple[str, ...]]:
@@ -255,12 +255,12 @@ def normalisers() -> Iterator[tuple[str, ...]]:
     yield "name", "options", "result", "example"
     for name, entry in normalizers.catalogue.entries.items():
         choice, value = NORMALISER_EXAMPLES[name]
-        example = f"{_json(value)}: {_json(normalizers.catalogue.build({name: choice})(value))}"
+        example = f"`{_json(value)}` gives `{_json(normalizers.catalogue.build({name: choice})(value))}`"
         yield (
             f"`{name}`",
             _options(entry),
             entry.summary,
-            (f"with `{_json(choice)}`: " if choice else "") + example,
+            (f"with `{_json(choice)}`, " if choice else "") + example,
         )
 
 
