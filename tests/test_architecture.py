@@ -13,7 +13,19 @@ from scipy.sparse.csgraph import connected_components
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "arbitre"
 
 LAYERS = (
-    ("arrays", "errors", "language", "paths", "values", "bundled", "interpreter", "demo", "options", "config", "version"),
+    (
+        "arrays",
+        "errors",
+        "language",
+        "paths",
+        "values",
+        "bundled",
+        "interpreter",
+        "demo",
+        "options",
+        "config",
+        "version",
+    ),
     ("tally", "curve", "signature", "catalogue", "refused_coefficients"),
     ("parsing",),
     ("storage",),
