@@ -59,7 +59,7 @@ def verdict_tree(levels: Sequence[Level], entries: str, close: float, width: int
         levels: The levels of the comparison.
         entries: Wildcard path of the entries.
         close: Minimum quality of the verdict "close".
-        width: Number of characters of a line.
+        width: Line width, in characters.
         say: Translator of the language.
     """
     legend = f"Close: quality {close:g} or more. An object or list has the worst verdict of its contents."

@@ -112,7 +112,7 @@ def write_archive(path: Path, evaluation: Evaluation) -> None:
 
 
 def _ids_text(ids: LazySequence[str]) -> bytearray:
-    """Return the JSON text of ids. They are encoded in parts, which takes 60 bytes less memory per document."""
+    """Return the JSON text of ids. They are encoded in parts, which saves 60 bytes of memory per document."""
     text = bytearray(b"[")
     for begin in range(0, len(ids), IDS_AT_ONCE):
         part = json.dumps(ids[begin : begin + IDS_AT_ONCE])[1:-1]
@@ -121,7 +121,7 @@ def _ids_text(ids: LazySequence[str]) -> bytearray:
 
 
 def _columns(name: str, tables: Iterable[CompactTable]) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of tables by path, in their stored types, which take a third of the space of floats."""
+    """Return the columns of tables by path, in their stored types, which need a third of the space of floats."""
     return {
         f"{name}_{number}_{at}": column
         for number, table in enumerate(tables)
@@ -210,7 +210,7 @@ def _tables(
 
 
 def _ids(arrays: Mapping[str, npt.NDArray[Any]]) -> StringArray:
-    """Return the ids in an archive. Raises ValueError if they are not a list of texts."""
+    """Return the ids in an archive. Raises ValueError if they are not a list of strings."""
     ids = json.loads(arrays["ids"].tobytes())
     if not (isinstance(ids, list) and all(isinstance(name, str) for name in ids)):
         raise ValueError("expected a list of ids")

@@ -179,7 +179,7 @@ class ClusterRun:
             yield self._result(*waiting.popleft())
 
     def _workers(self) -> dict[str, int]:
-        """Return the number of threads of each worker, by address. New workers are looked for once per second.
+        """Return the number of threads of each worker, by address. Checks for new workers once per second.
 
         Raises:
             ArbitreError: A new worker runs other code than this process, or none.

@@ -82,7 +82,7 @@ class DocumentTable(LazySequence[DocumentResult]):
         return self.entries.floats()
 
     def tally_parts(self) -> Iterator[Floats]:
-        """Yield the tallies of the entries in parts of shape (n, 5), without 40 bytes of memory per document."""
+        """Yield the tallies of the entries in parts of shape (n, 5), which avoids storing 40 bytes per document."""
         for begin in range(0, len(self), FRAME_ROWS):
             yield self.entries.floats(rows=slice(begin, begin + FRAME_ROWS))
 
