@@ -114,7 +114,7 @@ def _digest_of(unit: WorkUnit, checkpoint: Checkpoint) -> str:
 
 
 def content_of(file: Path) -> str:
-    """Return the digest of the content of a file; "" if it cannot be read. Cached per process until the file changes."""
+    """Return the digest of the content of a file; "" if it cannot be read. Cached until the file changes."""
     try:
         state = file.stat()
     except OSError:

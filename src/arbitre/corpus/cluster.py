@@ -1,9 +1,9 @@
 """Executor that compares work units on a Dask cluster, with the same results as on one machine.
 
 Workers must run the same code as the client. Before the run starts, the code of all workers is checked; workers that
-join later are checked within a second, and each result says which code it is from. The first document that a worker
-compares is compared again on the client. If a worker cannot process an item, because it lacks a file or a module, the
-item is given to another worker.
+join later are checked within a second, and each result carries the version of its code. The first document that a
+worker compares is recomputed on the client. If a worker cannot process an item, because it lacks a file or a module,
+the item is sent to another worker.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Task(NamedTuple):
 
 
 class WorkerResult(NamedTuple):
-    """Result of one item, with the address and the code of the worker; `failure` says why there is no result."""
+    """Result of one item, with the address and the code of the worker; `failure` says why if there is no result."""
 
     result: Any
     address: str
@@ -151,7 +151,7 @@ class ClusterRun:
         client: The client of the scheduler.
         scheduler: Address of the scheduler, for messages.
         function: The function, which workers unpickle once.
-        excluded: Addresses of the workers that get no further items, because they lack a file or a module.
+        excluded: Addresses of workers that receive no further items because a file or module is missing.
     """
 
     client: Any
@@ -201,7 +201,7 @@ class ClusterRun:
         return Submission(future, allowed)
 
     def _result(self, item: _Item, sent: Submission) -> tuple[_Item, WorkerResult]:
-        """Return an item with its result. If a worker cannot process it, it is given to another one.
+        """Return an item with its result. If a worker cannot process it, the item is sent to another worker.
 
         Raises:
             DataError: This process cannot process the item either, for example because a document changed on disk.
@@ -220,7 +220,7 @@ class ClusterRun:
             sent = self._submit(item)
         self.function(item)
         raise ArbitreError.of(
-            f"Workers of {self.scheduler} failed on a part that this process can compare: {found.failure}",
+            f"Workers of {self.scheduler} failed on a part that the command itself could compare: {found.failure}",
             hint=f"{SAME_FILES} {RESUME}",
         )
 
@@ -352,7 +352,7 @@ class MissingModuleError(Exception):
 
 
 def _compare(worker: Worker, part: WorkUnit) -> tuple[DocumentResults, bool]:
-    """Return the results of a work unit, and whether its checkpoint, if any, was written: the folder is visible."""
+    """Return the results of a work unit, and whether its checkpoint was written (True if it has none)."""
     results = worker(part)
     if part.checkpoint is None:
         return results, True

@@ -218,7 +218,7 @@ _CHANGES = ("predicted", "quality")
 
 
 def notes_of(pairs: Sequence[Pair], results: FaultResults) -> dict[str, Json]:
-    """Return the summands of documents for `DiagnosisTotals`, as JSON; sums are exact (see `exact_parts`)."""
+    """Return the partial sums of documents for `DiagnosisTotals`, as JSON; sums are exact (see `exact_parts`)."""
     taxonomy, rows = results.taxonomy, results.rows
     lost: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for path, fault, loss in zip(rows.paths, rows.faults, rows.lost, strict=True):

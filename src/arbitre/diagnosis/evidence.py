@@ -251,14 +251,14 @@ class MissingGroup:
 
 
 def count_groups(taxonomy: Taxonomy) -> list[list[Json]]:
-    """Count the gold values of each group, the missing ones, and the sum of their qualities, over all documents.
+    """Count the gold values and the missing values of each group over all documents, and sum their qualities.
 
     Values inside missing, split or merged items, and inside values of the wrong type, are left out: they are missing
     because of the value that contains them. Lists that are matched by transport are left out as well.
 
     Returns:
-        Rows of path, property, group, the two numbers, and the exact sum of the qualities (see `exact_parts`), in the
-        order of the first three.
+        Rows of (path, property, group, gold count, missing count, exact sum of qualities; see `exact_parts`), sorted by
+        path, property and group.
     """
     cells, missing, quality = _grouped_values(taxonomy)
     if not len(cells):
@@ -365,8 +365,8 @@ def _positions(level: Level, at: Indices, longest: Indices) -> Indices:
 def _kinds_of(values: Sequence[Json]) -> Indices:
     """Return the number of the group of each single value in `_GROUPS`; NONE for those without a group.
 
-    The group of equal values is determined once. Columns of texts or of numbers take a shorter way, in a third of the
-    time (20,000 documents of 20 entries).
+    Each distinct value is classified once. Columns of only texts or only numbers are classified without this step, in a
+    third of the time (20,000 documents of 20 entries).
     """
     types = set(map(type, values))
     if types == {str}:
@@ -447,8 +447,8 @@ class SourceEvidence:
 class NeighbourCounts:
     """Spurious values at a path, by whether the gold of a neighbouring document has them at this path.
 
-    All documents of a corpus are searched if there are up to `MAX_SEARCHED`, otherwise between half as many and this
-    number of documents (see `is_searched`).
+    Up to `MAX_SEARCHED` documents, all are searched. Larger corpora are sampled: the expected size of the sample is
+    between `MAX_SEARCHED / 2` and `MAX_SEARCHED` (see `is_searched`).
 
     Attributes:
         path: Wildcard path of the values.
@@ -462,11 +462,11 @@ class NeighbourCounts:
 
 
 MAX_SEARCHED: Final = 1000
-"""Expected maximum number of documents whose spurious values are looked for in neighbouring documents."""
+"""Maximum expected number of documents whose spurious values are searched for in neighbouring documents."""
 
 
 def search_halvings(documents: int) -> int:
-    """Return how often a corpus is halved to get the documents that are searched.
+    """Return the number of halvings that reduce the expected sample of a corpus to at most `MAX_SEARCHED` documents.
 
     >>> search_halvings(1000), search_halvings(1001), search_halvings(3000)
     (0, 1, 2)
@@ -475,7 +475,7 @@ def search_halvings(documents: int) -> int:
 
 
 def is_searched(identity: str, halvings: int) -> bool:
-    """Return whether a document is in the sample that is left after some halvings; it depends only on its id."""
+    """Return whether a document belongs to the sample. Depends only on its id; each halving keeps half of the ids."""
     return halvings == 0 or int.from_bytes(blake2b(encoded(identity), digest_size=8).digest()) >> (64 - halvings) == 0
 
 
@@ -490,9 +490,9 @@ def shares_in_source(
         texts: The texts; None if there are none.
 
     Returns:
-        The share of the values of each fault that occur in the text, None if it was not searched; and for all documents
-        together, the numbers of those with and without a text, and rows of path, fault, whether the values are in the
-        text, and their number.
+        First, the share of the values of each fault that occur in the text, None if it was not searched. Second, totals
+        of all documents: the numbers of documents with and without a text, and rows of (path, fault, whether the values
+        are in the text, number of values).
     """
     shares: list[float | None] = [None] * len(rows)
     sources = [None if texts is None else texts.read(pair.id, pair.run) for pair in pairs]
@@ -514,7 +514,7 @@ def shares_in_source(
 
 
 def evidence_of(pairs: Sequence[Pair], results: FaultResults, halvings: int) -> dict[str, Json]:
-    """Return the summands of documents for `EvidenceTotals`, as JSON; for the last argument, see `search_halvings`."""
+    """Return the partial sums of documents for `EvidenceTotals`, as JSON; for `halvings`, see `search_halvings`."""
     searched = [is_searched(pair.id, halvings) for pair in pairs]
     spurious: list[Json] = [
         [pairs[document].id, inner, search_key(leaf)]
@@ -595,7 +595,7 @@ class EvidenceTotals:
 
 
 def adjacent_ids(some: Collection[str], ids: Iterable[str]) -> dict[str, list[tuple[str, int]]]:
-    """Return the previous and the next id of some ids, in natural order, each with its first position in all ids.
+    """Return the neighbours of the given ids in natural order, each with its first position in `ids`.
 
     Only the neighbours are kept in memory, not all ids.
 

@@ -39,10 +39,10 @@ class SharedValues:
         rows: Rows of the items in their column, increasing; shape (items,).
         lists: The list of each item; shape (items,).
         item: The item of each value, by position in `rows`; shape (values,).
-        key: A number that is the same for equal values at the same path of the same list, and greater for later lists;
+        key: Integer that is equal for equal values at the same path of the same list, and increases with the list;
             shape (values,). An item can have several equal values.
         paths: Number of paths.
-        width: Upper limit of the codes of values; `key` is (list * paths + path) * width + code.
+        width: Number of codes of values; `key` is (list * paths + path) * width + code.
     """
 
     rows: Indices
@@ -87,7 +87,7 @@ class ValueSearch:
 
     Attributes:
         values: The values of all items.
-        wholes: Mask of the wholes; shape (items,).
+        wholes: Mask of the items that may contain the values of others (wholes); shape (items,).
         own: Positions of the values of the wholes; shape (n,).
     """
 
@@ -125,13 +125,13 @@ class ValueSearch:
         return np.round(shares, DIGITS)
 
     def _weights(self, items: Indices) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
-        """Return the values of some items, given by their positions, and those of the wholes that they share.
+        """Return two sparse matrices: weights of the values of some items, and which of these values each whole has.
 
         Only the values of these items are sorted, which takes a third of the time of sorting those of all items.
 
         Returns:
-            The weight of each value in its item, shape (positions, codes); the weights of an item add up to 1. And 1
-            for each of these values in a whole, shape (items, codes).
+            First, the weight of each value in its item, shape (positions, codes); the weights of an item add up to 1.
+            Second, 1 for each of these values in a whole, shape (items, codes).
         """
         values, size = self.values, len(self.values.rows)
         place = np.full(size, -1, dtype=np.intp)
@@ -151,7 +151,7 @@ class ValueSearch:
         return weights, held
 
     def _shared(self, keys: Indices) -> tuple[Indices, Indices]:
-        """Return the wholes that have some keys, and the positions of these keys, without duplicates."""
+        """Return the pairs of a whole and the position of a key that it has, without duplicates."""
         if not len(keys):
             return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
         key = self.values.key[self.own]

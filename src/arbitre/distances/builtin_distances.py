@@ -140,7 +140,7 @@ _TEXTS: Final = {
     "yujian-bo": _fixed(
         edit.YUJIAN_BO, "2L / (a + b + L) for L edits between texts of a and b characters", "Li Yujian and Liu Bo, 2007"
     ),
-    "levenshtein": _fixed(edit.LEVENSHTEIN, "number L of edits, divided by the longer length", "Levenshtein, 1966"),
+    "levenshtein": _fixed(edit.LEVENSHTEIN, "number of edits, divided by the longer length", "Levenshtein, 1966"),
     "indel": _fixed(
         edit.INDEL, "number of insertions and deletions, divided by the sum of the lengths", "Levenshtein, 1966"
     ),
@@ -172,7 +172,8 @@ _TEXTS: Final = {
     "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` of the two texts after sorting their words alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest `indel` among the shared words and the words of both texts, sorted and without repetition; "
+        "smallest `indel` between any two of: the shared words, all words of the first text, all words of "
+        "the second; each sorted and without repetition; "
         "0 if one text contains all words of the other",
         "Cohen, 2011",
     ),
@@ -185,7 +186,8 @@ _TEXTS: Final = {
     ),
     "date": Factory(
         lambda options: dates.date(options["scale"]),
-        "number of days between two dates, divided by `scale`, at most 1. A year or a month stands for all of "
+        "number of days between two dates, divided by `scale`, at most 1. A year or a month is compared as "
+        "the interval of all "
         "its days. A text that is not a date has distance 0 from an equal text, else 1",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
@@ -262,7 +264,8 @@ _NUMBERS: Final = {
         "period",
         {"type": "integer", "minimum": 2, "maximum": 2**53},
         "number of steps between two whole numbers from 0 to `period` in the shorter direction, as for months "
-        "or hours, divided by the maximum. Any other number has distance 0 from an equal number, else 1",
+        "or hours, divided by the largest possible number of steps. Any other number has distance 0 from an "
+        "equal number, else 1",
         "Lee, 1958",
     ),
 }
@@ -298,7 +301,8 @@ _LABELS: Final = {
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
-        "the entry of the symmetric matrix `costs` for two of `values`; the costs determine whether it is a metric",
+        "the entry of the symmetric matrix `costs` for two of `values`; whether the distance is a metric "
+        "depends on `costs`",
         {"values": _SCALARS, "costs": {"type": "array", "items": {"type": "array", "items": _COST}}},
         required=("values", "costs"),
     ),
@@ -356,7 +360,7 @@ _SEGMENTATIONS: Final = {
     ),
     "pk": Factory(
         lambda options: segmentations.pk(options.get("k")),
-        "share of windows of `k` positions that contain a boundary on one side only; `k` as for `window-diff`",
+        "share of windows of `k` positions that contain a boundary in only one of the two; `k` as for `window-diff`",
         _WINDOW,
         source="Beeferman et al., 1999",
     ),

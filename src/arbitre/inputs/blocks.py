@@ -1,7 +1,7 @@
 """Blocks of documents that worker processes read and parse: lines, rows of a Parquet file, files of a folder.
 
-Workers return rows of the database of documents instead of documents. Documents that are not in a plain file are
-written to temporary files, from which they are read when they are compared.
+Workers return rows of the database of documents instead of documents. Documents that cannot be
+read again from a plain file are written to temporary files.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def read_by_workers(
         reader: The reader of the side.
         sources: The sources; see `ReadOptions.records`.
         workers: The workers.
-        spool: Folder for temporary files of documents. It must exist as long as the documents are read.
+        spool: Folder for temporary files of documents. It must exist until all documents have been read.
 
     Raises:
         DataError: A source cannot be read.
@@ -109,8 +109,8 @@ class BlockReader:
 
     Attributes:
         reader: The reader of the side.
-        home: The current folder of the main process, to which names of files are relative.
-        spool: Folder for temporary files of documents. If a worker cannot access it, it returns these documents.
+        home: Working directory of the main process; relative names of files refer to it.
+        spool: Folder for temporary files of documents. A worker that cannot access it returns the documents themselves.
     """
 
     reader: Reader
@@ -118,7 +118,7 @@ class BlockReader:
     spool: str
 
     def __call__(self, block: LineBlock | RowBlock | FileBlock) -> list[Record | Failure | IndexRow]:
-        """Return the documents of a block, those that can be read again as rows of the database."""
+        """Return the documents of a block. Documents that can be read again are returned as rows of the database."""
         if isinstance(block, LineBlock):
             return self._encoded(self._lines(block))
         if isinstance(block, RowBlock):

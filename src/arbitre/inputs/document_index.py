@@ -1,4 +1,4 @@
-"""Temporary database of the documents of a corpus and their pairs, and the pairs as they are read from it.
+"""Temporary database of the documents of a corpus and their pairs, with access to the pairs one by one.
 
 Memory does not grow with the number of documents. Worker processes encode the documents that they read as rows of the
 database, and decode the pairs that they compare, so the main process only moves bytes.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from arbitre.storage.temporary import TemporaryFolder
 
 IndexRow: TypeAlias = "tuple[bytes | None, bytes | None, bool, bool, bytes]"
-"""A document as a row of the database: its id and run, whether it failed, whether its id is only the name of its file,
+"""A document as a row of the database: its id and run, whether it failed, whether its id comes from its file name,
 and its encoded place and origin."""
 
 _TABLES: Final = """

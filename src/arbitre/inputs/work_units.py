@@ -26,7 +26,7 @@ SPOOL: Final = ".spool"
 
 
 class Spool:
-    """Temporary file of JSON texts, created with the first text.
+    """Temporary file of JSON texts, created when the first text is written.
 
     It stores documents that were decompressed, projected, repaired, or read from a table or standard input, so that
     any process on this machine can read them.
@@ -36,7 +36,7 @@ class Spool:
         """Create the object.
 
         Args:
-            file: The file, without its suffix, to which texts are appended. None: a new file in a folder of its own,
+            file: The file, without its suffix, to which texts are appended. None: a file in a new temporary folder,
                 which is deleted with this object.
         """
         self._folder: TemporaryFolder | None = None

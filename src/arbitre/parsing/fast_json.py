@@ -108,8 +108,8 @@ _ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 def compact(value: Json) -> str:
     """Serialise a value as JSON without whitespace, as the standard library does.
 
-    Lists and objects are written by msgspec, unless the result may differ: it writes small numbers and exponents in
-    another form, and NaN as null. This takes a third of the time.
+    Lists and objects are written by msgspec in a third of the time, unless its output could differ: it writes small
+    numbers and exponents in a different form, and NaN as null.
     """
     if type(value) is int or (type(value) is float and math.isfinite(value)):  # fast path for most cells
         return repr(value)

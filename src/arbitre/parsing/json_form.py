@@ -44,7 +44,7 @@ def json_form(value: Any) -> Json:  # noqa: ANN401  (any object)
 
 
 def _converted(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401, C901, PLR0911, PLR0912  (one case for each type)
-    """Return a value as JSON; see `json_form`. Testing for containers first takes a quarter of the time."""
+    """Return a value as JSON; see `json_form`. Testing for containers first is four times as fast."""
     kind = type(value)
     if kind in _SCALARS or value is ABSENT:
         return value

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 TYPES: Final[tuple[np.dtype[Any], ...]] = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float64))
-"""Types of columns. Most masses and outcomes are small integers: a path takes 26 bytes per document instead of 96."""
+"""Types of columns. Most masses and outcomes are small integers: a path then needs 26 bytes per document, not 96."""
 
 MAPPED: Final = 1 << 16
-"""Size in bytes above which an array gets its own memory map, of which only the written pages take memory.
+"""Size in bytes above which an array gets its own memory map, in which only written pages use memory.
 
-Arrays that grow next to each other on the heap leave gaps of five times their size (200,000 documents).
+    On the heap, arrays that grow side by side fragment memory to five times their size (measured with 200,000
+    documents).
 """
 
 
