@@ -89,7 +89,7 @@ def skipgrams(sequences: TokenSequences, skip: int) -> TokenSequences:
 def jaccard_ngrams(n: int = 3) -> Distance:
     """Return the distance 1 - |A ∩ B| / |A ∪ B| of the sets A and B of character n-grams, in [0, 1].
 
-    A text shorter than `n` has itself as its only n-gram; an empty text has none, and distance 1 to every other text.
+    A text shorter than `n` counts as a single n-gram. An empty text has no n-grams, and distance 1 to every other text.
     A pseudo-metric: different texts may have the same n-grams. Source: Jaccard, 1901; Ukkonen, 1992.
     """
     facts = Facts(separating=False, witness=("a" * n, "a" * (n + 1)))

@@ -76,8 +76,8 @@ def _runs(n: int) -> Callable[[Sequence[str]], Pool]:
 def rouge_n(n: int = 1) -> Distance:
     """Return the distance 1 - 2c / (a + b) of texts with a and b word n-grams, c of them in common; in [0, 1].
 
-    Repeated n-grams count. A text of 1 to n - 1 words has all its words as its only n-gram, so different short texts
-    have a distance above 0. Two texts without words have distance 0. Source: Lin, 2004.
+    Repeated n-grams count. A text of 1 to n - 1 words counts as a single n-gram, so different short texts have a
+    distance above 0. Two texts without words have distance 0. Source: Lin, 2004.
 
     >>> rouge_n(2)("Hello everyone on Blent", "Welcome everyone on Blent website")  # 1 - 2 * 2 / (3 + 4)
     0.42857142857142855

@@ -259,6 +259,6 @@ def _is_source(pairs: Pairs) -> bool:
 _PATHS: Final = (str, Path)
 
 
-def _taken(kind: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (an option set)
-    """Return the option set with the given values of its fields."""
+def _taken(kind: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a class of options)
+    """Return an instance of a class of options with the given values of its fields."""
     return kind(**{field.name: given[field.name] for field in fields(kind) if field.name in given})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.documents import DocumentTable
     from arbitre.corpus.quality_bounds import Bounds, MissedBound, QualityBound
 
-Verdict: TypeAlias = Literal["improved", "worse", "no evidence"]
+Change: TypeAlias = Literal["improved", "worse", "no evidence"]
 """What the paired test says about a score: significantly higher, significantly lower, or neither."""
 
 HEADLINES: Final = {**AVERAGES, "document_quality": "Document quality (mean)"}
@@ -78,12 +78,12 @@ class TestedChange(ScoreChange):
     __test__ = False  # no class of tests
 
     p: float | None = None
-    verdict: Verdict | None = None
+    verdict: Change | None = None
 
     def tested(self, p: float | None) -> TestedChange:
         """Return the change with the verdict for an adjusted p."""
         significant = p is not None and p <= threshold(LEVEL)
-        found: Verdict = ("improved" if self.difference > 0.0 else "worse") if significant else "no evidence"
+        found: Change = ("improved" if self.difference > 0.0 else "worse") if significant else "no evidence"
         return replace(self, p=p, verdict=found)
 
 
