@@ -252,8 +252,8 @@ class Site:
 # What compares the values at a site, and which sites have a pseudo-metric as their distance.
 #
 # The certificate and the choice of a faster computation both use these functions, so they cannot disagree. They
-# describe the actual computation: after overrides, after normalisers that change the kind of a value, and for any JSON value,
-# declared or not.
+# describe the actual computation: after overrides, after normalisers that change the kind of a value, and for any
+# JSON value, declared or not.
 
 
 @dataclass(frozen=True, slots=True)
