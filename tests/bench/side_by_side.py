@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 
 from rich.console import Console
@@ -185,6 +186,9 @@ class Bench:
             self.against("NESTED", "nested", "levenshtein", size, name="structured_eval", wanted=wanted)
         if not small:
             self.against("NESTED", "nested", "levenshtein", 100, name="stickler_rapidfuzz", wanted=700)
+            for name in ("anls_star", "deepdiff_pairs"):
+                self.against("FLAT, Levenshtein", "flat", "levenshtein", 20, name=name, wanted=None)
+                self.against("NESTED", "nested", "levenshtein", 20, name=name, wanted=None)
         for size in (5,) if small else (100, 300, 1000):
             self.against("FLAT, Ratcliff", "flat", "ratcliff", size, name="floor_ratcliff_lazy", wanted=0.5)
             self.against("NESTED", "nested", "levenshtein", size, name="floor_lazy_strings", wanted=0.5)
@@ -230,6 +234,17 @@ def memory(folder, size):
     return float(done.stdout) if done.returncode == 0 else None  # told on Linux only
 
 
+def versions():
+    """The versions of arbitre, Python and the packages that peers need, where they are installed."""
+    found = {"Python": platform.python_version()}
+    for name in ("arbitre", "numpy", "scipy", "rapidfuzz", "anls-star", "deepdiff", "stickler-eval"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
 def shown(seconds):
     return "-" if seconds is None else f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
@@ -259,7 +274,9 @@ def main():
         Console().print(f"{name}: {'-' if value is None else f'{value:.2f}'}")
     if options.json is not None:
         rows = [asdict(row) | {"ratio": row.ratio} for row in bench.rows]
-        options.json.write_text(json.dumps({"rows": rows, **extra}, indent=2) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps({"versions": versions(), "rows": rows, **extra}, indent=2) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":
