@@ -132,7 +132,9 @@ def run_until_other_worker(plan, joined, cluster):
 
 def test_a_worker_with_other_code_stops_the_run(plan, joined, cluster, other_worker):
     other_worker("tally.py", "import math", "import math  # changed")
-    with pytest.raises(ArbitreError, match=r"runs arbitre \d+\.\d+\.\d+ \(\w{8}\), but this process runs \d+\.\d+\.\d+ \(\w{8}\)"):
+    with pytest.raises(
+        ArbitreError, match=r"runs arbitre \d+\.\d+\.\d+ \(\w{8}\), but this process runs \d+\.\d+\.\d+ \(\w{8}\)"
+    ):
         run_until_other_worker(plan, joined, cluster)
 
 
@@ -140,7 +142,9 @@ def test_a_result_of_other_code_stops_the_run(plan, joined, cluster, other_worke
     """As when a worker joins and returns a result before the next check for new workers."""
     monkeypatch.setattr(ClusterRun, "_workers", lambda self: self.client.nthreads())
     other_worker("tally.py", "import math", "import math  # changed")
-    with pytest.raises(ArbitreError, match=r"runs arbitre \d+\.\d+\.\d+ \(\w{8}\), but this process runs \d+\.\d+\.\d+ \(\w{8}\)"):
+    with pytest.raises(
+        ArbitreError, match=r"runs arbitre \d+\.\d+\.\d+ \(\w{8}\), but this process runs \d+\.\d+\.\d+ \(\w{8}\)"
+    ):
         run_until_other_worker(plan, joined, cluster)
 
 
