@@ -35,9 +35,8 @@ def table(measured: dict[str, Any]) -> str:
             missing.append(peer)
             continue
         work = row["work"].replace("FLAT", "flat").replace("NESTED", "nested")
-        lines.append(
-            f"| {peer} | {work} | {row['size']} | {_time(row['ours'])} | {_time(row['theirs'])} | {row['ratio']:.3g} |"
-        )
+        cells = [peer, work, str(row["size"]), _time(row["ours"]), _time(row["theirs"]), _digits(row["ratio"])]
+        lines.append(f"| {' | '.join(cells)} |")
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
     lines += ["", f"Versions: {versions}."]
     if missing:
@@ -46,7 +45,12 @@ def table(measured: dict[str, Any]) -> str:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+    return f"{_digits(seconds * 1000)} ms" if seconds < 1 else f"{_digits(seconds)} s"
+
+
+def _digits(value: float) -> str:
+    """Return a number with three significant digits, without an exponent."""
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"  # noqa: PLR2004  (four digits before the point)
 
 
 def main(measurement: str) -> None:
