@@ -225,7 +225,7 @@ def distances() -> Iterator[tuple[str, ...]]:
         example = f"`d({_json(gold)}, {_json(predicted)}) = {distance(gold, predicted):.3g}`"
         yield (
             f"`{name}`",
-            _options(entry),
+            choices(entry),
             _compared(distance),
             _fact(distance.facts),
             entry.summary,
@@ -258,7 +258,7 @@ def normalisers() -> Iterator[tuple[str, ...]]:
         example = f"`{_json(value)}` gives `{_json(normalizers.catalogue.build({name: choice})(value))}`"
         yield (
             f"`{name}`",
-            _options(entry),
+            choices(entry),
             entry.summary,
             (f"with `{_json(choice)}`, " if choice else "") + example,
         )
@@ -279,10 +279,10 @@ def matchings() -> Iterator[tuple[str, ...]]:
         if name in WEAKER:
             words, other = WEAKER[name]
             kept += f"; {'yes' if builtin_matchers.catalogue.build({name: other}).metric else 'no'} with {words}"
-        yield f"`{name}`", _options(entry), entry.summary, kept, pairs
+        yield f"`{name}`", choices(entry), entry.summary, kept, pairs
 
 
-def _options(entry: Factory[Any]) -> str:
+def choices(entry: Factory[Any]) -> str:
     """Return the options of a catalogue entry with their defaults."""
     parts = []
     for name, schema in entry.options.items():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import random
+from functools import cache
 from pathlib import Path
 
 import hypothesis
@@ -26,6 +28,7 @@ settings.register_profile(
 settings.load_profile("same examples")
 
 HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
 SLOW_FOLDERS = {"bench", "browser", "integration", "laws", "oracle"}
 
 
@@ -84,3 +87,17 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if in_slow_folder(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+@cache
+def _docs_script(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def docs_script():
+    """A function that imports a script of `docs/` by its name."""
+    return _docs_script

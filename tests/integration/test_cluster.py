@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,8 @@ from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.join import join
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import Reader
+
+VERSION = re.escape(arbitre.__version__)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +136,7 @@ def run_until_other_worker(plan, joined, cluster):
 def test_a_worker_with_other_code_stops_the_run(plan, joined, cluster, other_worker):
     other_worker("tally.py", "import math", "import math  # changed")
     with pytest.raises(
-        ArbitreError, match=r"runs arbitre \d+\.\d+\.\d+ \(\w{8}\), but this process runs \d+\.\d+\.\d+ \(\w{8}\)"
+        ArbitreError, match=rf"runs arbitre {VERSION} \(\w{{8}}\), but this process runs {VERSION} \(\w{{8}}\)"
     ):
         run_until_other_worker(plan, joined, cluster)
 
@@ -143,14 +146,14 @@ def test_a_result_of_other_code_stops_the_run(plan, joined, cluster, other_worke
     monkeypatch.setattr(ClusterRun, "_workers", lambda self: self.client.nthreads())
     other_worker("tally.py", "import math", "import math  # changed")
     with pytest.raises(
-        ArbitreError, match=r"runs arbitre \d+\.\d+\.\d+ \(\w{8}\), but this process runs \d+\.\d+\.\d+ \(\w{8}\)"
+        ArbitreError, match=rf"runs arbitre {VERSION} \(\w{{8}}\), but this process runs {VERSION} \(\w{{8}}\)"
     ):
         run_until_other_worker(plan, joined, cluster)
 
 
 def test_a_worker_of_an_older_version_stops_the_run(plan, joined, cluster, other_worker):
     other_worker("corpus/cluster.py", "def code(", "def old_code(")
-    with pytest.raises(ArbitreError, match=r"The worker .* cannot run arbitre \d+\.\d+\.\d+ \(\w{8}\)"):
+    with pytest.raises(ArbitreError, match=rf"The worker .* cannot run arbitre {VERSION} \(\w{{8}}\)"):
         run_until_other_worker(plan, joined, cluster)
 
 

@@ -1,22 +1,14 @@
 """The tables of `docs/faults.md` are the output of their script, and support the statements on the page."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 from typer.testing import CliRunner
 
 from arbitre.cli import app
 
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "make_faults.py"
-
 
 @pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("make_faults", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(docs_script):
+    return docs_script("make_faults")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -18,11 +17,8 @@ STATED = re.compile(r"\|version:(\d[\w.]*)|\barbitre,? (?:version )?(\d+(?:\.\d+
 
 
 @pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("make_citation", ROOT / "docs" / "make_citation.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(docs_script):
+    return docs_script("make_citation")
 
 
 @pytest.fixture(scope="module")
