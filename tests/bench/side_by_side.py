@@ -3,6 +3,7 @@
     python tests/bench/side_by_side.py                 # every row; peers that are not installed are left out
     python tests/bench/side_by_side.py --short         # small sizes, once: that everything runs
     python tests/bench/side_by_side.py --json out.json
+    python tests/bench/side_by_side.py --page docs/benchmarks.md   # write the rows of the peers into the page
 
 The workload, the peers and the floors are those of the folder `bench` beside the project, where there is one (or
 `--peers DIR`). Ratios of medians are to be read; the times are this machine's, this minute's. What is timed is the
@@ -18,6 +19,7 @@ import json
 import math
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -27,7 +29,9 @@ from importlib import metadata
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Screen
+
+from arbitre.tables.table import Table, TableColumn
 
 BESIDE = Path(__file__).resolve().parents[2].parent / "shared" / "bench"
 ENTRIES = "/listes_des_intervenants"
@@ -50,6 +54,14 @@ class Row:
 
 
 TURNS = 5
+PEERS = {
+    "seed_difflib": "published script",
+    "structured_eval": "structured-eval",
+    "stickler_rapidfuzz": "Stickler",
+    "anls_star": "ANLS*",
+    "deepdiff_pairs": "DeepDiff",
+}
+"""The names of the peers on the page; the other rows compare arbitre with what an inner engine could cost."""
 
 
 def timed(function, seconds):
@@ -249,17 +261,37 @@ def shown(seconds):
     return "-" if seconds is None else f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
+def with_peers(page, rows):
+    """The page of the documentation with the table of the peers and the versions of this run."""
+    heads = [TableColumn(name) for name in ("peer", "documents")]
+    heads += [TableColumn(name, str) for name in ("entries", "arbitre", "peer", "ratio")]
+    rows = sorted((row for row in rows if row.against in PEERS), key=lambda row: list(PEERS).index(row.against))
+    cells = [
+        (PEERS[row.against], row.work, str(row.size), shown(row.ours), shown(row.theirs), f"{row.ratio:.0f}")
+        for row in rows
+        if row.ratio is not None
+    ]
+    said = f"Versions: {', '.join(f'{name} {version}' for name, version in versions().items())}.\n"
+    missing = dict.fromkeys(PEERS[row.against] for row in rows if row.ratio is None)
+    said += f"Not installed, so not measured: {', '.join(missing)}.\n" if missing else ""
+    made = f"{Table.of('', heads, cells).markdown()}\n{said}"
+    return re.sub(
+        r"(<!-- measured -->\n\n).*(\n<!-- end -->)", lambda marks: marks[1] + made + marks[2], page, flags=re.DOTALL
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="small sizes, once: that everything runs")
     parser.add_argument("--json", type=Path, help="write the rows here too")
+    parser.add_argument("--page", type=Path, help="write the rows of the peers into this page")
     parser.add_argument("--peers", type=Path, default=BESIDE, help="the folder of workload.py, peers.py and floor.py")
     options = parser.parse_args()
     if not options.peers.is_dir():
         parser.exit(0, f"There is no workload at {options.peers}: nothing to time.\n")
     bench = Bench(options.peers, short=options.short)
     bench.run()
-    table = Table(title=f"arbitre on {platform.machine()}, Python {platform.python_version()}")
+    table = Screen(title=f"arbitre on {platform.machine()}, Python {platform.python_version()}")
     for name in ("work", "n", "arbitre", "against", "its time", "times faster", "at least"):
         table.add_column(name, justify="left" if name in ("work", "against") else "right")
     for row in bench.rows:
@@ -274,9 +306,10 @@ def main():
         Console().print(f"{name}: {'-' if value is None else f'{value:.2f}'}")
     if options.json is not None:
         rows = [asdict(row) | {"ratio": row.ratio} for row in bench.rows]
-        options.json.write_text(
-            json.dumps({"versions": versions(), "rows": rows, **extra}, indent=2) + "\n", encoding="utf-8"
-        )
+        options.json.write_text(json.dumps({"rows": rows, **extra}, indent=2) + "\n", encoding="utf-8")
+    if options.page is not None:
+        text = options.page.read_text(encoding="utf-8")
+        options.page.write_text(with_peers(text, bench.rows), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

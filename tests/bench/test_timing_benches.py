@@ -11,16 +11,26 @@ from tests.bench.side_by_side import memory
 
 SIDE_BY_SIDE = Path(__file__).with_name("side_by_side.py")
 BESIDE = SIDE_BY_SIDE.parents[2].parent / "shared" / "bench"
+PAGE = SIDE_BY_SIDE.parents[2] / "docs" / "benchmarks.md"
 
 
 @pytest.mark.skipif(not BESIDE.is_dir(), reason="there is no workload beside the project")
 def test_the_short_comparison_with_other_scorers_times_every_kind_of_row(tmp_path):
-    out = tmp_path / "bench.json"
-    subprocess.run([sys.executable, str(SIDE_BY_SIDE), "--short", "--json", str(out)], check=True, capture_output=True)
+    out, page = tmp_path / "bench.json", tmp_path / "benchmarks.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    subprocess.run(
+        [sys.executable, str(SIDE_BY_SIDE), "--short", "--json", str(out), "--page", str(page)],
+        check=True,
+        capture_output=True,
+    )
     found = json.loads(out.read_text(encoding="utf-8"))
     works = {row["work"] for row in found["rows"]}
     assert {"FLAT, Ratcliff", "FLAT, Levenshtein", "NESTED", "NESTED, heavy noise, blanked names"} <= works
     assert all(row["ours"] > 0 for row in found["rows"])
+    before, after = (one.read_text(encoding="utf-8").partition("<!-- measured -->") for one in (PAGE, page))
+    assert "| published script | FLAT, Ratcliff | 5 |" in after[2]
+    assert after[0] == before[0]
+    assert after[2].partition("<!-- end -->")[2] == before[2].partition("<!-- end -->")[2]
 
 
 @pytest.mark.skipif(not BESIDE.is_dir(), reason="there is no workload beside the project")
