@@ -257,3 +257,6 @@ class Translator:
             shown = min(max(shown, 0.1), 99.9)
         sign = "%" if self.language is Language.EN else "\u00a0%"
         return self.language.number(shown, digits) + sign
+
+
+ENGLISH: Final = Translator(Language.EN)

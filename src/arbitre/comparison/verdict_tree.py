@@ -12,10 +12,11 @@ from rich.text import Text
 from rich.tree import Tree
 
 from arbitre.comparison.node_tree import MASS_TOLERANCE, NodeTree, Verdict
+from arbitre.language import ENGLISH
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import order, wildcard
 from arbitre.tables.table import count
-from arbitre.tables.terminal import ENGLISH, escape_hidden
+from arbitre.tables.terminal import escape_hidden
 from arbitre.values import ABSENT, Json, Kind, equal
 
 if TYPE_CHECKING:

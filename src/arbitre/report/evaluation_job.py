@@ -25,7 +25,6 @@ from arbitre.inputs.join import JoinedCorpus, KeyCheck
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.inputs.source_texts import SourceTexts
-from arbitre.language import Language
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import value_at, wildcard
 from arbitre.report import result_files
@@ -297,9 +296,7 @@ class EvaluationJob:
         if options.out is None or not options.table:
             return ()
         sheets = tables.export_tables(evaluation, options.table_score)
-        return write_exports(
-            options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect), Language.named(options.lang)
-        )
+        return write_exports(options.out, options.exports, sheets, CsvDialect.named(options.csv_dialect), options.lang)
 
     def check(self, failures: Sequence[Failure]) -> None:
         """Raise DataError with the first failure if `strict` is set."""
@@ -467,7 +464,7 @@ class EvaluationJob:
             from arbitre.report import report_files as reports  # noqa: PLC0415  (loads the HTML report)
 
             self.keep_documents(self._kept, evaluation, self._executor, links, examples)
-            lang, noted = Language.named(self.options.lang), noted_in(evaluation)
+            lang, noted = self.options.lang, noted_in(evaluation)
             files = reports.write_report(out, evaluation, self._kept, noted=noted, notes=evaluation.notes, lang=lang)[1]
         if evaluation.repaired:
             with atomic_text_file(out / result_files.REPAIRED) as file:

@@ -91,8 +91,8 @@ class EvaluationOptions:
 
     def __post_init__(self) -> None:
         CsvDialect.named(self.csv_dialect)
-        if self.lang != Language.EN:
-            Language.named(self.lang)
+        if self.lang is not Language.EN:
+            object.__setattr__(self, "lang", Language.named(self.lang))
         self.executor  # noqa: B018  (checks the options)
         if self.resume and self.out is None:
             raise OptionError.of("`resume` requires `out`: the folder of the interrupted evaluation.")

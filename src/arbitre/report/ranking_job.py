@@ -230,7 +230,7 @@ class RankingJob:
                     links += example_links(evaluations.values(), evaluations[name])
                     job.write_report(evaluations[name], [*links, *differing], shared if own else ())
         if (folder := self._folder) is not None:
-            write_ranking(folder, ranking, Language.named(self.evaluation.lang))
+            write_ranking(folder, ranking, self.evaluation.lang)
         return ranking, write_comparison(self.evaluation, RankingResults(ranking), self.table)
 
     def factors(self, manifest: str | Path, names: Sequence[str]) -> tuple[FactorsResults, tuple[str, ...]]:
@@ -265,7 +265,7 @@ class RankingJob:
         if (folder := self._folder) is not None:
             view = read_view([folder / WHOLE_CORPUS / EVALUATION], folder=folder)
             view = replace(view, factors=build_factors(results.to_dict()))
-            write_page(folder / REPORT, view, Language.named(self.evaluation.lang))
+            write_page(folder / REPORT, view, self.evaluation.lang)
         return results, write_comparison(self.evaluation, results, self.table)
 
     @contextmanager
@@ -340,7 +340,7 @@ def write_comparison(
         return ()
     exports, dialect = parse_exports(table, results.rows, out), CsvDialect.named(options.csv_dialect)
     return (
-        *write_results(out, results, exports, dialect, Language.named(options.lang)),
+        *write_results(out, results, exports, dialect, options.lang),
         *([] if options.no_report else [REPORT]),
     )
 

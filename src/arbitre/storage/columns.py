@@ -25,8 +25,7 @@ TYPES: Final[tuple[np.dtype[Any], ...]] = (np.dtype(np.uint8), np.dtype(np.uint1
 MAPPED: Final = 1 << 16
 """Size in bytes above which an array gets its own memory map, in which only written pages use memory.
 
-    On the heap, arrays that grow side by side fragment memory to five times their size (measured with 200,000
-    documents).
+On the heap, arrays that grow side by side fragment memory to five times their size (measured with 200,000 documents).
 """
 
 

@@ -141,13 +141,12 @@ class TableColumn:
     def said_cells(self, cells: Values, say: Translator) -> Values:
         """Return the cells with their words in a language."""
         if self.kind in {"path", "tree"}:
-            return [self.translated(say).whole if cell == WHOLE else cell for cell in cells]
-        if self.said is None:
+            return [say.word(WHOLE) if cell == WHOLE else cell for cell in cells]
+        said = self.said
+        if said is None:
             return cells
-        spoken = self.said
         return [
-            "\n".join(spoken(say, line) for line in cell.split("\n")) if isinstance(cell, str) else cell
-            for cell in cells
+            "\n".join(said(say, line) for line in cell.split("\n")) if isinstance(cell, str) else cell for cell in cells
         ]
 
     def values(self, cells: Values) -> Values:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-from arbitre.language import Language, Translator
+from arbitre.language import ENGLISH, Translator
 from arbitre.paths import nesting
 from arbitre.tables.table import EARLY, WHOLE
 
@@ -28,8 +28,6 @@ MAX_SHOWN: Final = 10
 
 WAYS: Final = "Use a wider terminal or --format json."
 """How to see the columns that are left out."""
-
-ENGLISH: Final = Translator(Language.EN)
 
 STYLES: Final = {"": "", "strong": "bold", "weak": "dim"}
 

@@ -78,7 +78,7 @@ def demo(
             found[system] = [one for pairs, levels, _ in compared_again for one in entries.rows(pairs, levels)]
         ranking = arbitre.rank(evaluations)
         if not no_report:
-            write_ranking(folder, ranking, Language(lang))
+            write_ranking(folder, ranking, options.lang)
     screen.show(_leaderboard_and_entries(evaluations, ranking, found, screen.width))
     screen.verbatim(f"\nWrote {out.as_posix()}. To run it yourself:", *_commands(out))
     if not no_report:
@@ -117,10 +117,8 @@ def _side_by_side(evaluations: Mapping[str, Evaluation]) -> Table:
     masses = ("gold", "predicted", "matched")
     rows += [(f"{name} entries", *(count(getattr(one.micro, name)) for one in found), "") for name in masses]
     rows.append(("failed pages", *(str(one.macro.failed) for one in found), "no usable prediction; scores are 0"))
-    labels, meaning = (
-        TableColumn("score", least=20, said=Translator.score),
-        replace(MEANING, least=30),
-    )  # no label is broken at 80 columns
+    # No label is broken at 80 columns.
+    labels, meaning = TableColumn("score", least=20, said=Translator.score), replace(MEANING, least=30)
     heads = (labels, *columns(*evaluations, written=PLACE, named=True, said=Translator.text), meaning)
     return Table.of("", heads, rows, emphasis={0: "strong"} | dict.fromkeys(weak, "weak"))
 

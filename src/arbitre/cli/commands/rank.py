@@ -20,6 +20,7 @@ from arbitre.corpus.quality_bounds import check_bounds
 from arbitre.corpus.tables import AVERAGES
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
+from arbitre.language import ENGLISH
 from arbitre.report.build_view import ranked
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.ranking_job import FactorsResults, RankingJob, RankingResults, check_system_names
@@ -28,7 +29,7 @@ from arbitre.signature import Signature
 from arbitre.statistics.paired_tests import threshold
 from arbitre.systems.ranking import SCORES, StatisticsOptions
 from arbitre.systems.tables import OWN_INTERVAL
-from arbitre.tables.terminal import ENGLISH, MAX_SHOWN, escape_hidden, render
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group
 from rich.text import Text
 
-from arbitre.language import Language, Translator
+from arbitre.language import ENGLISH, Language, Translator
 from arbitre.parsing.fast_json import json_text
 from arbitre.storage.output_folder import output_path, renamed
-from arbitre.tables.terminal import ENGLISH, ShownTable
+from arbitre.tables.terminal import ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,10 +14,11 @@ from arbitre.comparison import tables
 from arbitre.corpus import tables as corpus_tables
 from arbitre.corpus.evaluation import THRESHOLDS
 from arbitre.corpus.tables import AVERAGES
+from arbitre.language import ENGLISH
 from arbitre.paths import order
 from arbitre.tables.table import NONE, WHOLE
 from arbitre.tables.table import count as written_count
-from arbitre.tables.terminal import ENGLISH, MAX_SHOWN, escape_hidden, render, table_width
+from arbitre.tables.terminal import MAX_SHOWN, escape_hidden, render, table_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
