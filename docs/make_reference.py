@@ -123,7 +123,7 @@ MATCHING_EXAMPLE: Final = (("Ada", "Bob", "Cy"), ("Bob", "Cyd", "Ada"))
 WEAKER: Final = {"hungarian": ("a `gate`", {"gate": 0.7}), "transport": ("other solvers", {"solver": "sinkhorn"})}
 """Options that decide whether a matching keeps a metric, in words and as in a schema."""
 INTRODUCTION: Final = "demo"
-"""Command whose options are described at other commands, although it comes first."""
+"""Command that comes first on the page, but whose shared options are described under other commands."""
 
 
 def commands(page: str) -> str:
@@ -413,7 +413,7 @@ MADE: Final = {
     "normalisers": normalisers,
     "options": options_index,
 }
-"""The functions that yield the rows of the tables, the head first, by the names in the marks."""
+"""The functions that yield the rows of the tables, header first, by the names in the marks."""
 PAGES: Final = {page: commands if page == COMMANDS else tables for page in sorted(REFERENCE.glob("*.md"))}
 """The pages of the reference, with the functions that return them regenerated."""
 

@@ -27,7 +27,7 @@ class Language(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> Language:
-        """Return the language of a name. Raises OptionError if there is none."""
+        """Return the language with this name. Raises OptionError if there is none."""
         if name not in [one.value for one in cls]:
             raise OptionError.of(f"Expected a known language, got {name!r}", hint=did_you_mean(str(name), cls))
         return cls(name)
@@ -71,7 +71,7 @@ class Language(StrEnum):
 
 @cache
 def catalogue() -> dict[str, dict[str, str]]:
-    """Return all texts by name, then by language; French ones with no-break spaces."""
+    """Return all texts by name, then by language; French texts with no-break spaces."""
     text = files("arbitre").joinpath("strings.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = json.loads(text)
     for texts in found.values():
@@ -94,10 +94,10 @@ _NAMED: Final = re.compile(r"[a-z][a-z -]*(?= [-+]?\d)")
 """A name before a number."""
 _GIVEN: Final = re.compile(r"\{(\w+)(?:!([sarcv]))?\}")
 _SENTENCES: Final = {Language.EN: ("note.",), Language.FR: ("note.", "table.")}
-"""First parts of the names of the texts that are recognised: notes in results, of which English ones get their numbers
+"""Prefixes of the catalogue names of recognised texts: notes in results, of which English ones get their numbers
 grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
-"""First parts of the names of headings and words in cells."""
+"""Prefixes of the catalogue names of headings and words in cells."""
 _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?<![^\s(,])\d+%")
 """A number among other texts, with the comma after it."""
 
@@ -176,7 +176,7 @@ class Translator:
         return text
 
     def _given(self, value: str, kind: str) -> str:
-        """Return a text in the place of a placeholder of this kind."""
+        """Return the text to substitute for a placeholder of this kind."""
         if kind == "s":
             return value
         if kind in {"a", "c", "v"}:

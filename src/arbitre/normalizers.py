@@ -417,7 +417,7 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "dehyphenate",
                 _dehyphenate,
-                "the text with words rejoined that are broken by a hyphen and whitespace, as at the end of a "
+                "the text, in which words broken by a hyphen and whitespace are rejoined, as at the end of a "
                 "line; soft hyphens are removed",
                 "texts that differ in whether a word is broken at the end of a line",
             ),
@@ -431,7 +431,7 @@ catalogue: Final = Catalogue(
             _fixed(
                 "digits",
                 partial(_itemwise, _digits),
-                "the digits 0-9 of a text, or of a number in decimal",
+                "the digits 0-9 of a text, or of a number in decimal notation",
                 "texts and numbers with the same digits in the same order",
                 {Kind.NUMBER: _TEXT},
             ),

@@ -33,7 +33,7 @@ Average: TypeAlias = Literal["micro", "macro"]
 CsvDialectName: TypeAlias = Literal["standard", "excel-fr"]
 """Notation of CSV files; see `CsvDialect`."""
 Denominator: TypeAlias = Literal["all", "entities"]
-"""Sentences that count in the rate of exact matches: all, or those with gold entities."""
+"""Sentences included in the exact-match rate: all, or those with gold entities."""
 DialectName: TypeAlias = Literal["stickler", "extract-bench", "x-eval"]
 """Tool whose keywords a schema has."""
 Engine: TypeAlias = Literal["local", "dask"]
@@ -319,7 +319,7 @@ class Comparison:
         "Compare only the values at this wildcard path and below it, such as /people/*/name. May be repeated.",
         "POINTER",
         keyword="str | Iterable[str]",
-        more="All other fields are ignored, also undeclared ones; the keys of `keyed` lists above the path are "
+        more="All other fields are ignored, including undeclared ones; the keys of `keyed` lists above the path are "
         "compared.",
     )
     close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY", rare=True)

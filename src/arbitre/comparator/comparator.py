@@ -197,7 +197,7 @@ class Comparator:
             class. "MODULE:NAME" imports one of these.
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
         fields: Wildcard paths, such as "/people/*/name". Only the values there and below are compared, and the keys of
-            `keyed` lists above them. All other fields are ignored, also undeclared ones. Empty for all.
+            `keyed` lists above them. All other fields are ignored, including undeclared ones. Empty for all.
         close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
         distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
             your functions (gold, predicted) by name, in addition to the built-in distances.

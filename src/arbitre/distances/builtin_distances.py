@@ -160,9 +160,11 @@ _TEXTS: Final = {
         "number of edits and transpositions of adjacent characters, divided by the longer length",
         "Lowrance and Wagner, 1975",
     ),
-    "lcs": _fixed(edit.LCS, "1 - longest common subsequence divided by the longer length", "Bakkelund, 2009"),
+    "lcs": _fixed(
+        edit.LCS, "1 - length of the longest common subsequence / length of the longer text", "Bakkelund, 2009"
+    ),
     "jaro": _fixed(edit.JARO, "1 - Jaro similarity: common characters at nearby positions", "Jaro, 1989"),
-    "jaro-winkler": _fixed(edit.JARO_WINKLER, "the same, with a bonus for a common prefix", "Winkler, 1990"),
+    "jaro-winkler": _fixed(edit.JARO_WINKLER, "`jaro`, with a bonus for a common prefix", "Winkler, 1990"),
     "ratcliff-obershelp": Factory(
         lambda options: edit.ratcliff_obershelp(autojunk=options["autojunk"]),
         "matching blocks, as in Python's difflib; not symmetric",
@@ -172,7 +174,7 @@ _TEXTS: Final = {
     "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` of the two texts after sorting their words alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest `indel` between any two of: the shared words, all words of the first text, all words of "
+        "smallest `indel` between any two of these: the shared words, all words of the first text, all words of "
         "the second; each sorted and without repetition; "
         "0 if one text contains all words of the other",
         "Cohen, 2011",

@@ -207,7 +207,7 @@ def evaluate(
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
         lenient_tags: Accept gold tags that do not follow the notation, and read them as conlleval does.
             Predicted tags are always read this way; `irregular` counts them.
-        exact_match: Sentences that count in the rate of exact matches: "all", or those with gold "entities".
+        exact_match: Sentences included in the exact-match rate: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
         force: Whether to write to a folder that contains other files, beside them.
 

@@ -190,7 +190,8 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         ),
         "greedy": Factory(
             _greedy,
-            "in gold order, each item with the nearest predicted item still free; a baseline for comparison",
+            "each gold item in order, with the nearest predicted item that is still unmatched; a baseline for "
+            "comparison",
             _GATE,
         ),
         "ordered": Factory(
@@ -204,8 +205,8 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         ),
         "keyed": Factory(
             _keyed,
-            "items with equal keys: a field, a pointer such as `/person/id`, or a list of these; items "
-            "with the same key as in `hungarian`, an item without a key with none",
+            "items with equal keys: a field, a pointer such as `/person/id`, or a list of these; several items with "
+            "the same key are matched as by `hungarian`, an item without a key stays unmatched",
             _KEY,
             required=("key",),
         ),

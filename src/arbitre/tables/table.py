@@ -126,7 +126,7 @@ class TableColumn:
         return str(value) if self.written is None or isinstance(value, str) else self.written(value)
 
     def translated(self, say: Translator) -> TableColumn:
-        """Return the column with its header and its numbers in a language; its name in frames stays."""
+        """Return the column with its header and its numbers translated; its name in data frames does not change."""
         written, name = self.written, self.name if self.named else say.text(self.heading)
         if "\n" in self.name and not self.named:
             name = _broken(name)
@@ -139,7 +139,7 @@ class TableColumn:
         )
 
     def said_cells(self, cells: Values, say: Translator) -> Values:
-        """Return the cells with their words in a language."""
+        """Return the cells with their words translated."""
         if self.kind in {"path", "tree"}:
             return [say.word(WHOLE) if cell == WHOLE else cell for cell in cells]
         said = self.said

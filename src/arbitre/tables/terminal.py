@@ -61,7 +61,7 @@ class ShownTable:
         most: Maximum number of rows.
         rest: Description of the rows that are not shown, and how to see them.
         ways: How to see the columns that are left out.
-        say: Translator of the language, for plain spaces.
+        say: Translator of the texts, with plain instead of no-break spaces.
     """
 
     table: Table

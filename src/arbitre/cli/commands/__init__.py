@@ -86,7 +86,7 @@ EVALUATIONS: Final = argument(
 )
 
 
-SHOWN_LANG: Final = option("en", "Language of the text and Markdown that is printed.", group="Output")
+SHOWN_LANG: Final = option("en", "Language of the printed text and Markdown.", group="Output")
 GOLD_AND_PREDICTED: Final = argument(
     "GOLD PREDICTED",
     "Gold documents and predictions, instead of --gold and --predicted.",
@@ -280,7 +280,9 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
         "(unanimity), what people decide (collegial), or categories estimated from error rates (dawid-skene).",
     )
     weak_margin: float = WEAK_MARGIN
-    min_annotators: int = option(2, "Leave out documents that fewer annotators have.", "N", least=1, rare=True)
+    min_annotators: int = option(
+        2, "Minimum number of annotators of a document; documents with fewer are left out.", "N", least=1, rare=True
+    )
     queue: Path | None = option(
         None,
         "File for the disagreements (.jsonl, .csv, or .html: the page to decide on them), or a folder for all three.",
@@ -348,7 +350,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         None, "Show only this average over the labels. Default: all three.", former=("--average",)
     )
     exact_match: Denominator = option(
-        "all", "Sentences that count in the rate of exact matches: all, or those with gold entities.", rare=True
+        "all", "Sentences included in the exact-match rate: all, or those with gold entities.", rare=True
     )
     tags: Notation = option(
         "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
@@ -603,7 +605,7 @@ class ConfigShow(Output):
     file: str | None = argument(
         "FILE", "The config file. Default: arbitre.toml or pyproject.toml in this folder or above it.", default=None
     )
-    command: str | None = option(None, "Print only the options that this command takes from it.", "COMMAND")
+    command: str | None = option(None, "Print only the options that the config file sets for this command.", "COMMAND")
 
 
 DECLARATIONS: Final[dict[str, type]] = {

@@ -89,7 +89,7 @@ class SchemaImport(Output):
     schema: str = argument("SCHEMA", "JSON Schema with the keywords of another tool.")
     dialect: DialectName = option(
         REQUIRED,
-        "Tool whose keywords the schema has.",
+        "Tool whose keywords the schema uses.",
         flags=("--from",),
         more="See [schemas of other tools](dialects.md).",
     )

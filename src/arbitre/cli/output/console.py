@@ -150,7 +150,7 @@ class OutputOptions:
     lang: str = Language.EN
 
     def terminal(self, lang: str | None = None) -> Terminal:
-        """Return standard output and standard error, for results in the language `lang`, by default that option."""
+        """Return standard output and standard error, for results in the language `lang` (default: the option)."""
         chosen = self.lang if lang is None else lang
         return Terminal.create(plain=self.no_color, quiet=self.quiet, output=self.output, lang=chosen)
 
@@ -173,7 +173,7 @@ def _as_markdown(blocks: Iterable[RenderableType], say: Translator) -> Iterator[
 
 
 def _translated(block: RenderableType, say: Translator) -> RenderableType:
-    """Return a block with its tables and texts in a language."""
+    """Return a block with its tables and texts translated."""
     if isinstance(block, ShownTable):
         return replace(block, say=say)
     if say.language is Language.EN:
