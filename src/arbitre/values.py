@@ -362,6 +362,20 @@ def depth(value: Json) -> int:
     return deepest
 
 
+def number_of_values(value: Json, most: int) -> int:
+    """Return the number of values in a value, lists and objects and itself included; if more than `most`, any larger.
+
+    >>> number_of_values({"a": [1, 2], "b": {}}, 100)
+    5
+    """
+    count, level = 0, [value]
+    while level and count <= most:
+        count += len(level)
+        containers = [part for part in level if isinstance(part, (list, dict))]
+        level = [part for held in containers for part in (held.values() if isinstance(held, dict) else held)]
+    return count
+
+
 @dataclass(frozen=True, slots=True)
 class Absence:
     """Which of null, texts, [] and {} count as absent. Applied after normalisation; inherited by subschemas.

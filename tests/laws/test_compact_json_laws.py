@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arbitre.errors import HIDDEN
-from arbitre.parsing.fast_json import compact
+from arbitre.parsing.fast_json import compact, compact_lists
 from arbitre.report.standalone import embedded
 
 TEXTS = st.text() | st.text('"\\/\x00\x1f\x7f\u2028é😀,:[1.5e7null') | st.text("<>&-\ud83d\ude00\u200b0.e")
@@ -32,6 +32,17 @@ SURROUNDINGS = st.sampled_from([None, "", "3e-2, 0.0000", ["\\", 1e-9, ',1e5\\",
 def test_the_bytes_are_those_of_the_standard_library(value, around):
     assert compact(value) == standard(value)
     assert compact([around, value, around]) == standard([around, value, around])
+
+
+@given(st.lists(st.lists(st.integers() | VALUES)) | st.lists(st.lists(st.integers())))
+@example([[], []])
+@example([[1, -2], [], [3]])
+@example([[1, [2]], [3]])
+@example([["],["], [1]])
+@example([[2**70], [1]])
+@example([[1], [{}], [True], [1e16]])
+def test_lists_written_together_are_those_written_one_by_one(lists):
+    assert compact_lists(lists) == [standard(value) for value in lists]
 
 
 @given(st.dictionaries(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False), SCALARS))

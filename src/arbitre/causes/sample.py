@@ -14,7 +14,7 @@ from arbitre.causes.changes import Correction, OverlayChange
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.comparison.levels import NONE, at_path, of_nodes
 from arbitre.comparison.node_tree import NodeTree
-from arbitre.corpus.chance import chance_comparisons, sample_pairs
+from arbitre.corpus.chance import chance_comparisons, sample_by_id, sample_pairs
 from arbitre.corpus.worker import compare_pairs
 from arbitre.diagnosis.faults import Pointers, find_faults
 from arbitre.diagnosis.joins import WEAK
@@ -23,9 +23,10 @@ from arbitre.diagnosis.repair_gain import f1q_gain, group_changes
 from arbitre.distances import catalogue
 from arbitre.engine.columns.fields import in_schema_places
 from arbitre.errors import ArbitreError
+from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair
 from arbitre.paths import escape, wildcard
-from arbitre.values import ABSENT, canonical
+from arbitre.values import ABSENT, canonical, number_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,31 @@ MIN_FAULTS: Final = 5
 
 MIN_DOCUMENTS: Final = 3
 """Minimum number of documents of a cause; corpora with fewer documents need neither this nor `MIN_FAULTS`."""
+
+
+FEW_DOCUMENTS: Final = 32
+"""Number of documents in which causes are looked for without `diagnose`."""
+
+MAX_DOCUMENTS: Final = 400
+"""Maximum number of documents in which causes are looked for."""
+
+MAX_VALUES: Final = 1 << 17
+"""Approximate maximum number of gold and predicted values among which causes are looked for, unless there are only
+`FEW_DOCUMENTS` documents. The time of the search, and what it can find, depend on this number."""
+
+
+def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MAX_DOCUMENTS) -> list[Pair]:
+    """Return the documents in which causes are looked for: all, or `most` that a digest of the ids selects.
+
+    If these have more than `MAX_VALUES` values, proportionally fewer are selected.
+    """
+    joined = documents if isinstance(documents, JoinedCorpus) else JoinedCorpus(tuple(documents))
+    pairs = [pair.as_json() for pair in (joined if len(joined) <= most else sample_by_id(joined, most))]
+    values = sum(number_of_values(side, MAX_VALUES) for pair in pairs for side in (pair.gold, pair.predicted))
+    if values > MAX_VALUES and len(pairs) > FEW_DOCUMENTS:
+        fewer = max(FEW_DOCUMENTS, len(pairs) * MAX_VALUES // values)
+        pairs = [pair.as_json() for pair in sample_by_id(joined, fewer)]
+    return pairs
 
 
 class SampleFault(NamedTuple):

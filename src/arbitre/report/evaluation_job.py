@@ -63,10 +63,6 @@ if TYPE_CHECKING:
     from arbitre.tables.arrow import Frame
     from arbitre.values import Json
 
-QUICKLY_DIAGNOSED: Final = 32
-"""Number of documents in which causes are looked for without `diagnose`."""
-MAX_DIAGNOSED: Final = 400
-"""Maximum number of documents in which causes are looked for."""
 MAX_COUNTED: Final = 256
 """Maximum number of gold documents whose values are counted for the chance of moved values."""
 CLUSTERS: Final = "clusters"
@@ -554,11 +550,13 @@ class DocumentDetails(SavedDetails):
 
     def causes(self) -> CauseAnalysis:
         """Return the causes of the faults, from a sample of the documents."""
+        from arbitre.causes.sample import FEW_DOCUMENTS, MAX_DOCUMENTS, documents_to_search  # noqa: PLC0415
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
-        documents, most = self.job.documents, MAX_DIAGNOSED if self.job.options.diagnose else QUICKLY_DIAGNOSED
+        documents, most = self.job.documents, MAX_DOCUMENTS if self.job.options.diagnose else FEW_DOCUMENTS
         self.job.on_progress("diagnosing", 0, None)
-        return find_causes(self.job.plan, diagnosed(documents, most), len(documents), self.job.source_texts())
+        searched = documents_to_search(documents, most)
+        return find_causes(self.job.plan, searched, len(documents), self.job.source_texts())
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by.
@@ -659,13 +657,6 @@ class DocumentDetails(SavedDetails):
 
 
 _Value = TypeVar("_Value")
-
-
-def diagnosed(documents: JoinedCorpus | Sequence[Pair], most: int) -> list[Pair]:
-    """Return the documents in which causes are looked for: all, or `most` that a digest of the ids selects."""
-    joined = documents if isinstance(documents, JoinedCorpus) else JoinedCorpus(tuple(documents))
-    pairs = joined if len(joined) <= most else sample_by_id(joined, most)
-    return [pair.as_json() for pair in pairs]
 
 
 def _unchanged(found: Evaluation, given: Evaluation) -> Evaluation:

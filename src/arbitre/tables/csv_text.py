@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 import numpy as np
 
 from arbitre.errors import OptionError, did_you_mean
-from arbitre.parsing.fast_json import compact
+from arbitre.parsing.fast_json import compact, compact_lists
 from arbitre.tally import COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
@@ -150,6 +150,8 @@ def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list
     kinds = set(map(type, values))
     if kinds == {str} and _FIRST.isdisjoint([text[:1] for text in values]):
         return list(values)
+    if kinds == {list}:
+        return compact_lists(values)
     if kinds <= _STRUCTURED:
         return list(map(compact, values))
     return [
