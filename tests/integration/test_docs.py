@@ -18,6 +18,7 @@ import arbitre
 from arbitre import bundled, normalizers
 from arbitre.cli import COMMANDS, app
 from arbitre.cli.commands import GROUPS
+from arbitre.cli.output import progress
 from arbitre.comparison.node_tree import Verdict
 from arbitre.distances.builtin_distances import catalogue as distances
 from arbitre.matching.builtin_matchers import catalogue as matchings
@@ -95,6 +96,7 @@ def test_every_example_runs_as_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", WIDTH)
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(progress, "SECONDS", 3600.0)  # a slow machine prints no progress
     variables, said = {}, []
     runner = doctest.DocTestRunner(CHECKER, verbose=False, optionflags=FLAGS)
     for block in FENCED.finditer(read(page)):
