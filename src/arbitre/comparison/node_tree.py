@@ -173,26 +173,29 @@ class NodeTree:
 
     def verdicts(self, close: float) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
         """Return the verdict of each node: for a leaf by its quality, for a container the worst of its children."""
-        verdicts = np.zeros(len(self), dtype=np.int8)
+        if not self.levels:
+            return np.zeros(0, dtype=np.int8)
+        gold_kind, predicted_kind = map(np.concatenate, zip(*(level.kinds for level in self.levels), strict=True))
+        gold, predicted, matched, quality = (
+            np.concatenate([getattr(level, name) for level in self.levels])
+            for name in ("gold", "predicted", "matched", "quality")
+        )
+        leaf = np.repeat([level.leaf for level in self.levels], [len(level) for level in self.levels])
+        complete = np.maximum(gold, predicted) - matched <= MASS_TOLERANCE
+        verdicts = np.select(
+            [
+                predicted_kind == NONE,
+                gold_kind == NONE,
+                gold_kind != predicted_kind,
+                np.where(leaf, quality >= 1.0, complete),
+                leaf & (quality >= close),
+            ],
+            [Verdict.MISSING, Verdict.SPURIOUS, Verdict.WRONG_TYPE, Verdict.CORRECT, Verdict.CLOSE],
+            Verdict.WRONG,
+        ).astype(np.int8)
         for level in reversed(self.levels):
-            here = slice(level.first, level.first + len(level))
-            gold_kind, predicted_kind = level.kinds
-            own = np.select(
-                [predicted_kind == NONE, gold_kind == NONE, gold_kind != predicted_kind],
-                [Verdict.MISSING, Verdict.SPURIOUS, Verdict.WRONG_TYPE],
-                np.where(
-                    level.quality >= 1.0,
-                    Verdict.CORRECT,
-                    np.where(level.quality >= close, Verdict.CLOSE, Verdict.WRONG),
-                ),
-            ).astype(np.int8)
-            if not level.leaf:
-                plain = level.paired & (gold_kind == predicted_kind)
-                lacking = np.maximum(level.gold, level.predicted) - level.matched > MASS_TOLERANCE
-                own = np.where(plain, np.where(lacking, Verdict.WRONG, verdicts[here]), own).astype(np.int8)
-            verdicts[here] = own
             above = level.parent != NONE
-            passed = np.minimum(own[above], Verdict.WRONG)
+            passed = np.minimum(verdicts[level.first : level.first + len(level)][above], Verdict.WRONG)
             np.maximum.at(verdicts, level.parent[above], passed.astype(np.int8))
         return verdicts
 
