@@ -8,12 +8,14 @@ from typing import ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
 
 import arbitre
 from arbitre import Comparator
 from arbitre.errors import OptionError, SchemaError
 from arbitre.schema.compiling import branches as branch_expansion
 from arbitre.schema.loading.load_schema import Subschema
+from arbitre.schema.loading.schema_store import metaschema
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -353,6 +355,31 @@ class TestGarbage:
             "/properties/c",
         ]
         assert problems[0].hint == 'Did you mean "string"?'
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("draft", [Draft7Validator, Draft201909Validator, Draft202012Validator])
+    def test_the_metaschema_in_one_schema_accepts_the_same_schemas(self, draft):
+        keywords = metaschema(draft).schema["properties"].keys()
+        assert {"$ref", "items", "type", "format", "description"} <= keywords
+        whole = draft(draft.META_SCHEMA)
+        for keyword in keywords:
+            for value in (
+                None,
+                True,
+                -1,
+                "string",
+                "(",
+                [],
+                ["a"],
+                ["a", "a"],
+                [{}],
+                {},
+                {"a": 3},
+                {"a": {}},
+                {"a": ["b"]},
+            ):
+                schema = {"items": {keyword: value}}
+                assert metaschema(draft).is_valid(schema) == whole.is_valid(schema), schema
 
     @pytest.mark.parametrize("value", [float("nan"), {1, 2}, (1, 2), {1: 2}, object()])
     def test_a_value_that_is_not_json_is_refused_at_its_pointer(self, value):
