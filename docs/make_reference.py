@@ -22,10 +22,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 import arbitre
-from arbitre import normalizers, options
+from arbitre import advice, normalizers, options
 from arbitre.cli.commands import DECLARATIONS
 from arbitre.comparison.cause import KINDS
 from arbitre.distances import builtin_distances
+from arbitre.gold import checks, schema_advice
 from arbitre.matching import builtin_matchers
 from arbitre.options import REQUIRED, options_of
 from arbitre.values import Kind
@@ -214,6 +215,32 @@ def causes() -> Iterator[tuple[str, ...]]:
     yield "kind", "what is seen", "how it is found", "gain of", "what to do"
     for name, kind in KINDS.items():
         yield f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo
+
+
+def gold_checks() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the problems in gold."""
+    yield "check", "what it reports"
+    yield from ((f"`{name}`", kind.reports) for name, kind in checks.CHECKS.items())
+
+
+def gold_warnings() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the warnings about gold."""
+    yield "warning", "what it reports"
+    yield from ((f"`{name}`", kind.reports) for name, kind in checks.WARNINGS.items())
+
+
+def schema_advice_kinds() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the kinds of advice on a schema."""
+    yield "kind", "what is found", "minimum evidence", "settings"
+    yield from ((f"`{name}`", *kind) for name, kind in schema_advice.KINDS.items())
+
+
+def data_advice() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the advice on data, with the default thresholds."""
+    yield "check", "reported if", "default"
+    defaults = arbitre.Thresholds()
+    for name, check in advice.CHECKS.items():
+        yield f"`{name}`", check.reported, " and ".join(f"{getattr(defaults, one):g}" for one in check.thresholds)
 
 
 def distances() -> Iterator[tuple[str, ...]]:
@@ -405,17 +432,24 @@ def modules() -> Iterator[Path]:
 
 
 MADE: Final = {
+    "advice": data_advice,
     "causes": causes,
     "classes": classes,
     "distances": distances,
     "functions": functions,
+    "goldchecks": gold_checks,
+    "goldwarnings": gold_warnings,
     "matchings": matchings,
     "normalisers": normalisers,
     "options": options_index,
+    "schemaadvice": schema_advice_kinds,
 }
 """The functions that yield the rows of the tables, header first, by the names in the marks."""
-PAGES: Final = {page: commands if page == COMMANDS else tables for page in sorted(REFERENCE.glob("*.md"))}
-"""The pages of the reference, with the functions that return them regenerated."""
+PAGES: Final = {
+    page: commands if page == COMMANDS else tables
+    for page in (*sorted(REFERENCE.glob("*.md")), REFERENCE.with_name("advice.md"))
+}
+"""The pages with tables from the code, with the functions that return them regenerated."""
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -73,12 +73,42 @@ class Thresholds:
                 raise OptionError.of(f"Expected `{name}` to be {expected}, got {getattr(self, name)}")
 
 
+class AdviceCheck(NamedTuple):
+    """A kind of finding.
+
+    Attributes:
+        reported: When it is reported.
+        thresholds: The names of the thresholds that it depends on.
+    """
+
+    reported: str
+    thresholds: tuple[str, ...] = ()
+
+
+CHECKS: Final[Mapping[str, AdviceCheck]] = {
+    "few-examples": AdviceCheck("a class has fewer training examples than `min_examples`", ("min_examples",)),
+    "absent-from-test": AdviceCheck("a class of the training data does not occur in the test data"),
+    "imbalance": AdviceCheck(
+        "the largest class has more than `imbalance` times as many examples as a class", ("imbalance",)
+    ),
+    "different-distribution": AdviceCheck(
+        "the p-value of the difference between training and test data is below `significance`", ("significance",)
+    ),
+    "often-confused": AdviceCheck(
+        "of the gold values of two classes, at least `min_confused` values, and at least the share `confused`, are "
+        "predicted as the other class",
+        ("confused", "min_confused"),
+    ),
+}
+"""The kinds of findings by name, in the order in which they are reported."""
+
+
 @dataclass(frozen=True, slots=True)
 class AdviceFinding:
     """One finding about the data.
 
     Attributes:
-        check: "few-examples", "absent-from-test", "imbalance", "different-distribution" or "often-confused".
+        check: A key of `CHECKS`.
         labels: The classes concerned.
         numbers: The numbers that the finding is based on, by name.
         message: Description of the finding.

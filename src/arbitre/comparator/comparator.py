@@ -545,11 +545,8 @@ class Comparator:
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
         """Check gold documents before predictions are compared with them.
 
-        Four checks run on every document: "schema" reports violations of the schema, "alias" reports values under an
-        alias, "alternatives" reports accepted forms of a field that is absent, and "references" reports ids that two
-        entries have and references to ids that no entry has. Aliases are only read in predictions:
-        a gold document that uses one does not equal itself, and the certificate does not hold for it. A document that
-        cannot be read is reported as "unreadable".
+        Reports [problems and possible mistakes](reference/causes.md#checks-of-gold). A gold document that uses an alias
+        does not equal itself, and the certificate does not hold for it.
 
         Args:
             gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of

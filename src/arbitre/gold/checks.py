@@ -1,10 +1,10 @@
 """Checks gold documents before they are used as a reference.
 
-* Errors that make scores unreliable: `CHECKS`, run on each document.
-* Values that may be mistakes, such as duplicate entries: `WARNINGS`, run on each document.
-* Parts of the schema that no document uses, so that their scores mean little: `CoverageCounter`, for all documents.
+`CHECKS` are problems that make scores unreliable, `WARNINGS` possible mistakes. Most of them are found in one document;
+`CoverageCounter` finds the parts of the schema that no document uses, so that their scores mean little.
 
-To add a check of a document, write a function that yields its findings, and add it to `CHECKS` or `WARNINGS`.
+To add a check of a document, write a function that yields its findings, and add it to `CHECKS` or `WARNINGS`. The
+reference lists both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter, defaultdict, deque
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -49,13 +49,24 @@ UNREADABLE: Final = "unreadable"
 """Name of the check that fails for a document that is not JSON; no other checks run in this case."""
 
 
+class GoldCheckKind(NamedTuple):
+    """A kind of problem or of possible mistake in gold.
+
+    Attributes:
+        reports: What it reports.
+        find: Finds it in one document; None if it is found by reading the document, or in all documents together.
+    """
+
+    reports: str
+    find: Callable[[Plan, Json], Iterable[GoldFinding]] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
     """One problem in a gold document.
 
     Attributes:
-        check: Name of the check that found it: a key of `CHECKS` or of `WARNINGS`, "unreadable", "unused" or
-            "few".
+        check: Name of the check that found it: a key of `CHECKS` or of `WARNINGS`.
         id: Id of the document; None if it could not be read.
         file: File of the document; None for documents that were passed as values.
         line: Line in that file, from 1, if each line contains a document.
@@ -162,7 +173,12 @@ def findings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
         check(document, "gold document")
     except DataError as error:
         return (GoldFinding(UNREADABLE, error.pointer, error.message, error.hint),)
-    return tuple(finding for check_function in CHECKS.values() for finding in check_function(plan, document))
+    return _found(CHECKS, plan, document)
+
+
+def _found(kinds: Mapping[str, GoldCheckKind], plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
+    """Return what the checks of one document find, in their order."""
+    return tuple(finding for kind in kinds.values() if kind.find for finding in kind.find(plan, document))
 
 
 def _violating(plan: Plan, document: Json) -> Iterator[GoldFinding]:
@@ -310,13 +326,23 @@ def _wrong_references(plan: Plan, document: Json) -> Iterator[GoldFinding]:
         yield GoldFinding("references", problem.pointer, problem.message, problem.hint)
 
 
-CHECKS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
-    "schema": _violating,
-    "alias": _aliased,
-    "alternatives": _without_field,
-    "references": _wrong_references,
+CHECKS: Final[Mapping[str, GoldCheckKind]] = {
+    UNREADABLE: GoldCheckKind("documents that cannot be read, or that are not JSON; no other check runs on them"),
+    "schema": GoldCheckKind("values that violate the schema", _violating),
+    "alias": GoldCheckKind(
+        "values under an alias; aliases are read in predictions only, so such a document is not equal to itself",
+        _aliased,
+    ),
+    "alternatives": GoldCheckKind(
+        "accepted forms of a field that gold does not have, see [alternatives](reference/keyword.md#alternatives)",
+        _without_field,
+    ),
+    "references": GoldCheckKind(
+        "ids that two items have, and references to an id that no item has, see [references](references.md)",
+        _wrong_references,
+    ),
 }
-"""The checks by name, in the order of execution."""
+"""The problems by name, in the order of the checks. They make scores unreliable."""
 
 
 # Possible mistakes.
@@ -327,6 +353,9 @@ NEAR: Final = 0.95
 
 MAX_ENTRIES: Final = 500
 """Maximum number of entries of a document that are compared with each other; more are sampled."""
+
+FEW: Final = 15
+"""Number of gold values of a path below which its scores are uncertain."""
 
 _SORTED: Final = ("date", "time")
 """Distances of texts that have an order."""
@@ -342,7 +371,7 @@ def warnings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
     Returns:
         The findings, grouped by check, in document order.
     """
-    return tuple(finding for check_function in WARNINGS.values() for finding in check_function(plan, document))
+    return _found(WARNINGS, plan, document)
 
 
 def _duplicates(plan: Plan, document: Json) -> Iterator[GoldFinding]:
@@ -412,19 +441,30 @@ def _wildcard(tokens: tuple[str | int, ...]) -> tuple[object, ...]:
     return tuple(STAR if isinstance(token, int) else token for token in tokens)
 
 
-WARNINGS: Final[Mapping[str, Callable[[Plan, Json], Iterable[GoldFinding]]]] = {
-    "duplicate": _duplicates,
-    "repeated": _repeated,
-    "unsorted": _unsorted,
+WARNINGS: Final[Mapping[str, GoldCheckKind]] = {
+    "duplicate": GoldCheckKind(
+        f"entries that are identical, or nearly identical (quality {NEAR} or more), to an earlier entry of the "
+        f"document; in documents with more than {MAX_ENTRIES} entries, a sample of {MAX_ENTRIES} is compared",
+        _duplicates,
+    ),
+    "repeated": GoldCheckKind("values that occur twice in a list", _repeated),
+    "unsorted": GoldCheckKind(
+        "lists of numbers, dates or times that are matched by `ordered` or `sequence`, but are in neither ascending "
+        "nor descending order",
+        _unsorted,
+    ),
+    "unused": GoldCheckKind(
+        "paths, types, branches and `enum` values of the schema that do not occur in any gold document; the scores do "
+        "not cover them"
+    ),
+    "few": GoldCheckKind(f"paths with fewer than {FEW} gold values; their scores are uncertain"),
 }
-"""The checks by name, in the order of execution."""
+"""The warnings by name, in the order of the checks. They report possible mistakes, and parts of the schema for which
+scores are unreliable or undefined."""
 
 
 # Parts of the schema that gold does not use, or rarely uses.
 
-
-FEW: Final = 15
-"""Number of gold values of a path below which its scores are uncertain."""
 
 MAX_POSITIONS: Final = 5_000
 """Maximum number of positions of a schema that are checked."""

@@ -4,7 +4,8 @@ The advice concerns what a schema does not say: texts that are dates, amounts, n
 for no value, keys that are ids or spellings of each other, which list holds the entries, and fields that say little.
 Nothing is advised that the schema already declares. Where an overlay can follow the advice, it is part of it.
 
-To add a kind of advice, write a function that yields it, and add it to `RULES`.
+To add a kind of advice, write a function that yields it, and add it to `RULES`; describe it in `KINDS`, which the
+reference lists.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from arbitre.distances.identifiers import MIN_SHARE as MIN_SHARE_OF_IDENTIFIERS
 from arbitre.distances.identifiers import find_identifiers
 from arbitre.errors import shown
 from arbitre.gold.census import Census, Declaration, PathCounts, declarations, fold, is_blank
-from arbitre.gold.reference_census import scope_name
+from arbitre.gold.reference_census import MIN_FOUND, MIN_IDS, MIN_REFERENCES, scope_name
+from arbitre.parsing.dates import MIN_SHARE as MIN_SHARE_OF_DATES
 from arbitre.parsing.dates import find_date_notation
+from arbitre.parsing.numerals import MIN_SHARE as MIN_SHARE_OF_NUMBERS
 from arbitre.parsing.numerals import find_number_notation
 from arbitre.paths import STAR, escape, order, wildcard
 from arbitre.schema.loading.annotations import merged_overlay
@@ -43,8 +47,7 @@ class SchemaAdvice:
     """One piece of advice on a schema.
 
     Attributes:
-        kind: "entries", "references", "id-keys", "key-spelling", "unused", "constant", "absent-value", "date-format",
-            "amount", "number-format" or "identifier".
+        kind: A key of `KINDS`.
         path: Wildcard path that it concerns; if there are several, the path of what they have in common.
         message: What was found, and what to do.
         evidence: The figures that it is based on, by name, and up to three `examples`.
@@ -622,3 +625,70 @@ RULES: Final[Sequence[Callable[[_Evidence], Iterable[SchemaAdvice]]]] = (
     _notations,
 )
 """The rules. For one path, advice is in this order."""
+
+
+class SchemaAdviceKind(NamedTuple):
+    """A kind of advice.
+
+    Attributes:
+        found: What is found.
+        evidence: How much evidence it takes.
+        settings: The settings that follow the advice, if an overlay can.
+    """
+
+    found: str
+    evidence: str
+    settings: str = ""
+
+
+def _texts(share: float) -> str:
+    return f"{MIN_TEXTS} texts, {share:.0%}"
+
+
+KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
+    "entries": SchemaAdviceKind(
+        "the root is the only entry, but a list of objects holds most values, or several lists do",
+        f"{MIN_SHARE_OF_ENTRIES:.0%} of the values, {MIN_ENTRIES} items per document",
+        "`entries`, if it is one list",
+    ),
+    "references": SchemaAdviceKind(
+        "a field whose values are ids, each once in its list, and the values elsewhere in the document that are among "
+        "them",
+        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the values",
+        "`id`, `ref`",
+    ),
+    "id-keys": SchemaAdviceKind(
+        "an object used as a map: its keys are numbers, codes or names that rarely recur",
+        f"{MIN_ID_KEYS} keys; {MIN_PLAIN_ID_KEYS} without digits",
+    ),
+    "key-spelling": SchemaAdviceKind(
+        "two spellings of a key, such as `container-title` and `container_title`, that no object has together",
+        f"{MIN_KEYS - 1} times in gold, {MIN_KEYS} times in predictions",
+        "`aliases`, if only predictions have the other spelling",
+    ),
+    "unused": SchemaAdviceKind("declared fields that never occur in gold", f"{MIN_OBJECTS} objects"),
+    "constant": SchemaAdviceKind("a field with the same value in all of gold", f"{MIN_CONSTANT} values"),
+    "absent-value": SchemaAdviceKind(
+        '`""`, `"null"`, `"n/a"`, `"NOT_FOUND"`, `["null"]` and the like; `[]` beside missing lists',
+        f"{MIN_PLACEHOLDERS} values",
+        "`absent`",
+    ),
+    "date-format": SchemaAdviceKind(
+        "texts that are dates in ISO 8601, in numbers, or in words (with the extra `dates`)",
+        _texts(MIN_SHARE_OF_DATES),
+        "`distance`, and `normalize` for other notations than ISO 8601",
+    ),
+    "amount": SchemaAdviceKind("texts that are numbers with a currency", _texts(MIN_SHARE_OF_NUMBERS), "`normalize`"),
+    "number-format": SchemaAdviceKind(
+        "texts that are numbers",
+        _texts(MIN_SHARE_OF_NUMBERS),
+        "`normalize`; `distance` for whole numbers",
+    ),
+    "identifier": SchemaAdviceKind(
+        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses, URIs; other codes with digits, without spaces, nearly all of "
+        "them different",
+        _texts(MIN_SHARE_OF_IDENTIFIERS),
+        "`distance`",
+    ),
+}
+"""The kinds of advice by name."""
