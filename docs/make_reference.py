@@ -9,17 +9,22 @@ Writes the tables of options in `reference/commands.md`, the tables between `<!-
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import json
 import re
+import sys
 import textwrap
 from collections import defaultdict
 from dataclasses import replace
-from functools import cache
+from enum import Enum
+from functools import cache, cached_property, partial
 from inspect import Parameter
+from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import arbitre
 from arbitre import advice, normalizers, options
@@ -123,6 +128,21 @@ MATCHING_EXAMPLE: Final = (("Ada", "Bob", "Cy"), ("Bob", "Cyd", "Ada"))
 """Names in gold, and predicted names."""
 WEAKER: Final = {"hungarian": ("a `gate`", {"gate": 0.7}), "transport": ("other solvers", {"solver": "sinkhorn"})}
 """Options that decide whether a matching keeps a metric, in words and as in a schema."""
+PUBLIC_MODULES: Final = (
+    "arbitre",
+    *(f"arbitre.{name}" for name in ("agreement", "confidence", "entities", "text")),
+)
+"""Modules with public functions."""
+OWN_TABLES: Final = {
+    "comparator": arbitre.Comparator,
+    "comparison": arbitre.Comparison,
+    "evaluation": arbitre.Evaluation,
+}
+"""Classes that have a table of their own."""
+INTERNAL: Final = ("Callable", "ClassVar", "DetailReader", "DocumentTable", "InitVar", "Subschema", "_", "tuple[Level")
+"""Attributes of these types are not part of the interface."""
+AS_COMMAND: Final = re.compile(r"as `arbitre ([a-z -]+?)(?: --[a-z-]+)?` does")
+"""How a docstring names the command that does the same."""
 INTRODUCTION: Final = "demo"
 """Command that comes first on the page, but whose shared options are described under other commands."""
 
@@ -323,27 +343,57 @@ def _json(value: Any) -> str:  # noqa: ANN401  (any JSON)
     return json.dumps(value, ensure_ascii=False)
 
 
+class Member(NamedTuple):
+    """A function, or an attribute or a method of a class, as the reference lists it."""
+
+    call: str
+    """Its name, with the parameters of a function."""
+    type: str
+    """Type of its value, or of what it returns."""
+    text: str
+    """Its docstring up to its sections and examples, in one line."""
+    module: str
+    """Module in which the type has its meaning."""
+
+    def row(self) -> tuple[str, str, str]:
+        """Return the row of a table."""
+        kinds = re.split(r" \| (?![^\[]*\])", self.type)
+        return f"`{self.call}`", " or ".join(f"`{kind}`" for kind in kinds), self.text
+
+
 def functions() -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the public functions: the call, and the first sentence of the docstring."""
-    yield "function", "what it does"
-    for name in sorted(arbitre.__all__):
-        function = getattr(arbitre, name)
-        if isinstance(function, FunctionType):
-            yield f"`{name}({_parameters(function)})`", _first_sentence(function)
+    """Yield the rows of the public functions."""
+    yield "function", "returns", "what it does"
+    for name, function in _functions("arbitre"):
+        yield _function(name, function)._replace(text=_first_sentence(inspect.unwrap(function))).row()
+
+
+def _functions(module: str) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the public functions of a module by name."""
+    public = importlib.import_module(module)
+    found = ((name, getattr(public, name)) for name in sorted(public.__all__))
+    yield from ((name, function) for name, function in found if isinstance(function, FunctionType))
+
+
+def _function(name: str, function: FunctionType) -> Member:
+    inner = inspect.unwrap(function)
+    call = f"{name}({_parameters(inner)})"
+    return Member(call, inner.__annotations__.get("return", "None"), _prose(inner.__doc__), inner.__module__)
 
 
 def _parameters(function: FunctionType) -> str:
     """Return the parameters of a function with their defaults; `**options` are not spelled out."""
-    inner = inspect.unwrap(function)
-    own = inner.__code__.co_varnames[: inner.__code__.co_argcount + inner.__code__.co_kwonlyargcount]
-    shown = [one for one in inspect.signature(inner).parameters.values() if one.name in own]
+    own = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    shown = [one for one in inspect.signature(function).parameters.values() if one.name in own]
     parts = []
     for one in shown:
+        if one.name in {"self", "cls"}:
+            continue
         if one.kind is Parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
         default = "" if one.default is Parameter.empty else f"={_default(one.default)}"
         parts.append(f"{one.name}{default}")
-    if inner.__code__.co_flags & inspect.CO_VARKEYWORDS:
+    if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         parts.append("**options")
     return ", ".join(parts)
 
@@ -354,20 +404,145 @@ def _default(value: object) -> str:
     return repr(value) if plain else "..."
 
 
-def classes() -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the public classes and modules: the first sentence of each docstring."""
-    yield "name", "what it is"
-    for name in sorted(arbitre.__all__):
-        member = getattr(arbitre, name)
-        if not isinstance(member, FunctionType) and inspect.getdoc(member) and getattr(member, "__name__", ""):
-            former = name != member.__name__.rpartition(".")[2]
-            yield f"`{name}`", f"Former name of `{member.__name__}`." if former else _first_sentence(member)
+def _prose(docstring: str | None) -> str:
+    """Return a docstring in one line, up to its sections and examples."""
+    text = re.split(r"(?m)^(?:Args|Attributes|Raises|Returns):\n|^>>> ", inspect.cleandoc(docstring or ""))[0]
+    return " ".join(text.split())
 
 
 def _first_sentence(member: object) -> str:
     """Return the first sentence of a docstring, in one line."""
-    paragraph = " ".join((inspect.getdoc(member) or "").partition("\n\n")[0].split())
-    return re.split(r"(?<=[.!?]) (?=[A-Z`])", paragraph)[0]
+    return re.split(r"(?<=[.!?]) (?=[A-Z`])", _prose((inspect.getdoc(member) or "").partition("\n\n")[0]))[0]
+
+
+def command_functions() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the commands: the functions whose docstrings say that they do the same."""
+    yield "command", "in Python", "returns"
+    for words, found in python_of_commands().items():
+        link = f"[`{words}`](reference/commands.md#arbitre-{words.replace(' ', '-')})"
+        rows = [member.row() for _, member in found.values()]
+        yield link, ", ".join(f"`{name}`" for name in found), ", ".join(dict.fromkeys(row[1] for row in rows))
+
+
+def python_of_commands() -> dict[str, dict[str, tuple[object, Member]]]:
+    """Return the functions of each command by their names, with what describes them."""
+    known: dict[str, tuple[object, Member]] = {}
+    for module in PUBLIC_MODULES:
+        place = module.removeprefix("arbitre").removeprefix(".")
+        for name, function in _functions(module):
+            if place or name in arbitre.__all__:
+                known[f"{place}.{name}".lstrip(".")] = function, _function(name, function)
+    for kind in (arbitre.Comparator, arbitre.Evaluation, arbitre.Config):
+        for name, member in members(kind).items():
+            known[f"{kind.__name__}.{name}"] = getattr(kind, name, None), member
+    return {
+        words: {name: one for name, one in known.items() if words in AS_COMMAND.findall(one[1].text)}
+        for words in DECLARATIONS
+        if words != INTRODUCTION
+    }
+
+
+def members(kind: type) -> dict[str, Member]:
+    """Return the public attributes and methods of a class by name, in the order of their definition."""
+    found: dict[str, Member] = {}
+    for base in reversed([base for base in kind.__mro__ if base.__module__.startswith("arbitre.")]):
+        texts = _attribute_texts(base)
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            text = getattr(annotation, "__forward_arg__", annotation)  # of a named tuple
+            found[name] = Member(name, text, texts.get(name, ""), base.__module__)
+        for name, member in vars(base).items():
+            if isinstance(member, property | cached_property):
+                function = member.fget if isinstance(member, property) else member.func
+                found[name] = _function(name, function)._replace(call=name)
+            elif isinstance(member, FunctionType | classmethod | staticmethod):
+                found[name] = _function(name, getattr(member, "__func__", member))
+        if isinstance(text := vars(base).get("__str__"), FunctionType) and text.__doc__:
+            found[f"str({kind.__name__.lower()})"] = _function("", text)._replace(call=f"str({kind.__name__.lower()})")
+    internal = {name for name, one in found.items() if name.startswith("_") or one.type.startswith(INTERNAL)}
+    return {name: one for name, one in found.items() if name not in internal and "former name" not in one.text.lower()}
+
+
+def _attribute_texts(kind: type) -> dict[str, str]:
+    """Return the descriptions of the attributes of a class: under `Attributes:`, or in a docstring of their own."""
+    listed = re.findall(
+        r"(?m)^    (\w+): (.*(?:\n {8,}.*)*)", (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
+    )
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    own = {
+        ast.unparse(attribute.target): text.value.value
+        for attribute, text in pairwise(definition.body)
+        if isinstance(attribute, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
+    return {name: _prose(text) for name, text in (*listed, *own.items())}
+
+
+def _table_of(kind: type) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the attributes and methods of a class."""
+    yield f"`{kind.__name__}`", "type", "what it is"
+    yield from (member.row() for member in members(kind).values())
+
+
+def classes() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the public classes and modules."""
+    yield "name", "what it is", "attributes and methods"
+    for name in sorted(arbitre.__all__):
+        member = getattr(arbitre, name)
+        if not isinstance(member, FunctionType) and inspect.getdoc(member) and getattr(member, "__name__", ""):
+            own = member.__name__.rpartition(".")[2]
+            text = _first_sentence(member) if name == own else f"Former name of `{own}`."
+            yield f"`{name}`", text, _listed(member) if name == own else ""
+
+
+def results() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the classes of results that are not exported."""
+    yield "name", "what it is", "attributes and methods"
+    for kind in sorted(_reached(), key=lambda kind: kind.__name__):
+        yield f"`{kind.__name__}`", _first_sentence(kind), _listed(kind)
+
+
+def _listed(member: object) -> str:
+    """Return the names of the members of a class or a module; of a class with a table of its own, a link to it."""
+    if not isinstance(member, type):
+        return ", ".join(f"`{name}`" for name in getattr(member, "__all__", ()))
+    if member in OWN_TABLES.values():
+        return f"see [below](#{member.__name__.lower()})"
+    base = next((kind for kind in member.__mro__[1:] if kind.__name__ in arbitre.__all__), None)
+    inherited = members(base) if base else {}
+    own = [re.sub(r"(?s)\(.+\)", "()", one.call) for name, one in members(member).items() if name not in inherited]
+    return ", ".join([f"those of `{base.__name__}`" if base else "", *(f"`{call}`" for call in own)]).removeprefix(", ")
+
+
+def _reached() -> set[type]:
+    """Return the classes that are not exported, but that public functions and members return, also within others."""
+    public = {getattr(arbitre, name) for name in arbitre.__all__}
+    pending = [_function(name, function) for module in PUBLIC_MODULES for name, function in _functions(module)]
+    pending += [one for kind in public if isinstance(kind, type) for one in members(kind).values()]
+    reached: set[type] = set()
+    while pending:
+        member = pending.pop()
+        for name in re.findall(r"\w+", member.type):
+            kind = _class_named(name, member.module)
+            if kind is not None and kind not in reached | public:
+                reached.add(kind)
+                pending += members(kind).values()
+    return reached
+
+
+def _class_named(name: str, module: str) -> type | None:
+    """Return the class that a name in an annotation of a module stands for; None if it is not one of arbitre."""
+    found = getattr(sys.modules[module], name, None)
+    if found is None and name in _imported(module):
+        found = getattr(importlib.import_module(_imported(module)[name]), name, None)
+    own = isinstance(found, type) and found.__module__.startswith("arbitre.")
+    return found if own and not issubclass(found, Enum) else None
+
+
+@cache
+def _imported(module: str) -> dict[str, str]:
+    """Return the modules that the names imported in a module come from, also if only for its types."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module for node in statements for alias in node.names if node.module}
 
 
 def tables(page: str) -> str:
@@ -435,6 +610,7 @@ MADE: Final = {
     "advice": data_advice,
     "causes": causes,
     "classes": classes,
+    "commands": command_functions,
     "distances": distances,
     "functions": functions,
     "goldchecks": gold_checks,
@@ -442,8 +618,9 @@ MADE: Final = {
     "matchings": matchings,
     "normalisers": normalisers,
     "options": options_index,
+    "results": results,
     "schemaadvice": schema_advice_kinds,
-}
+} | {name: partial(_table_of, kind) for name, kind in OWN_TABLES.items()}
 """The functions that yield the rows of the tables, header first, by the names in the marks."""
 PAGES: Final = {
     page: commands if page == COMMANDS else tables

@@ -193,7 +193,7 @@ def advise(
     thresholds: Thresholds | None = None,
     seed: int = 0,
 ) -> Advice:
-    """Check the classes of training and test data, and say what to add, balance or merge.
+    """Check the classes of training and test data, as `arbitre advise` does, and say what to add, balance or merge.
 
     Args:
         training: Labels of the training examples, or their numbers by label.

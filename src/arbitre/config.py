@@ -78,9 +78,10 @@ class Config:
 
     @classmethod
     def find(cls, folder: str | Path = ".") -> Config | None:
-        """Return the config of a folder, or of the nearest folder above it; None if there is none.
+        """Return the config of a folder, as `arbitre config show` does; None if there is none.
 
-        In each folder, `arbitre.toml` comes before `pyproject.toml`, which counts only if it has `[tool.arbitre]`.
+        The folders above it are searched, too; the nearest one with a config counts. In each folder, `arbitre.toml`
+        comes before `pyproject.toml`, which counts only if it has `[tool.arbitre]`.
 
         Raises:
             OptionError: A file is not valid TOML, or does not have the form of a config.

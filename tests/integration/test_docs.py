@@ -307,7 +307,7 @@ def test_the_reference_has_every_public_name():
         public |= {
             name for name, member in members.items() if isinstance(member, (FunctionType, classmethod, property))
         }
-    assert public - said == {"levels"}  # the records that all else is made of; no promise is made of them
+    assert public - said <= {"levels"}  # the records that all else is made of; no promise is made of them
 
 
 def test_the_reference_has_every_file():

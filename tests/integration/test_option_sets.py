@@ -395,6 +395,20 @@ def test_the_tables_of_the_reference_are_those_of_the_code(script):
     assert sorted(re.findall("<!-- from the code: ([a-z]+) -->", marked)) == sorted(script.MADE)
 
 
+def test_the_docstrings_name_the_command_of_each_function(script):
+    found = script.python_of_commands()
+    assert found.keys() == IN_PYTHON.keys()
+    for words, (function, _) in IN_PYTHON.items():
+        named = [one for one, _ in found[words].values()]
+        assert named, words
+        assert function in named or words in {"text bleu", "text corpus", "schema explain", "config show"}
+
+
+def test_every_attribute_and_method_of_the_main_classes_has_a_docstring(script):
+    for kind in script.OWN_TABLES.values():
+        assert [name for name, member in script.members(kind).items() if not member.text] == []
+
+
 def test_every_option_is_described_once(script):
     text = script.COMMANDS.read_text(encoding="utf-8")
     described = re.findall(r'<a id="([a-z-]+)"></a>', text)

@@ -64,7 +64,7 @@ def evaluate(
     progress: Progress | None = None,
     **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
-    """Compare all documents of a corpus: `Comparator(schema).evaluate(...)`.
+    """Compare all documents of a corpus, as `arbitre evaluate` does: `Comparator(schema).evaluate(...)`.
 
     Args:
         schema: Schema of the documents, or a comparator.
@@ -208,7 +208,7 @@ def suggest_aliases(
     force: bool = False,
     **options: Unpack[SuggestionKeywords],
 ) -> AliasSuggestions:
-    """Suggest aliases for fields under undeclared keys: `Comparator(schema).suggest_aliases(...)`.
+    """Suggest aliases for fields under undeclared keys, as `arbitre schema suggest-aliases` does.
 
     Args:
         schema: Schema of the documents, or a comparator.
@@ -244,7 +244,7 @@ def suggest_gate(
     force: bool = False,
     **options: Unpack[SuggestionKeywords],
 ) -> SuggestedGate:
-    """Suggest a gate for the matching of the entries: `Comparator(schema).suggest_gate(...)`.
+    """Suggest a gate for the matching of the entries, as `arbitre schema suggest-gate` does.
 
     Args:
         schema: Schema of the documents, or a comparator.

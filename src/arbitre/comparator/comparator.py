@@ -297,7 +297,10 @@ class Comparator:
 
     @property
     def certificate(self) -> Certificate:
-        """Whether the distance between documents (1 - quality) is a metric, and if not, where and why."""
+        """Whether the distance between documents (1 - quality) is a metric, and if not, where and why.
+
+        See [certificate](metricity.md#the-certificate).
+        """
         from arbitre.metricity import witnesses  # noqa: PLC0415  (evaluations do not need it)
 
         return self.plan.certificate.with_witness_search(partial(witnesses.find, self.plan))
@@ -309,11 +312,14 @@ class Comparator:
 
     @property
     def authorities(self) -> tuple[UsedAuthority, ...]:
-        """The names with variants of the schema: the path and the file of each, and the ambiguous variants."""
+        """The names with variants of the schema: the path and the file of each, and the ambiguous variants.
+
+        See [authority files](reference/normalisers.md#authority-files).
+        """
         return authorities_of(self.plan.sites)
 
     def explain(self) -> tuple[ResolvedPath, ...]:
-        """Return the resolved distance, weight, matching and normalisation of every path of the schema."""
+        """Return the resolved settings of every path of the schema, as `arbitre schema explain` does."""
         return self.plan.rows
 
     def _repr_html_(self) -> str:
@@ -409,7 +415,8 @@ class Comparator:
         """Match all leaves of each path of a document, whatever entries they belong to.
 
         This is the traditional way to score single values. The result also states the share of the quality that is
-        reached by values in their own entries. `compare(...).diagnosis` contains the same results.
+        reached by values in their own entries, see [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis`
+        contains the same results.
 
         Args:
             gold: The gold document, or `arbitre.ABSENT`.
@@ -441,7 +448,8 @@ class Comparator:
     ) -> tuple[ClaimCheck, ...]:
         """Check the claims about custom distances, on the values of documents.
 
-        Each function is called for all ordered pairs of at most `sample` distinct values of each path.
+        Each function is called for all ordered pairs of at most `sample` distinct values of each path. See
+        [claims](custom.md#claims).
 
         Args:
             gold: Gold documents.
@@ -486,7 +494,7 @@ class Comparator:
 
     @spelled_out(Sources, Reading)
     def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
-        """Suggest aliases for fields that predictions store under keys that the schema does not declare.
+        """Suggest [aliases](faults.md#fields-under-other-keys) for fields that predictions have under undeclared keys.
 
         The values decide, not the names: predicted values under an unknown key have to be equal to missing values of
         the field, in the same entries, more often than by chance. Nothing is applied; pass `overlay` of the result to a
@@ -519,7 +527,7 @@ class Comparator:
     def suggest_gate(
         self, pairs: Pairs | None = None, *, seed: int = 0, **sources: Unpack[SourceKeywords]
     ) -> SuggestedGate:
-        """Suggest a gate for the matching of the entries.
+        """Suggest a [gate](reference/commands.md#arbitre-schema-suggest-gate) for the matching of the entries.
 
         The gate is the quality that 95 % of the chance pairs do not reach: entries of a prediction matched with entries
         of another document's gold. Nothing is applied; pass `overlay` of the result to a comparator to use the gate.
@@ -632,7 +640,7 @@ def compare(
     strict: bool = False,
     **options: Unpack[ComparatorKeywords],
 ) -> Comparison:
-    """Compare one predicted document with its gold document.
+    """Compare one predicted document with its gold document, as `arbitre compare` does.
 
     A string is always the path of a JSON file, or "-" for standard input. To compare documents that are strings, use
     `Comparator.compare`.

@@ -115,7 +115,7 @@ def side_by_side(
     max_depth: int = MAX_DEPTH,
     **options: Any,  # noqa: ANN401  (arguments of different types)
 ) -> tuple[SideBySideRow, ...]:
-    """Compare one pair of documents with every combination of matchings and distances.
+    """Compare one pair of documents with several matchings and distances, as `arbitre compare` does.
 
     Args:
         schema: The schema, as in `Comparator`; inferred from gold by default.

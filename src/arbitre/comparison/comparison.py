@@ -61,17 +61,22 @@ class Comparison:
     entry_levels: tuple[Level, ...]
     """The levels down to the entries and their fields, from which the scores are computed."""
     gold: Json
+    """The gold document, or `ABSENT`."""
     predicted: Json
+    """The predicted document, or `ABSENT`."""
     entries: str
     """Wildcard path of the list of entries; "" is the root."""
     signature: Signature
+    """Every option that can change a score."""
     close: float
+    """Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close"."""
     schema: Subschema | None = None
     item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
     """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
     item_margins: _Margins | None = None
     """Computes the margins of the matched items of a pair of lists; None if the comparison was read from JSON."""
     format_assertion: bool = False
+    """Whether a value that does not have its `format` violates the schema."""
     diagnose: Callable[[], Diagnosis] | None = None
     """Function that computes `diagnosis` once and returns it; None if there is none."""
     find_causes: Callable[[], tuple[Cause, ...]] | None = None
@@ -110,14 +115,15 @@ class Comparison:
     def by_path(self) -> ScoresByPath:
         """Scores and outcomes by wildcard path, for paths with leaves and for list items, in document order.
 
-        Computed on each access. `by_path()` is the same.
+        The outcomes are the numbers of [values](measures.md#outcomes-by-path) and of [fields that gold
+        lacks](measures.md#fields-that-gold-lacks). Computed on each access. `by_path()` is the same.
         """
         sums = by_path(self.levels, 1, self.close)
         fields = {path: rows[0].tolist() for path, rows in field_counts(self.levels, 1).items()}
         return scores_by_path({path: sums[path][0].tolist() for path in sorted(sums, key=order)}, fields)
 
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
-        """Return the confusion matrix of the values at a path, with the scores of each class.
+        """Return the [confusion matrix](classification.md) of the values at a path, with the scores of each class.
 
         Items of lists are matched without looking at the values of the path, which would make them agree too often. If
         nothing else identifies the items, the matching of the comparison is used, and the figures are upper bounds; so
@@ -156,7 +162,14 @@ class Comparison:
         return Curve.of(qualities, tally.gold, tally.predicted, weights)
 
     def at(self, pointer: str) -> Node:
-        """Return the node at a JSON Pointer of the gold document. Raises DataError if no node was compared there."""
+        """Return the node at a JSON Pointer of the gold document.
+
+        `reading` is the [accepted form](reference/keyword.md#alternatives) that was used; `ABSENT` if there is only
+        one. A list item also has a [margin](diagnosis.md#margin-of-a-match).
+
+        Raises:
+            DataError: No node was compared at the pointer.
+        """
         levels = self.levels
         node_tree = NodeTree.of(levels)
         node_id = self._node_id_at(node_tree, pointer)
@@ -182,10 +195,16 @@ class Comparison:
         return next(pair.margin for pair in self.alignment(around).pairs if pair.gold == int(position))
 
     def alignment(self, pointer: str) -> Alignment:
-        """Return the matching of the list at a JSON Pointer of the gold document. Raises DataError if it is not a list.
+        """Return the matching of the list at a JSON Pointer of the gold document.
+
+        Each match has a [margin](diagnosis.md#margin-of-a-match); see [transport](transport.md#one-entry-made-of-two)
+        for the costs and the plan.
 
         Args:
             pointer: JSON Pointer of a list, such as "/people".
+
+        Raises:
+            DataError: There is no list at the pointer.
         """
         try:
             levels = self.entry_levels if pointer == self.entries else self.level_source(parse(pointer))
@@ -278,7 +297,7 @@ class Comparison:
 
     @property
     def references(self) -> Mapping[str, ScopeReferences]:
-        """The references by scope: which ids are the same entries, which have no partner, and what cannot be told.
+        """The [references](references.md) by scope: which ids are the same items, and which references are wrong.
 
         Empty if the schema has no ids. Computed on each access.
 
@@ -293,7 +312,9 @@ class Comparison:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """The schema violations of the prediction, computed on request.
+        """The schema violations of the prediction, computed on each access.
+
+        With `Comparator(format_assertion=True)`, a text that does not have its `format` is a violation.
 
         Raises:
             DataError: The comparison was read from JSON and has no schema.
@@ -311,7 +332,7 @@ class Comparison:
     def diagnosis(self) -> Diagnosis:
         """Why the prediction is wrong: misplaced values, splits, merges, and what each class of fault costs.
 
-        Computed on first access.
+        See [diagnosis](diagnosis.md). Computed on first access.
 
         Raises:
             DataError: The comparison was read from JSON without a diagnosis.
@@ -325,9 +346,10 @@ class Comparison:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes of the faults, largest gain first. A single pair of documents is little evidence.
+        """The [causes](diagnosis.md#causes) of the faults, largest gain first.
 
-        Found on first access, by making changes and comparing the documents again.
+        A single pair of documents is little evidence. Found on first access, by making changes and comparing the
+        documents again.
 
         Raises:
             DataError: The comparison was read from JSON.
@@ -342,9 +364,10 @@ class Comparison:
     def patch(self, *, gains: bool | None = None) -> Patch:
         """Return a JSON Patch (RFC 6902): the operations that turn the prediction into gold.
 
-        Paths are JSON Pointers into the original prediction. After all operations, the quality is 1, or that of gold
-        compared with itself if this is lower, as for items without their key. Values that count as equal and fields
-        that are not compared stay as they are. Lists that are matched by transport are replaced as a whole.
+        See [repair](diagnosis.md#repair-as-a-json-patch). Paths are JSON Pointers into the original prediction. After
+        all operations, the quality is 1, or that of gold compared with itself if this is lower, as for items without
+        their key. Values that count as equal and fields that are not compared stay as they are. Lists that are matched
+        by transport are replaced as a whole.
 
         Args:
             gains: Whether to compute the gains, which takes one comparison for each operation.

@@ -208,7 +208,7 @@ def report(
     correct_at: float = 1.0,
     bins: int = BINS,
 ) -> ConfidenceReport:
-    """Compare predictions with gold, and the confidence of each predicted leaf with its correctness.
+    """Compare the confidence of each predicted leaf with its correctness, as `arbitre confidence` does.
 
     A spurious leaf is wrong. A missing leaf has no confidence and is only counted.
 

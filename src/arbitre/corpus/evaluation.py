@@ -137,7 +137,7 @@ class Evaluation:
     """
 
     signature: Signature
-    """Every option that can change a score."""
+    """Every option that can change a score. Scores are comparable only if their signatures are equal."""
     entries: str
     """Wildcard path of the list of entries; "" is the root."""
     document_table: DocumentTable
@@ -157,15 +157,15 @@ class Evaluation:
     repaired: tuple[RepairedPrediction, ...] = ()
     """Predictions that were not valid JSON and were repaired."""
     violations: tuple[Mapping[str, Any], ...] | None = None
-    """Schema violations of the predictions; None if they were not computed."""
+    """Schema violations of the predictions; None without `validate`."""
     flat_comparison: FlatComparison | None = None
-    """The best flat matching of the leaves, and the solidarity of the values; None if it was not computed."""
+    """The best flat matching of the leaves, and the solidarity of the values; None without `flat` or `diagnose`."""
     diagnosis: CorpusDiagnosis | None = None
-    """Faults by path and class, with their costs; None if they were not computed."""
+    """Faults by path and class, with their costs, see [diagnosis](diagnosis.md); None without `diagnose`."""
     notes: tuple[str, ...] = ()
     """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     provenance: GoldProvenance = UNKNOWN_GOLD
-    """Who annotated the gold, and how well the annotators agree."""
+    """Who annotated the gold, and how well they agree, see [provenance](corpora.md#provenance-of-gold)."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
     cause_factory: Callable[[], CauseAnalysis] | None = field(default=None, repr=False)
@@ -198,7 +198,7 @@ class Evaluation:
 
     @cached_property
     def cause_analysis(self) -> CauseAnalysis:
-        """The causes of the faults, and the documents that they were looked for in.
+        """The causes of the faults, and the documents that were searched for them.
 
         If the evaluation did not look for them, documents are compared again. Raises DataError if they are no longer
         available.
@@ -207,7 +207,7 @@ class Evaluation:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes of the faults, largest gain first; see `cause_analysis`."""
+        """The [causes](diagnosis.md#causes) of the faults, largest gain first; see `cause_analysis`."""
         return self.cause_analysis.causes
 
     @property
@@ -267,9 +267,9 @@ class Evaluation:
 
     @property
     def document_quality(self) -> DocumentQuality:
-        """Quality of whole documents: `.mean`, `.median`, and `.at_least(q)`, the share of documents with quality >= q.
+        """Quality of whole documents, in [0, 1]: mean, median, and the share of documents with a quality of at least q.
 
-        A failed document counts as 0.
+        A failed document counts as 0, a vacuous document as 1.
         """
         return DocumentQuality(self.document_table.qualities)
 
@@ -335,7 +335,9 @@ class Evaluation:
         return tuple(self.document_table.at(self.document_table.worst_first[:number]))
 
     def table(self, name: str = "documents") -> Table:
-        """Return a table of the results.
+        """Return a table of the results: "documents", "paths", "matches" or "faults".
+
+        Values in the tables of matches and of faults are texts, as in their files.
 
         Args:
             name: "documents" (one row per document), "paths" (one row per path), "matches" (one row per entry, with
@@ -356,9 +358,10 @@ class Evaluation:
         raise OptionError.of(f"Expected a table, got {name!r}", hint=did_you_mean(name, TABLES))
 
     def faults(self) -> Table:
-        """Return the table of faults: one row for each leaf or item that is not correct.
+        """Return the table of [faults](diagnosis.md#faults-of-a-corpus).
 
-        If the evaluation did not list them (`diagnose`), the documents are compared again.
+        It has one row for each leaf or item that is not correct. If the evaluation did not list them (`diagnose`), the
+        documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -368,8 +371,8 @@ class Evaluation:
     def scan(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
         """Return a table as a `pyarrow.dataset.Dataset`, of which columns and rows are read when they are needed.
 
-        The tables of entries and of faults of a large corpus are Parquet files, which are not read into memory;
-        `polars.scan_pyarrow_dataset` turns the result into a lazy frame.
+        The tables of entries and of faults of a [large corpus](corpora.md#large-corpora) are Parquet files, which are
+        not read into memory; `polars.scan_pyarrow_dataset` turns the result into a lazy frame.
 
         Args:
             table: As for `table`.
@@ -384,8 +387,8 @@ class Evaluation:
     def solidarity(self) -> float | None:
         """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
 
-        In [0, 1]; None under transport (see `arbitre.comparison.flat.FlatComparison`). If it was not computed in the
-        evaluation (`diagnose` or `flat`), the documents are compared again.
+        See [solidarity](diagnosis.md#solidarity). In [0, 1]; None under transport (see `FlatComparison`). If it was not
+        computed in the evaluation (`diagnose` or `flat`), the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -404,7 +407,7 @@ class Evaluation:
 
     @cached_property
     def coreference(self) -> Mapping[str, CoreferenceScores]:
-        """The coreference scores of the references by scope, from the counts of all documents; see `references.md`.
+        """The coreference scores of the [references](references.md#what-is-wrong) by scope, over all documents.
 
         Empty if the schema has no references. The documents are compared again on first access.
 
@@ -430,7 +433,7 @@ class Evaluation:
         return self.table(table).to_polars()
 
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
-        """Return the confusion matrix of the values at a path of all documents, with the scores of each class.
+        """Return the [confusion matrix](classification.md) of the values at a path of all documents.
 
         The documents are compared again. See `Comparison.classification`.
 
@@ -447,10 +450,11 @@ class Evaluation:
         return classify(rows, path, self.by_path, labels, matched_by)
 
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
-        """Return ROUGE, BLEU and chrF of the texts at a path. The documents are compared again.
+        """Return ROUGE, BLEU and chrF of the texts at a path, as `arbitre text corpus` does.
 
-        BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A missing text counts as an empty
-        text. If gold has a list of accepted forms in place of a text, all of them are references.
+        The documents are compared again. BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A
+        missing text counts as an empty text. If gold has a list of accepted forms in place of a text, all of them are
+        references.
 
         Args:
             path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
@@ -496,7 +500,7 @@ class Evaluation:
         return self.reader
 
     def report(self, path: str | Path, *, lang: str = "en", language: str | None = None) -> None:
-        """Write the report as one HTML page.
+        """Write the [report](report.md) as one HTML page.
 
         Args:
             path: File of the page. An existing file is replaced only if arbitre wrote it.
@@ -510,7 +514,7 @@ class Evaluation:
         self._reader.report(self, Path(path), lang if language is None else language)
 
     def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
-        """Write the files that `arbitre evaluate --out` writes; `arbitre.load` reads them again.
+        """Write the [files](reference/files.md) of `arbitre evaluate --out`; `arbitre.load` reads them again.
 
         Args:
             folder: Folder of the results: new, empty, or with earlier results.

@@ -197,7 +197,7 @@ def evaluate(
     out: str | Path | None = None,
     force: bool = False,
 ) -> EntityEvaluation:
-    """Compare predicted entities with gold entities, sentence by sentence.
+    """Compare predicted entities with gold entities sentence by sentence, as `arbitre entities` does.
 
     Args:
         gold: The gold entities of each sentence: a list of spans with `start`, `end` and `label`, or a list of tags.

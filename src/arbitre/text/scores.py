@@ -80,7 +80,7 @@ def bleu_details(
     *,
     tokenize: str = "13a",
 ) -> BleuScore:
-    """Return BLEU with its precisions, brevity penalty and lengths; arguments and errors as for `bleu`.
+    """Return BLEU with its components, as `arbitre text bleu` does; arguments and errors as for `bleu`.
 
     >>> score = bleu_details("a b c d", "a b c d e", weights=[0.5, 0.5])
     >>> score.precisions, round(score.brevity_penalty, 4), score.length, score.reference_length
@@ -102,9 +102,9 @@ def rouge(
     stem: bool = False,
     skip: int = SKIP,
 ) -> RougeScore:
-    """Return the ROUGE score of a candidate against the best of its references (Lin, 2004).
+    """Return the ROUGE score of a candidate against its best reference, as `arbitre text rouge` does.
 
-    rouge-score computes it (extra `text`). A score with a zero denominator is 0, as in rouge-score.
+    Source: Lin, 2004. rouge-score computes it (extra `text`). A score with a zero denominator is 0, as in rouge-score.
 
     Args:
         candidate: The text under evaluation.

@@ -92,7 +92,9 @@ def _data(item: Json, token: str | None, pointer: str) -> bytes | None:
 
 
 def perplexity(logprobs: Json) -> float:
-    """Return the perplexity of a document: exp of the negative mean log-probability of its tokens; at least 1.
+    """Return the perplexity of a document, as `arbitre text perplexity` does.
+
+    It is exp of the negative mean log-probability of the tokens; at least 1.
 
     A lower perplexity means a higher likelihood. It is infinite if a token has probability 0.
 
