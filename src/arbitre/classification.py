@@ -7,6 +7,7 @@ values without a partner: spurious values have no gold label, missing values no 
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -344,8 +345,8 @@ def _distinct(labels: Iterable[Json]) -> list[Json]:
 
 def _average(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
     weighted = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
-    total = sum(weight for _, weight in weighted)
-    return sum(value * weight for value, weight in weighted) / total if total else None
+    total = math.fsum(weight for _, weight in weighted)
+    return math.fsum(value * weight for value, weight in weighted) / total if total else None
 
 
 def _reading(label: str, scores: ClassScores, high: float) -> str:

@@ -23,6 +23,7 @@ Arrays in this module:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -124,7 +125,7 @@ def align(
     every = [np.arange(size) for size in sizes]
     matchings = _matchings(problem, range(len(sizes)), every)
     # In an alignment, no pair of annotators costs less than its best matching, so no alignment has less disorder.
-    bound = sum(matched.cost for matched in matchings.values()) / len(matchings)
+    bound = math.fsum(matched.cost for matched in matchings.values()) / len(matchings)
     unitary = np.concatenate(_star(problem, range(len(sizes)), every, matchings))
     cost = _disorder(problem, unitary)
     free = couple is hungarian
@@ -450,7 +451,7 @@ def _better_than(
     for pair, matched in matchings.items():
         first, second = (np.append(prices, 0.0) for prices in problem.prices(pair, matched))  # a missing unit costs 0
         excess[pair] = np.maximum((problem.tables[pair] - first[:, None] - second) / pairs, 0.0)
-    gap = known - sum(matched.cost for matched in matchings.values()) / pairs
+    gap = known - math.fsum(matched.cost for matched in matchings.values()) / pairs
     unitary = _candidates(excess, problem.sizes, gap)
     if unitary is None:
         return None, False

@@ -295,7 +295,7 @@ class Continua:
         # The disorder of an alignment is a sum over unitary alignments. Per unit of one annotator, it is this sum
         # divided by the mean number of units of an annotator.
         sums = [each.disorder * len(document) for each, document in zip(alignments, self.documents, strict=True)]
-        return float(sum(sums) / units) if units else None
+        return float(math.fsum(sums) / units) if units else None
 
     def exchanged(self, alignments: Sequence[UnitAlignment]) -> tuple[int, dict[tuple[str, str], int]]:
         """Return the number of aligned pairs of units, and of those with each pair of different labels, sorted."""

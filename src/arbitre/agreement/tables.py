@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
@@ -105,7 +106,7 @@ def categories(found: StructuralAgreement) -> Table:
         paths.append(len(rows))
         rows.append((path or WHOLE, *[""] * (len(heads) - 1)))
         agreed = each.alpha.by_category or {}
-        margins = sorted((each.kappa.margins or {}).items(), key=lambda item: -sum(filter(None, item[1])))
+        margins = sorted((each.kappa.margins or {}).items(), key=lambda item: -math.fsum(filter(None, item[1])))
         rows += [(f"  {name}", *shares, agreed.get(name)) for name, shares in margins if any(shares)]
     return Table.of("Share and agreement by category", heads, rows, emphasis=dict.fromkeys(paths, "strong"))
 

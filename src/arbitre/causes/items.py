@@ -118,7 +118,7 @@ def common_share(leaves: Leaves, other: Leaves) -> float:
 
 
 def _weight(leaves: Leaves) -> float:
-    return sum(number * _information(str(form)) for (_, form), number in leaves.items())
+    return math.fsum(number * _information(str(form)) for (_, form), number in leaves.items())
 
 
 @cache
@@ -299,7 +299,7 @@ class _Repeats:
             ((_, form),) = leaves
             return max(share, base_chance(str(form)))
         chances = sorted((self._value_chance(*value), _information(str(value[1]))) for value in leaves)
-        spare, product = (1.0 - SAME_SHARE) * sum(weight for _, weight in chances), 1.0
+        spare, product = (1.0 - SAME_SHARE) * math.fsum(weight for _, weight in chances), 1.0
         for chance, weight in chances:  # some values may differ: of these, the most improbable ones
             if weight <= spare:
                 spare -= weight

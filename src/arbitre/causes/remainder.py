@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
@@ -78,7 +79,7 @@ def remaining_causes(sample: Sample, texts: SourceTexts | None = None) -> Iterat
             "prediction",
             tuple(dict.fromkeys(fault.path for fault in faults)),
             len(faults),
-            sum(fault.lost for fault in faults) / sample.mass if sample.mass else 0.0,
+            math.fsum(fault.lost for fault in faults) / sample.mass if sample.mass else 0.0,
             gain,
             None,
             examples_of(sample, faults),

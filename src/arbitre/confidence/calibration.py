@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -146,7 +147,7 @@ def calibrate(confidences: Sequence[float], correct: Sequence[bool], bins: int =
         correct=float(right.mean()),
         confidence=float(scores.mean()),
         auroc=float(metrics.roc_auc_score(right, scores)) if 0 < right.sum() < len(right) else None,
-        ece=float(sum(row.leaves * abs(row.confidence - row.correct) for row in rows) / len(scores)),
+        ece=math.fsum(row.leaves * abs(row.confidence - row.correct) for row in rows) / len(scores),
         brier=float(np.mean((scores - right) ** 2)),
         aurc=exact_dot(steps, [point.risk for point in curve]),
         bins=rows,

@@ -17,6 +17,7 @@ the joins of a batch of documents, and the score of the entries after joining.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -259,9 +260,9 @@ class JoinSearch:
         used: set[int] = set()
         accepted = []
         for group in sorted(groups, key=lambda group: (-group.gain, group.whole)):
-            total = sum(mass.values())
+            total = math.fsum(mass.values())
             broken = {partner_of.get(row, row) for row in group.rows}
-            after = total - sum(mass.get(row, 0.0) for row in broken) + group.quality
+            after = total - math.fsum(mass.get(row, 0.0) for row in broken) + group.quality
             smaller = size - len(group.parts) + 1
             if used.isdisjoint(group.rows) and after / smaller > total / size + ROUNDING:
                 used.update(group.rows)

@@ -357,10 +357,12 @@ class _Search:
         """
         common = [value for value in gold.values if value in predicted.values]
         numbers = {value: min(len(gold.values[value]), len(predicted.values[value])) for value in common}
-        weight = sum(number * self._weights[gold.values[value][0]] for value, number in numbers.items())
+        weight = math.fsum(number * self._weights[gold.values[value][0]] for value, number in numbers.items())
         without = gold.lists.keys() ^ predicted.lists.keys()
         if weight < MIN_SHARE * max(gold.weight, predicted.weight):
-            sizes = [side.weight - sum(side.lists.get(path, 0.0) for path in without) for side in (gold, predicted)]
+            sizes = [
+                side.weight - math.fsum(side.lists.get(path, 0.0) for path in without) for side in (gold, predicted)
+            ]
             if not without or len(common) < MIN_ITEMS or weight < MIN_SHARE * max(sizes):
                 return None
         rivals = Counter[str]()

@@ -10,6 +10,7 @@ removed, and inserted where their order matters, from the end.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
@@ -275,7 +276,7 @@ class _Repair:
         if gold and predicted:
             return
         children = self._children[node]
-        weight = sum(self._tree.place(child)[0].weight for child in children if child in self._whole)
+        weight = math.fsum(self._tree.place(child)[0].weight for child in children if child in self._whole)
         size = (level.gold if gold else level.predicted)[at]
         if node in self._repaired or weight >= size - MASS_TOLERANCE:
             self._whole.add(node)

@@ -114,7 +114,7 @@ def _character_width(character: str) -> float:
 
 def text_width(text: str, size: float) -> float:
     """Return the width of a text of this size."""
-    return size * sum(map(_character_width, text))
+    return size * math.fsum(map(_character_width, text))
 
 
 def shortened(names: Sequence[str], room: float, size: float) -> list[str]:

@@ -6,6 +6,7 @@ keys have the order that most annotators use (`in_order`). Its `draft` contains 
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -238,7 +239,7 @@ class Assembly:
         """Yield the places in a list or an object, the last one first."""
         place = node.place
         arranged = self._arranged(place, family)
-        total = sum(child.weight for _, child in arranged)
+        total = math.fsum(child.weight for _, child in arranged)
         above = (*node.above, (place, node.tokens)) if place.item else node.above
         for token, child in reversed(arranged):
             share, tokens = node.share * child.weight / total if total else 0.0, (*node.tokens, token)

@@ -8,6 +8,7 @@ documents of the annotators, and `standing_of` compares a consensus with annotat
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import partial
@@ -104,15 +105,15 @@ class Presence:
             probability = {votes: _probability(votes, *before) for votes in usable}
             # Expected numbers, given the current estimate: of omissions of real items (those that everybody omits
             # included) and of chances for them; of spurious items that others share, and of others who could.
-            missed = sum(
+            missed = math.fsum(
                 number * probability[k, n] * (n - k + n * _unseen(n, omitted)) for (k, n), number in usable.items()
             )
-            chances = sum(
+            chances = math.fsum(
                 number * probability[k, n] * n * (1.0 + _unseen(n, omitted)) for (k, n), number in usable.items()
             )
-            others = sum(number * (1.0 - probability[k, n]) * (k - 1) for (k, n), number in usable.items())
-            partners = sum(number * (1.0 - probability[k, n]) * (n - 1) for (k, n), number in usable.items())
-            total = sum(number * probability[votes] for votes, number in usable.items())
+            others = math.fsum(number * (1.0 - probability[k, n]) * (k - 1) for (k, n), number in usable.items())
+            partners = math.fsum(number * (1.0 - probability[k, n]) * (n - 1) for (k, n), number in usable.items())
+            total = math.fsum(number * probability[votes] for votes, number in usable.items())
             omitted = _rate(missed, chances, _OMITTED)
             shared = _rate(others, partners, _SHARED)
             real = _rate(total, sum(usable.values()), _REAL)
@@ -135,7 +136,7 @@ class Presence:
         The most probable items are kept. The expected F1 is 2 * real items among them / (items kept + real items).
         """
         ranked = sorted(((self.probability(votes), votes[1], number) for votes, number in counts.items()), reverse=True)
-        every = sum(number * p * (1.0 + _unseen(n, self.omitted)) for p, n, number in ranked)
+        every = math.fsum(number * p * (1.0 + _unseen(n, self.omitted)) for p, n, number in ranked)
         best = kept = hits = 0.0
         for p, _, number in ranked:
             kept, hits = kept + number, hits + number * p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
@@ -135,7 +136,7 @@ class _Ballot:
 
     def medoid(self) -> tuple[int, ...]:
         """Return the voters with the single value that has the smallest total distance to the others."""
-        costs = {at: sum(self.place.distance(at, other) for other in self.equal) for at in self.equal}
+        costs = {at: math.fsum(self.place.distance(at, other) for other in self.equal) for at in self.equal}
         return self.equal[min(costs, key=lambda at: (round(costs[at], 9), -len(self.equal[at]), self.text(at)))]
 
     def similarity(self) -> float:
