@@ -106,9 +106,19 @@ def test_the_sdist_holds_the_sources_and_tests(built):
     sdist, _ = built
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {"LICENSE", "README.md", "pyproject.toml", "docs/measures.md", "src/arbitre/py.typed", *SCHEMAS}
-    assert wanted | {f"src/arbitre/{name}" for name in DEMO} | {"tests/integration/test_packaging.py"} <= held
-    assert not [name for name in held if "__pycache__" in name or name.startswith((".git/", "dist/"))]
+    folders = (ROOT / name for name in ("src", "schemas", "tests", "docs"))
+    files = {path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    wanted = {path.relative_to(ROOT).as_posix() for path in files} | {"LICENSE", "README.md", "pyproject.toml"}
+    assert held - wanted == {"PKG-INFO", ".gitignore"}
+    assert wanted - held == set()
+
+
+def test_the_wheel_of_the_sdist_is_the_wheel_of_the_checkout(built, tmp_path):
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT)
+    with zipfile.ZipFile(built[1]) as of_sdist, zipfile.ZipFile(tmp_path / built[1].name) as of_checkout:
+        assert sorted(of_sdist.namelist()) == sorted(of_checkout.namelist())
+        differing = [name for name in of_sdist.namelist() if of_sdist.read(name) != of_checkout.read(name)]
+    assert differing == []
 
 
 def check(python, folder):
@@ -132,16 +142,63 @@ def test_the_installed_wheel_runs(built, environment, tmp_path):
 
 
 SCRIPT = """
+from collections.abc import Mapping
+
 import arbitre
 
-schema: dict[str, object] = {"type": "string"}
+schema: dict[str, object] = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}},
+}
+gold = [{"name": "Ada", "age": 36}, {"name": "Bo", "age": 40}]
+predicted = [{"name": "Ada", "age": 63}]
+
 comparator = arbitre.Comparator(schema)
-comparison: arbitre.Comparison = comparator.compare(gold="yes", predicted="yes")
-quality: float = comparison.scores.quality
-evaluation: arbitre.Evaluation = comparator.evaluate([("a", "yes", "yes"), ("b", "yes", arbitre.ABSENT)])
-f1q: float | None = evaluation.micro.f1q
+inferred: arbitre.Comparator = arbitre.Comparator.infer([gold])
+signature: arbitre.Signature = comparator.signature
+verdict: str = comparator.certificate.verdict
+reasons: list[tuple[str, str, str | None]] = [(one.path, one.reason, one.remedy) for one in comparator.certificate.breaks]
+settings: dict[str, str] = {row.path: row.distance for row in comparator.explain()}
+
+comparison: arbitre.Comparison = comparator.compare(gold=gold, predicted=predicted)
+quality: float = comparison.quality
+scores: arbitre.Scores = comparison.scores
+node: arbitre.Scores = comparison.at("/0").scores
+pairs: list[tuple[int, int, float, float]] = [
+    (pair.gold, pair.predicted, pair.mass, pair.quality) for pair in comparison.alignment("").pairs
+]
+missing: tuple[int, ...] = comparison.alignment("").missing
+names: float | None = comparison.by_path()["/*/name"].f1q
+violations: list[str] = [one.pointer for one in comparison.violations]
+patched: object = comparison.patch().apply(predicted)
+published: Mapping[str, float | None] = arbitre.published(comparison)
+plain: dict[str, object] = comparison.to_dict()
+
+evaluation: arbitre.Evaluation = arbitre.evaluate(schema, [("a", gold, predicted), ("b", gold, arbitre.ABSENT)])
+again: arbitre.Evaluation = comparator.evaluate(gold={"a": gold}, predicted={"a": predicted}, workers=1)
+micro: float | None = evaluation.micro.f1q
+macro: arbitre.MacroScores = evaluation.macro
+by_path: dict[str, float | None] = {path: row.irq for path, row in evaluation.by_path.items()}
+by_document: dict[str, arbitre.Scores] = evaluation.by_document
+reported: list[str] = [failure.reason for failure in evaluation.failures]
+share: float | None = evaluation.document_quality.at_least(0.9)
+low: float | None = evaluation.interval("irq", level=0.9).low
+gains: list[tuple[str, float]] = [(cause.kind, cause.gain) for cause in evaluation.causes]
+columns: list[str] = list(evaluation.table("documents"))
+rows: int = len(evaluation.table("matches")["quality"])
+scanned: int = evaluation.scan("paths").count_rows()
 missed: tuple[arbitre.MissedBound, ...] = arbitre.check_bounds(evaluation, fail_under={"macro.f1q": 0.5})
+
+tally: arbitre.Tally = sum((one.tally for one in by_document.values()), arbitre.Tally())
+deviation: float | None = arbitre.metricity([[0.0, 1.0], [1.0, 0.0]]).triangle_rate
+grade: arbitre.Grade = arbitre.Grader(schema)('[{"name": "Ada"}]', gold)
+reason: str = grade.reason
 version: str = arbitre.__version__
+
+try:
+    arbitre.Comparator({"x-arbitre": {"distance": "levenstein"}})
+except arbitre.ArbitreError as error:
+    hints: list[str | None] = [problem.hint for problem in error.problems]
 """
 
 
@@ -150,7 +207,7 @@ def test_a_script_of_a_user_has_strict_types_with_the_installed_wheel(built, env
     python = environment(built[1])
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    run(python, script, cwd=tmp_path)
+    run(python, "-W", "error", script, cwd=tmp_path)
     options = ("--strict", "--python-executable", python, "--cache-dir", tmp_path / "cache")
     run(sys.executable, "-m", "mypy", *options, script, cwd=tmp_path)
 
@@ -202,4 +259,4 @@ def test_imports_and_requirements_agree():
 def test_every_requirement_has_both_bounds():
     for group in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()):
         for name, line in requirements(group).items():
-            assert name == "arbitre" or re.search(r">=[\d.]+,<[\d.]+$", line), line
+            assert name == "arbitre" or re.search(r">=[\d.]+,<[\d.]+(; .*)?$", line), line

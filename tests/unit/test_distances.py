@@ -1,5 +1,7 @@
 """The built-in distances, on values with known results."""
 
+import difflib
+import importlib.util
 import math
 import pickle
 import random
@@ -518,6 +520,19 @@ def test_an_invalid_result_of_cydifflib_is_an_error(monkeypatch):
     monkeypatch.setattr(edit, "SequenceMatcher", Broken)
     with pytest.raises(SolverError, match="Expected `cydifflib` to return finite distances within"):
         distance("ratcliff-obershelp", "a", "b")
+
+
+def test_difflib_takes_the_place_of_cydifflib_where_it_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cydifflib", None)
+    spec = importlib.util.find_spec(edit.__name__)
+    without = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, edit.__name__, without)  # dataclasses look for their module there
+    spec.loader.exec_module(without)
+    assert without.SequenceMatcher is difflib.SequenceMatcher is not edit.SequenceMatcher
+    texts = ["tide", "diet", "", "a" * 300 + "b"]
+    pools = [module.ratcliff_obershelp().pool(texts) for module in (edit, without)]
+    left, right = np.divmod(np.arange(16), 4)
+    assert pools[0].distances(left, right).tolist() == pools[1].distances(left, right).tolist()
 
 
 def test_each_prediction_is_indexed_once(monkeypatch):

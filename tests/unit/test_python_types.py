@@ -212,7 +212,7 @@ class TestDocuments:
         assert comparator.most_calls(gold=gold, predicted=same) == {}
         assert Comparator.infer([gold]).schema == Comparator.infer([same]).schema
 
-    @pytest.mark.parametrize("moment", [np.datetime64("NaT"), pytest.importorskip("pandas").NaT])
+    @pytest.mark.parametrize("moment", [np.datetime64("NaT", "s"), pytest.importorskip("pandas").NaT])
     def test_a_moment_that_is_no_time_is_refused(self, moment):
         with pytest.raises(DataError, match="finite number, got nan"):
             Comparator({"type": "array"}).compare(gold=[moment], predicted=[])

@@ -26,13 +26,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 import scipy
-from cydifflib import SequenceMatcher
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Jaro, JaroWinkler, LCSseq, Levenshtein
 
 from arbitre.distances.base import DeferredPool, Distance, Facts, Pool, check_distances, ratio_or_zero
 from arbitre.interpreter import call_interruptibly
 from arbitre.values import Kind
+
+try:
+    from cydifflib import SequenceMatcher
+except ImportError:  # no wheel for this Python: the same results, in five times the time
+    from difflib import SequenceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -342,7 +346,7 @@ def changed_characters(gold: str, predicted: str) -> list[tuple[str, str]]:
     return changes
 
 
-# Matching blocks, computed by cydifflib.
+# Matching blocks, computed by cydifflib or difflib.
 
 
 BOUND_MARGIN: Final = 1e-15
