@@ -394,7 +394,7 @@ def _parameters(function: FunctionType) -> str:
         default = "" if one.default is Parameter.empty else f"={_default(one.default)}"
         parts.append(f"{one.name}{default}")
     if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
-        parts.append("**options")
+        parts.append(f"**{function.__code__.co_varnames[len(own)]}")
     return ", ".join(parts)
 
 
@@ -447,7 +447,7 @@ def members(kind: type) -> dict[str, Member]:
     found: dict[str, Member] = {}
     for base in reversed([base for base in kind.__mro__ if base.__module__.startswith("arbitre.")]):
         texts = _attribute_texts(base)
-        for name, annotation in vars(base).get("__annotations__", {}).items():
+        for name, annotation in inspect.get_annotations(base).items():
             text = getattr(annotation, "__forward_arg__", annotation)  # of a named tuple
             found[name] = Member(name, text, texts.get(name, ""), base.__module__)
         for name, member in vars(base).items():
