@@ -69,23 +69,23 @@ def built(tmp_path_factory):
     return sdist, wheel
 
 
-@pytest.fixture
-def environment(tmp_path):
-    """A function that makes a fresh environment with one wheel in it; it borrows its dependencies from this one."""
+def environment(folder, *install):
+    """The Python of a fresh environment with one distribution in it; it borrows its dependencies from this one."""
+    builder = venv.EnvBuilder(symlinks=os.name != "nt")
+    python = builder.ensure_directories(folder).env_exe
+    builder.create(folder)
+    site = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
+    borrowed = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    site.joinpath("borrowed.pth").write_text("\n".join(borrowed), encoding="utf-8")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
+    run(*pip, "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", *install)
+    return python
 
-    def fresh(*install):
-        folder = tmp_path / "venv"
-        builder = venv.EnvBuilder(symlinks=os.name != "nt")
-        python = builder.ensure_directories(folder).env_exe
-        builder.create(folder)
-        site = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
-        borrowed = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
-        site.joinpath("borrowed.pth").write_text("\n".join(borrowed), encoding="utf-8")
-        pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
-        run(*pip, "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", *install)
-        return python
 
-    return fresh
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """The Python of an environment with the wheel."""
+    return environment(tmp_path_factory.mktemp("installed"), built[1])
 
 
 def test_the_wheel_holds_the_package_and_its_data(built):
@@ -134,10 +134,9 @@ def check(python, folder):
     return Path(place).resolve()
 
 
-def test_the_installed_wheel_runs(built, environment, tmp_path):
-    python = environment(built[1])
-    assert check(python, tmp_path).is_relative_to(tmp_path / "venv")
-    command = Path(python).with_name("arbitre.exe" if os.name == "nt" else "arbitre")
+def test_the_installed_wheel_runs(installed, tmp_path):
+    assert check(installed, tmp_path).is_relative_to(Path(installed).parents[1])
+    command = Path(installed).with_name("arbitre.exe" if os.name == "nt" else "arbitre")
     assert run(command, "--version") == f"arbitre {__version__}\n"
 
 
@@ -202,18 +201,17 @@ except arbitre.ArbitreError as error:
 """
 
 
-def test_a_script_of_a_user_has_strict_types_with_the_installed_wheel(built, environment, tmp_path):
+def test_a_script_of_a_user_has_strict_types_with_the_installed_wheel(installed, tmp_path):
     pytest.importorskip("mypy")
-    python = environment(built[1])
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    run(python, "-W", "error", script, cwd=tmp_path)
-    options = ("--strict", "--python-executable", python, "--cache-dir", tmp_path / "cache")
+    run(installed, "-W", "error", script, cwd=tmp_path)
+    options = ("--strict", "--python-executable", installed, "--cache-dir", tmp_path / "cache")
     run(sys.executable, "-m", "mypy", *options, script, cwd=tmp_path)
 
 
-def test_an_editable_install_uses_the_schemas_of_the_checkout(environment, tmp_path):
-    assert check(environment("--editable", ROOT), tmp_path) == ROOT / "schemas"
+def test_an_editable_install_uses_the_schemas_of_the_checkout(tmp_path):
+    assert check(environment(tmp_path / "venv", "--editable", ROOT), tmp_path) == ROOT / "schemas"
 
 
 def test_the_unpacked_sdist_finds_its_data(built, tmp_path):
