@@ -98,6 +98,26 @@ def test_an_evaluation_waits_for_the_first_worker(plan, joined):
     assert text(found) == text(evaluate(plan, joined))
 
 
+def test_a_worker_that_joins_late_compares_documents(plan, joined):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as made:
+        first = set(made.scheduler.workers)
+
+        def add_worker(_outcomes):
+            if len(made.workers) == 1:
+                made.scale(2)
+                made.wait_for_workers(2)
+
+        how = ExecutionOptions(on_results=add_worker, executor=DaskCluster(made.scheduler_address), unit_size=1)
+        found = evaluate(plan, joined, how)
+        (late,) = set(made.scheduler.workers) - first
+        with distributed.Client(made.scheduler_address, set_as_default=False) as client:
+            compared = client.run(lambda dask_worker: dask_worker.state.executed_count, workers=[late])[late]
+    assert compared > len(joined) / 10
+    assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=1)))
+
+
 @pytest.fixture
 def other_worker(tmp_path, cluster):
     """Starts a worker with a copy of arbitre in which a text is replaced; it joins the cluster of the other tests."""
