@@ -122,7 +122,7 @@ BAD = [
     (b'{"id": "b", "x": ' + b"[" * 600, "at most 512 nested", None),
     (b'{"id": "b", "x": ' + b"7" * 5000 + b"}", "got 5000 digits", "/x"),
     (b'{"id": "b"} {"id": "c"}', "more text after it", None),
-    (b'{"id": "b", "x": 1,}', "column 20", None),
+    (b'{"id": "b", "x": 1,,}', "column 20", None),
     (b"oops", "Expecting value", None),
     (b"[1]", "an object with its id under 'id', got array", ""),
     (b'{"x": 1}', "an object with its id under 'id', got the keys 'x'", ""),
@@ -261,7 +261,7 @@ class TestStandardInput:
     @pytest.mark.parametrize(
         ("data", "line", "pointer"),
         [
-            (b'{\n"x": 1,\n}', 3, None),
+            (b'{\n"x": 1,\n,}', 3, None),
             (b'{\n"x": NaN\n}', None, "/x"),
             (b'[{"id": 1},\n{"id": 2}', 2, None),
             (b'\xef\xbb\xbf[\n{"id": 1}\n', 3, None),

@@ -344,7 +344,7 @@ class TestGarbage:
         assert quality(tmp_path / "s.json", 10, 9) == 0.0
 
     def test_invalid_json_names_the_line(self, tmp_path):
-        (tmp_path / "s.json").write_text('{\n"type": "string",\n}')
+        (tmp_path / "s.json").write_text('{\n"type": "string",\n,}')
         assert refused(tmp_path / "s.json")[0].line == 3
 
     def test_every_problem_of_the_metaschema_is_listed(self):
