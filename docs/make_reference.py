@@ -445,8 +445,9 @@ def python_of_commands() -> dict[str, dict[str, tuple[object, Member]]]:
 def members(kind: type) -> dict[str, Member]:
     """Return the public attributes and methods of a class by name, in the order of their definition."""
     found: dict[str, Member] = {}
-    for base in reversed([base for base in kind.__mro__ if base.__module__.startswith("arbitre.")]):
-        texts = _attribute_texts(base)
+    bases = [base for base in reversed(kind.__mro__) if base.__module__.startswith("arbitre.")]
+    texts = {name: text for base in bases for name, text in _attribute_texts(base).items()}
+    for base in bases:
         for name, annotation in inspect.get_annotations(base).items():
             text = getattr(annotation, "__forward_arg__", annotation)  # of a named tuple
             found[name] = Member(name, text, texts.get(name, ""), base.__module__)

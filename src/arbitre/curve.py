@@ -93,6 +93,7 @@ class Curve:
         return CurvePoint(threshold, scores.precision, scores.recall, scores.f1, scores.f1q)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the curve as JSON."""
         return {
             "qualities": self.qualities.tolist(),
             "counts": self.counts.tolist(),

@@ -82,22 +82,27 @@ class ArbitreError(Exception):
 
     @property
     def message(self) -> str:
+        """What is wrong, in the first problem."""
         return self.problems[0].message
 
     @property
     def file(self) -> str | None:
+        """File of the first problem."""
         return self.problems[0].file
 
     @property
     def line(self) -> int | None:
+        """Line in the file, from 1."""
         return self.problems[0].line
 
     @property
     def pointer(self) -> str | None:
+        """JSON Pointer of the first problem in its document or schema."""
         return self.problems[0].pointer
 
     @property
     def hint(self) -> str | None:
+        """How to solve the first problem."""
         return self.problems[0].hint
 
 

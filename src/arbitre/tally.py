@@ -112,17 +112,21 @@ class Scores:
     """
 
     tally: Tally
+    """The sums that all scores are computed from."""
 
     @property
     def gold(self) -> float:
+        """n, the mass of gold: the number of gold entries, or the weights of the fields of an object."""
         return self.tally.gold
 
     @property
     def predicted(self) -> float:
+        """m, the mass of the prediction."""
         return self.tally.predicted
 
     @property
     def matched(self) -> float:
+        """k, the mass of the matched pairs."""
         return self.tally.matched
 
     @property

@@ -218,9 +218,13 @@ class _MatchedItems(NamedTuple):
 
 
 class Match(_MatchedItems):
-    """A matched pair of items: their positions in the two lists, and the mass and quality (in [0, 1]) of the pair.
+    """A matched pair of items of two lists.
 
-    The mass is 1 in an assignment. In a transport plan, an item may have several partners.
+    Attributes:
+        gold: Position of the gold item, from 0.
+        predicted: Position of the predicted item, from 0.
+        mass: Mass of the pair: 1 in an assignment; in a transport plan, an item may have several partners.
+        quality: Quality of the pair, in [0, 1]; higher is better.
     """
 
     _margins: Callable[[], Mapping[tuple[int, int], float | None]] | None = None
@@ -361,11 +365,20 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One compared node. `gold` and `predicted` are its values (ABSENT if the side has none).
+    """One compared node.
 
-    `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
-    `reference` states what a reference points to if it is not right; None for all other nodes.
-    `compute_margin` computes `margin`; None if the node is not a matched item of a list.
+    Attributes:
+        path: Wildcard path of the node.
+        pointer: JSON Pointer in the gold document; None if gold does not have the node.
+        predicted_pointer: JSON Pointer in the prediction; None if it does not have the node.
+        tally: Tally of the node: a leaf counts itself, an object its fields, a list its items.
+        quality: Quality of the node, in [0, 1]; higher is better.
+        verdict: "correct", "close", "wrong", "wrong type", "missing" or "spurious".
+        gold: Value in gold; `ABSENT` if there is none.
+        predicted: Predicted value; `ABSENT` if there is none.
+        reading: Accepted form of gold that the prediction was compared with; `ABSENT` if gold has only one.
+        reference: What a reference points to if it is not right; None for all other nodes.
+        compute_margin: Computes `margin`; None if the node is not a matched item of a list.
     """
 
     path: str
@@ -382,6 +395,7 @@ class Node:
 
     @property
     def scores(self) -> Scores:
+        """Scores of the fields of an object, the items of a list, or the leaf."""
         return Scores(self.tally)
 
     @property
@@ -394,8 +408,17 @@ class Node:
 class LeafVerdict:
     """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root.
 
-    `reading` is the accepted form of gold that the prediction was compared with; ABSENT if gold has only one.
-    `reference` states what a reference points to if it is not right; None for all other leaves.
+    Attributes:
+        path: Wildcard path of the leaf.
+        pointer: JSON Pointer in the gold document; None if gold does not have the leaf.
+        predicted_pointer: JSON Pointer in the prediction; None if it does not have the leaf.
+        gold: Value in gold; `ABSENT` if there is none.
+        predicted: Predicted value; `ABSENT` if there is none.
+        quality: Quality of the leaf, in [0, 1]; higher is better.
+        verdict: "correct", "close", "wrong", "wrong type", "missing" or "spurious".
+        share: Share of the leaf in the document, in [0, 1]; the shares of all leaves add up to 1.
+        reading: Accepted form of gold that the prediction was compared with; `ABSENT` if gold has only one.
+        reference: What a reference points to if it is not right; None for all other leaves.
     """
 
     path: str

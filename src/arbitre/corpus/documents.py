@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """Result of one document: the tally of its entries and the quality of its root (0 if it failed)."""
+    """Result of one document.
+
+    Attributes:
+        id: Id of the document.
+        run: Run of the prediction; None if there is only one.
+        key: Name of the document: its id, followed by the run if there is one.
+        tally: Tally of the entries.
+        quality: Quality of the root, in [0, 1]; 0 if the document failed.
+        failed: Whether the prediction could not be used.
+    """
 
     id: str
     run: str | None

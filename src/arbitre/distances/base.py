@@ -75,10 +75,12 @@ class Facts:
 
     @property
     def metric(self) -> bool:
+        """Whether all four properties hold."""
         return self.pseudometric and self.separating
 
     @property
     def pseudometric(self) -> bool:
+        """Whether all properties but `separating` hold."""
         return self.identity and self.symmetric and self.triangle
 
 

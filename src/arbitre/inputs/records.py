@@ -70,7 +70,17 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document that cannot be used, with what is known about it and the reason."""
+    """A document that cannot be used, with what is known about it and the reason.
+
+    Attributes:
+        side: "gold" or "predicted".
+        id: Id of the document.
+        run: Run of the prediction.
+        file: File of the document.
+        line: Line in that file, from 1.
+        pointer: JSON Pointer of the value that causes the failure.
+        reason: Why the document cannot be used.
+    """
 
     side: Side
     id: str | None = None
@@ -83,7 +93,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RepairedPrediction:
-    """A prediction that was not valid JSON and was repaired, or that is JSON in a text; `how` is the kind of repair."""
+    """A prediction that was not valid JSON and was repaired, or that is JSON in a text.
+
+    Attributes:
+        id: Id of the document.
+        run: Run of the prediction; None if there is only one.
+        file: File of the prediction.
+        line: Line in that file, from 1.
+        how: The kind of repair.
+    """
 
     id: str
     run: str | None

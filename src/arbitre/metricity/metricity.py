@@ -246,6 +246,8 @@ class Metricity:
     - `relaxed_triangle`: the smallest c with S_ik <= c (S_ij + S_jk). It is at most 1 without violations, and inf if
       two points with distance 0 have different distances to a third. `snowflake`: the largest x <= 1 such that S^x
       satisfies the triangle inequality; 0 if there is none.
+    - `quadrangle_rate`, `quadrangle_interval`, `quadrangle_max`, `quadrangle_mean`, `relaxed_quadrangle`: the same for
+      C_ij > C_ih + C_kh + C_kj in a table.
     - `repair_mass`: share of the sum of S that is removed by the largest pseudo-metric below S. `repaired`: number of
       pairs that it changes. Both use `repair_size` points, drawn with `seed` if these are not all.
     - `witness`: points (i, j, k) of the triple with the largest excess; for a table, rows and columns (i, k, j, h) with
@@ -253,6 +255,8 @@ class Metricity:
     - `exact`: whether all inequalities were checked. Otherwise `samples` of them were drawn with `seed`, and the
       largest excess, the constant, the power and the witness refer to the sample. `size`: number of points (n + m for a
       table).
+    - `level`: confidence level of the intervals. `tolerance`: share of the largest entry up to which a defect counts as
+      a rounding error.
     """
 
     pool: bool
@@ -505,7 +509,10 @@ def _share(part: Floats, total: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Maximum and mean of |C[i, p(j)] - D[i, j]|; 0 for a perfect prediction, None if there are no pairs."""
+    """Deviation |C[i, p(j)] - D[i, j]| of a cost matrix C from the distances D within gold.
+
+    `max` and `mean` are 0 for a perfect prediction, and None if there are no pairs.
+    """
 
     max: float | None
     mean: float | None

@@ -60,8 +60,11 @@ class MetricViolation:
     """A node that violates a metric property, the reason, and the closest alternative that satisfies it."""
 
     path: str
+    """Wildcard path of the node."""
     reason: str
+    """Why the property does not hold."""
     remedy: str
+    """What to set instead."""
     fact: Fact
     """The violated property. `metric` stands for any of the others except `separating`."""
     places: tuple[Path, ...] = field(default=(), compare=False, repr=False)

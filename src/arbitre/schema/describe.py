@@ -311,7 +311,18 @@ def _entry(row: ResolvedPath) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPath:
-    """One row of `explain`: the resolved options of one path of the schema."""
+    """One row of `explain`: the resolved options of one path of the schema.
+
+    Attributes:
+        path: Wildcard path.
+        kind: Declared types, joined by "or"; "any" if none is declared.
+        weight: Weight of the field in its object.
+        distance: Distance of the values with its options; "" if they are not leaves.
+        match: Matching of the items with its options; "" if the path is not a list.
+        normalize: Normalisers, in the order in which they are applied.
+        notes: What else applies: "ignored", or the path that the settings are the same as.
+        alternatives: Where gold lists accepted forms of the value; "" if it does not.
+    """
 
     path: str
     kind: str
@@ -323,4 +334,5 @@ class ResolvedPath:
     alternatives: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dictionary."""
         return {name: getattr(self, name) for name in self.__slots__}

@@ -39,7 +39,13 @@ CHECKS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation: the JSON Pointer of the value, the violated schema keyword, and the error message."""
+    """One violation of the schema.
+
+    Attributes:
+        pointer: JSON Pointer of the value.
+        keyword: Keyword of the schema that is violated, such as "type".
+        message: What is wrong.
+    """
 
     pointer: str
     keyword: str
