@@ -27,7 +27,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import arbitre
-from arbitre import advice, normalizers, options
+from arbitre import advice, bundled, normalizers, options
 from arbitre.cli.commands import DECLARATIONS
 from arbitre.comparison.cause import KINDS
 from arbitre.distances import builtin_distances
@@ -37,7 +37,7 @@ from arbitre.options import REQUIRED, options_of
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from arbitre.catalogue import Factory
     from arbitre.distances.base import Distance, Facts
@@ -210,10 +210,7 @@ def _names(option: Option) -> str:
 
 def _meaning(option: Option) -> str:
     """Return the help of an option as Markdown, with its values, its default and what the reference adds."""
-    text = "".join(
-        part if part.startswith("`") else re.sub(r"([*|]|<(?=\w))", r"\\\1", re.sub(r"(--[a-z][a-z-]*)", r"`\1`", part))
-        for part in re.split(r"(`[^`]*`)", option.help)
-    )
+    text = _markdown(option.help, lambda part: re.sub(r"(--[a-z][a-z-]*)", r"`\1`", part))
     values = [str(value) for value in get_args(option.type)] if get_origin(option.type) is Literal else []
     if values:
         text += f" Values: {', '.join(f'`{value}`' + ' (default)' * (value == option.default) for value in values)}."
@@ -223,6 +220,14 @@ def _meaning(option: Option) -> str:
         default = f"{option.default:,}" if isinstance(option.default, int) else f"{option.default}"
         text += f" Default: `{default}`."
     return _linked(f"{text} {option.more}".rstrip())
+
+
+def _markdown(text: str, change: Callable[[str], str] = str) -> str:
+    """Return plain text, changed outside of code, as Markdown: signs that have a meaning in Markdown are escaped."""
+    return "".join(
+        part if part.startswith("`") else re.sub(r"([*|]|<(?=\w))", r"\\\1", change(part))
+        for part in re.split(r"(`[^`]*`)", text)
+    )
 
 
 def _linked(text: str) -> str:
@@ -594,12 +599,43 @@ def _value(default: object) -> str:
 
 
 def _docstring(option: Option, indent: str) -> list[str]:
-    """Return the help of an option as a docstring, with the names of options as in Python."""
-    text = re.sub(r"(?<![`\w])--([a-z][a-z-]*)", lambda name: f"`{name[1].replace('-', '_')}`", option.help)
-    text = text.removesuffix(" May be repeated.")
-    text = text.replace("Default:", "None:") if option.default is None else text
-    lines = textwrap.wrap(f'"""{text}', WIDTH - len(indent) - 3, break_on_hyphens=False)
+    """Return the help of an option as a docstring."""
+    lines = textwrap.wrap(f'"""{_in_python(option)}', WIDTH - len(indent) - 3, break_on_hyphens=False)
     return [indent + line for line in [*lines[:-1], lines[-1] + '"""']]
+
+
+def _in_python(option: Option) -> str:
+    """Return the help of an option, with the names of options as in Python."""
+    text = re.sub(r"(?<![`\w])--([a-z][a-z-]*)", lambda name: f"`{name[1].replace('-', '_')}`", option.help)
+    text = re.sub(r" (May be repeated|Repeat the option[^.]*)\.$", "", text)
+    return text.replace("Default:", "None stands for") if option.default is None else text
+
+
+def keywords(function: Callable[..., Any], without: Callable[..., Any] | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the declared options of a function: the name, the default and the help.
+
+    Args:
+        function: The function, or a class.
+        without: A function whose options are left out.
+    """
+    yield "option", "default", "meaning"
+    declared = {one.name: one for one in options_of(DECLARATIONS["evaluate"], options.Functions, options.Overrides)}
+    left_out = () if without is None else inspect.signature(without).parameters
+    for one in inspect.signature(function).parameters.values():
+        if one.name in declared and one.name not in left_out and one.default is not Parameter.empty:
+            default = _default(one.default)
+            yield f"`{one.name}`", "" if default == "..." else f"`{default}`", _markdown(_in_python(declared[one.name]))
+
+
+def formats() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the bundled schemas: the file, the formats that it describes, and what they contain."""
+    yield "schema", "format", "describes"
+    for file in sorted(bundled.schemas().iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".schema.json"):
+            text = file.read_text(encoding="utf-8")
+            names = sorted(set(re.findall(r'"const": "(arbitre-[^"]+)"', text)))
+            contents = re.split(r"(?<=[.]) (?=[A-Z])", json.loads(text)["description"])[0]
+            yield f"`{file.name}`", ", ".join(f"`{name}`" for name in names), contents
 
 
 def modules() -> Iterator[Path]:
@@ -612,7 +648,10 @@ MADE: Final = {
     "causes": causes,
     "classes": classes,
     "commands": command_functions,
+    "comparatoroptions": partial(keywords, arbitre.Comparator),
     "distances": distances,
+    "evaluateoptions": partial(keywords, arbitre.evaluate, without=arbitre.Comparator),
+    "formats": formats,
     "functions": functions,
     "goldchecks": gold_checks,
     "goldwarnings": gold_warnings,

@@ -89,14 +89,14 @@ CHECKS: Final[Mapping[str, AdviceCheck]] = {
     "few-examples": AdviceCheck("a class has fewer training examples than `min_examples`", ("min_examples",)),
     "absent-from-test": AdviceCheck("a class of the training data does not occur in the test data"),
     "imbalance": AdviceCheck(
-        "the largest class has more than `imbalance` times as many examples as a class", ("imbalance",)
+        "the largest class has more than `imbalance` times as many examples as another class", ("imbalance",)
     ),
     "different-distribution": AdviceCheck(
         "the p-value of the difference between training and test data is below `significance`", ("significance",)
     ),
     "often-confused": AdviceCheck(
-        "of the gold values of two classes, at least `min_confused` values, and at least the share `confused`, are "
-        "predicted as the other class",
+        "of the gold values of two classes, at least the share `confused`, and at least `min_confused` values, are "
+        "predicted as the other of the two classes",
         ("confused", "min_confused"),
     ),
 }

@@ -107,7 +107,7 @@ class ArbitreError(Exception):
 
 
 class SchemaError(ArbitreError):
-    """The schema, its annotations or an overlay is invalid."""
+    """The schema, its `x-arbitre` settings or an overlay is invalid."""
 
 
 class DataError(ArbitreError):

@@ -464,8 +464,8 @@ catalogue: Final = Catalogue(
         ),
         "amount": Factory(
             _amount_with,
-            "the number of an amount in any notation; any other text is unchanged, see "
-            "[amounts](reference/normalisers.md#amounts)",
+            "the number of an amount in any notation; any other text is unchanged (see "
+            "[amounts](reference/normalisers.md#amounts))",
             {
                 "decimal": {"enum": [".", ","]},
                 "units": {"type": "array", "items": {"type": "string", "pattern": "\\S"}, "minItems": 1},
@@ -478,8 +478,8 @@ catalogue: Final = Catalogue(
         ),
         "number": Factory(
             _number_with,
-            "the number that a text represents; any other text is unchanged, see "
-            "[amounts](reference/normalisers.md#amounts)",
+            "the number that a text represents; any other text is unchanged (see "
+            "[amounts](reference/normalisers.md#amounts))",
             {
                 "decimal": {"enum": [".", ","]},
                 "group": {"type": "string", "pattern": f"^[{SEPARATORS}]*$"},
@@ -500,7 +500,7 @@ catalogue: Final = Catalogue(
         "authority": Factory(
             lambda options: _authority(read_authority(options)),
             "the name of which a text is a variant, in an authority file or in `names`; any other text is "
-            "unchanged, see [authority files](reference/normalisers.md#authority-files)",
+            "unchanged (see [authority files](reference/normalisers.md#authority-files))",
             OPTIONS,
         ),
         "concat": Factory(

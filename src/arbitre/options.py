@@ -205,7 +205,7 @@ def formerly(**names: str) -> Callable[[_Function], _Function]:
 
 SCHEMA: Final = option(
     REQUIRED,
-    "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML. FILE#/pointer is a part of a file; "
+    "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML. FILE#/pointer is a part of a file; "
     "MODULE:NAME is a Python type, such as a Pydantic model.",
     "FILE",
     group="Input",
@@ -246,7 +246,7 @@ DEPTH: Final = option(
 )
 LANG: Final = option(
     "en",
-    "Language of the report and the figures, and of tables for people: terminal, Markdown and LaTeX.",
+    "Language of the report, of the figures, and of tables in the terminal, in Markdown and in LaTeX.",
     keyword="str",
     field="Language = Language.EN",
     group="Output",
@@ -296,7 +296,7 @@ class Annotations:
 
     overlay: str | None = option(
         None,
-        "Extra x-arbitre annotations by path, for a schema that you cannot edit.",
+        "Extra x-arbitre settings by path, for a schema that you cannot edit.",
         "FILE",
         keyword="Mapping[str, Json] | str | Path | None",
     )
@@ -306,7 +306,7 @@ class Annotations:
         "be repeated.",
         "MODULE:NAME",
         keyword="Iterable[str]",
-        more="The module is installed or in the current folder, see [custom distances and normalisers](custom.md).",
+        more="The module is installed or in the current folder; see [custom distances and normalisers](custom.md).",
     )
     allow_refs: list[str] = ALLOW_REFS
 
@@ -350,9 +350,9 @@ class Formats:
 class Functions:
     """Custom functions, which can only be passed as values in Python."""
 
-    distances: Any = option(..., "Distances by name. Default: those of arbitre.", keyword="Distances")
-    normalizers: Any = option(..., "Normalisers by name. Default: those of arbitre.", keyword="Normalizers")
-    matchings: Any = option(..., "Matchings by name. Default: those of arbitre.", keyword="Matchings")
+    distances: Any = option(..., "Distances by name. Default: the distances of arbitre.", keyword="Distances")
+    normalizers: Any = option(..., "Normalisers by name. Default: the normalisers of arbitre.", keyword="Normalizers")
+    matchings: Any = option(..., "Matchings by name. Default: the matchings of arbitre.", keyword="Matchings")
 
 
 class Overrides:
@@ -401,8 +401,8 @@ class AnnotationFiles:
 
     annotations: AnnotationFormat = option(
         "auto",
-        "Format of the files of an annotation tool; auto recognises it by the content, documents reads all JSON as "
-        "documents.",
+        "Annotation tool that wrote the files; auto recognises it by the content, and with documents, all JSON is read "
+        "as documents.",
         more="See [annotation tools](agreement.md#annotation-tools).",
     )
     layer: str | None = option(
@@ -420,7 +420,7 @@ class Reading:
     id_key: str = ID_KEY
     id_pattern: str | None = option(
         None,
-        "Extract the id from the file name: the group named id, else the first group, else the whole match.",
+        "Regular expression for the id in a file name: its group named id, or its first group, or the whole match.",
         "REGEX",
         more="A group `run` extracts the run.",
         rare=True,
@@ -440,13 +440,13 @@ class Reading:
     predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY", rare=True)
     gold_sheet: str | None = option(
         None,
-        "Sheet of an Excel workbook that contains gold. Default: the first.",
+        "Sheet of an Excel workbook that contains gold. Default: the first sheet.",
         "NAME",
         more="If a workbook has more sheets, a note says so.",
         rare=True,
     )
     predicted_sheet: str | None = option(
-        None, "Sheet of an Excel workbook that contains predictions. Default: the first.", "NAME", rare=True
+        None, "Sheet of an Excel workbook that contains predictions. Default: the first sheet.", "NAME", rare=True
     )
     project: str | None = option(
         None,
@@ -482,7 +482,7 @@ class Corpus:
     diagnose: bool = switch(
         "List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents "
         "instead of 32.",
-        more="Includes the [solidarity](diagnosis.md#solidarity), see [faults](diagnosis.md#faults-of-a-corpus).",
+        more="Includes the [solidarity](diagnosis.md#solidarity); see [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE
     no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).", rare=True)
@@ -498,7 +498,7 @@ class Corpus:
         None,
         "Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of "
         "them (.png, .jpg, .pdf and others). The report shows them beside each example. With --diagnose, missing and "
-        "spurious values are searched in the texts.",
+        "spurious values are looked up in the texts.",
         "DIR",
         keyword="str | Path | None",
         more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
@@ -609,8 +609,8 @@ class Bounds:
 
     fail_under: list[str] = option(
         (),
-        "Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9, "
-        "fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
+        "Exit with code 1 if a score is below a value, as in f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, "
+        "document_quality=0.9, fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:under",
         keyword="Bounds",
@@ -618,7 +618,7 @@ class Bounds:
     )
     fail_over: list[str] = option(
         (),
-        "Exit with code 1 if a value is exceeded: failed=0, variance=0.1. May be repeated.",
+        "Exit with code 1 if a value is exceeded, as in failed=0, variance=0.1. May be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:over",
         keyword="Bounds",

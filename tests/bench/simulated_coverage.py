@@ -5,8 +5,8 @@
     python tests/bench/simulated_coverage.py --json out.json --markdown table.md
 
 A corpus has units (documents, or clusters of documents) drawn from a population. Coverage is the share of corpora whose
-nominal 95 % interval contains the score of the population. For several systems, some of which differ, the error is the
-share of corpora in which any two equal systems are found to differ at 5 %, and the power is the share of the pairs that
+nominal 95% interval contains the score of the population. For several systems, some of which differ, the error is the
+share of corpora in which any two equal systems are found to differ at 5%, and the power is the share of the pairs that
 differ that are found. The seed is fixed: the tables are the same every time.
 """
 
@@ -38,8 +38,8 @@ ENTRIES = 20
 POPULATIONS = {
     "mild": ((8, 2), 0.0),
     "skewed": ((2, 1), 0.0),
-    "5 % failures": ((8, 2), 0.05),
-    "10 % failures": ((8, 2), 0.1),
+    "5% failures": ((8, 2), 0.05),
+    "10% failures": ((8, 2), 0.1),
     "0/1, p = .5": (None, 0.5),
     "0/1, p = .8": (None, 0.2),
     "0/1, p = .9": (None, 0.1),
@@ -288,7 +288,7 @@ def main():
     options = parser.parse_args()
     short = options.short
     corpora, units = (100, (5, 10, 50)) if short else (options.corpora, SIZES)
-    populations = ("mild", "10 % failures", "0/1, p = .95") if short else tuple(POPULATIONS)
+    populations = ("mild", "10% failures", "0/1, p = .95") if short else tuple(POPULATIONS)
     designs = (DESIGNS[0], DESIGNS[2]) if short else DESIGNS
     rows = [
         row
@@ -307,7 +307,7 @@ def main():
     ]
     differences = [
         row
-        for population in ("mild", "10 % failures", "0/1, p = .9")
+        for population in ("mild", "10% failures", "0/1, p = .9")
         for gain in ((0.3,) if short else (0.0, 0.3, 0.7))
         for size in ((20,) if short else (6, 10, 20, 50))
         for row in difference(population, gain, size, max(corpora // 4, 50))
@@ -316,7 +316,7 @@ def main():
     if not short:
         settings = [
             (population, size, 6, better)
-            for population in ("mild", "10 % failures")
+            for population in ("mild", "10% failures")
             for size in (10, 20, 50)
             for better in (0, 3)
         ] + [("mild", 30, 15, 0), ("mild", 30, 15, 5)]

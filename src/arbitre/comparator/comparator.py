@@ -189,7 +189,7 @@ MAX_CALLS: Final = 100_000
 
 
 class Comparator:
-    """Compares documents according to a schema and its `x-arbitre` annotations.
+    """Compares documents according to a schema and its `x-arbitre` settings.
 
     Args:
         schema: JSON Schema as a dictionary, path of a JSON or YAML file, or a Python type: a model of Pydantic, a
@@ -415,7 +415,7 @@ class Comparator:
         """Match all leaves of each path of a document, whatever entries they belong to.
 
         This is the traditional way to score single values. The result also states the share of the quality that is
-        reached by values in their own entries, see [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis`
+        reached by values in their own entries; see [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis`
         contains the same results.
 
         Args:
@@ -529,7 +529,7 @@ class Comparator:
     ) -> SuggestedGate:
         """Suggest a [gate](reference/commands.md#arbitre-schema-suggest-gate) for the matching of the entries.
 
-        The gate is the quality that 95 % of the chance pairs do not reach: entries of a prediction matched with entries
+        The gate is the quality that 95% of the chance pairs do not reach: entries of a prediction matched with entries
         of another document's gold. Nothing is applied; pass `overlay` of the result to a comparator to use the gate.
 
         Args:
@@ -583,7 +583,7 @@ class ComparatorKeywords(TypedDict, total=False):
 
     # from arbitre.options: Annotations, Comparison, Formats, Functions, Overrides
     overlay: Mapping[str, Json] | str | Path | None
-    """Extra x-arbitre annotations by path, for a schema that you cannot edit."""
+    """Extra x-arbitre settings by path, for a schema that you cannot edit."""
     functions: Iterable[str]
     """Python function to use as a custom distance or normaliser, a custom matching, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
@@ -597,17 +597,15 @@ class ComparatorKeywords(TypedDict, total=False):
     format_assertion: bool
     """Also report values that do not match the `format` in the schema."""
     distances: Distances
-    """Distances by name. Default: those of arbitre."""
+    """Distances by name. Default: the distances of arbitre."""
     normalizers: Normalizers
-    """Normalisers by name. Default: those of arbitre."""
+    """Normalisers by name. Default: the normalisers of arbitre."""
     matchings: Matchings
-    """Matchings by name. Default: those of arbitre."""
+    """Matchings by name. Default: the matchings of arbitre."""
     match: Json
-    """Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several side by
-    side."""
+    """Use this matching for all arrays: a name, or JSON as in a schema."""
     distance: Json
-    """Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat the option to compare
-    several side by side."""
+    """Use this distance for all non-exact leaves: a name, or JSON as in a schema."""
     # end of the options
 
 

@@ -161,11 +161,11 @@ class Evaluation:
     flat_comparison: FlatComparison | None = None
     """The best flat matching of the leaves, and the solidarity of the values; None without `flat` or `diagnose`."""
     diagnosis: CorpusDiagnosis | None = None
-    """Faults by path and class, with their costs, see [diagnosis](diagnosis.md); None without `diagnose`."""
+    """Faults by path and fault class, with their costs; see [diagnosis](diagnosis.md); None without `diagnose`."""
     notes: tuple[str, ...] = ()
     """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
     provenance: GoldProvenance = UNKNOWN_GOLD
-    """Who annotated the gold, and how well they agree, see [provenance](corpora.md#provenance-of-gold)."""
+    """Who annotated the gold, and how well they agree; see [provenance](corpora.md#provenance-of-gold)."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
     cause_factory: Callable[[], CauseAnalysis] | None = field(default=None, repr=False)
@@ -179,7 +179,7 @@ class Evaluation:
 
     @cached_property
     def chance(self) -> Chance | None:
-        """Chance scores of the corpus; None if they were not wanted, or the documents are no longer available."""
+        """Chance scores of the corpus; None if they were not computed, or if the documents are no longer available."""
         return None if self.chance_factory is None else self.chance_factory()
 
     @cached_property

@@ -32,7 +32,7 @@ _DIALECTS: Final[Mapping[str, Callable[[Position, Draft], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ImportedSchema:
-    """The annotations of another tool, translated.
+    """The keywords of another tool, translated into an overlay.
 
     Attributes:
         dialect: The other tool.

@@ -336,7 +336,7 @@ _PROSE: Final = {
     "bleu": Factory(
         lambda options: translation.bleu(int(options["n"]), options.get("weights")),
         "1 - BLEU of the prediction against gold, computed by sacrebleu (extra `text`); with `weights`, BLEU "
-        "without smoothing, computed by nltk, see [text](text.md#bleu); not symmetric",
+        "without smoothing, computed by nltk (see [text](text.md#bleu)); not symmetric",
         {"n": _run(4), "weights": {"type": "array", "items": _COST, "minItems": 1, "maxItems": _LONGEST_RUN}},
         source="Papineni et al., 2002",
     ),
@@ -354,9 +354,9 @@ _CHANGE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6}
 _SEGMENTATIONS: Final = {
     "window-diff": Factory(
         lambda options: segmentations.window_diff(options.get("k")),
-        "share of windows of `k` positions with different numbers of boundaries, see "
-        "[segmentations](text.md#segmentations); `k` is half of the mean gold segment by default, and the "
-        "distance is then not symmetric",
+        "share of windows of `k` positions with different numbers of boundaries (see "
+        "[segmentations](text.md#segmentations)); by default, `k` is half of the mean length of the gold segments, and "
+        "the distance is then not symmetric",
         _WINDOW,
         source="Pevzner and Hearst, 2002",
     ),

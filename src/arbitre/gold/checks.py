@@ -334,11 +334,11 @@ CHECKS: Final[Mapping[str, GoldCheckKind]] = {
         _aliased,
     ),
     "alternatives": GoldCheckKind(
-        "accepted forms of a field that gold does not have, see [alternatives](reference/keyword.md#alternatives)",
+        "accepted forms of a field that gold does not have; see [alternatives](reference/keyword.md#alternatives)",
         _without_field,
     ),
     "references": GoldCheckKind(
-        "ids that two items have, and references to an id that no item has, see [references](references.md)",
+        "ids that two items have, and references to an id that no item has; see [references](references.md)",
         _wrong_references,
     ),
 }
@@ -444,7 +444,7 @@ def _wildcard(tokens: tuple[str | int, ...]) -> tuple[object, ...]:
 WARNINGS: Final[Mapping[str, GoldCheckKind]] = {
     "duplicate": GoldCheckKind(
         f"entries that are identical, or nearly identical (quality {NEAR} or more), to an earlier entry of the "
-        f"document; in documents with more than {MAX_ENTRIES} entries, a sample of {MAX_ENTRIES} is compared",
+        f"document; in documents with more than {MAX_ENTRIES} entries, a sample of {MAX_ENTRIES} entries is compared",
         _duplicates,
     ),
     "repeated": GoldCheckKind("values that occur twice in a list", _repeated),

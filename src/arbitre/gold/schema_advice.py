@@ -642,34 +642,35 @@ class SchemaAdviceKind(NamedTuple):
 
 
 def _texts(share: float) -> str:
-    return f"{MIN_TEXTS} texts, {share:.0%}"
+    return f"{MIN_TEXTS} texts, {share:.0%} of the texts"
 
 
 KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
     "entries": SchemaAdviceKind(
-        "the root is the only entry, but a list of objects holds most values, or several lists do",
+        "the root is the only entry, although one or several lists of objects contain most values",
         f"{MIN_SHARE_OF_ENTRIES:.0%} of the values, {MIN_ENTRIES} items per document",
-        "`entries`, if it is one list",
+        "`entries`, if there is only one such list",
     ),
     "references": SchemaAdviceKind(
-        "a field whose values are ids, each once in its list, and the values elsewhere in the document that are among "
-        "them",
-        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the values",
+        "a field whose values are unique within their list, and values elsewhere in the document that refer to them",
+        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the referring values are ids",
         "`id`, `ref`",
     ),
     "id-keys": SchemaAdviceKind(
-        "an object used as a map: its keys are numbers, codes or names that rarely recur",
-        f"{MIN_ID_KEYS} keys; {MIN_PLAIN_ID_KEYS} without digits",
+        "an object that is used as a map: its keys are numbers, codes or names that rarely recur",
+        f"{MIN_ID_KEYS} keys, or {MIN_PLAIN_ID_KEYS} keys without digits",
     ),
     "key-spelling": SchemaAdviceKind(
-        "two spellings of a key, such as `container-title` and `container_title`, that no object has together",
-        f"{MIN_KEYS - 1} times in gold, {MIN_KEYS} times in predictions",
+        "two spellings of a key, such as `container-title` and `container_title`, that hardly ever occur in the same "
+        "object",
+        f"{MIN_KEYS - 1} occurrences in gold, {MIN_KEYS} in predictions",
         "`aliases`, if only predictions have the other spelling",
     ),
     "unused": SchemaAdviceKind("declared fields that never occur in gold", f"{MIN_OBJECTS} objects"),
-    "constant": SchemaAdviceKind("a field with the same value in all of gold", f"{MIN_CONSTANT} values"),
+    "constant": SchemaAdviceKind("a field that has the same value in all gold documents", f"{MIN_CONSTANT} values"),
     "absent-value": SchemaAdviceKind(
-        '`""`, `"null"`, `"n/a"`, `"NOT_FOUND"`, `["null"]` and the like; `[]` beside missing lists',
+        'placeholders such as `""`, `"null"`, `"n/a"`, `"NOT_FOUND"` and `["null"]`; also `[]`, if other documents '
+        "omit the list",
         f"{MIN_PLACEHOLDERS} values",
         "`absent`",
     ),
@@ -685,8 +686,8 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
         "`normalize`; `distance` for whole numbers",
     ),
     "identifier": SchemaAdviceKind(
-        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses, URIs; other codes with digits, without spaces, nearly all of "
-        "them different",
+        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses and URIs; also other codes that contain digits but no spaces, if "
+        "nearly all of them are different",
         _texts(MIN_SHARE_OF_IDENTIFIERS),
         "`distance`",
     ),

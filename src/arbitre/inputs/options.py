@@ -55,7 +55,7 @@ class ReadOptions:
     id_key: str = "id"
     """Key of a record's id."""
     id_pattern: str | None = None
-    """Extract the id from the file name: the group named id, else the first group, else the whole match."""
+    """Regular expression for the id in a file name: its group named id, or its first group, or the whole match."""
     normalize_ids: bool = False
     """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str = "gold"
@@ -63,9 +63,9 @@ class ReadOptions:
     predicted_key: str = "predicted"
     """Key or column of the prediction."""
     gold_sheet: str | None = None
-    """Sheet of an Excel workbook that contains gold. None: the first."""
+    """Sheet of an Excel workbook that contains gold. None stands for the first sheet."""
     predicted_sheet: str | None = None
-    """Sheet of an Excel workbook that contains predictions. None: the first."""
+    """Sheet of an Excel workbook that contains predictions. None stands for the first sheet."""
     project: Projection | None = None
     """JMESPath expressions that transform gold and predicted documents before comparison."""
     lenient: bool = False

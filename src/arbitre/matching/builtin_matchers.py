@@ -216,7 +216,7 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         ),
         "transport": Factory(
             _transport,
-            "moves mass at the least cost: items may be split, merged or left out, see [transport](transport.md)",
+            "moves mass at the least cost: items may be split, merged or left out; see [transport](transport.md)",
             _TRANSPORT,
             source="Kantorovich, 1942",
         ),

@@ -65,9 +65,9 @@ class EvaluationOptions:
     source: str | Path | None = None
     """Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of
     them (.png, .jpg, .pdf and others). The report shows them beside each example. With `diagnose`, missing and
-    spurious values are searched in the texts."""
+    spurious values are looked up in the texts."""
     workers: int | None = None
-    """Number of worker processes. None: the number of processors."""
+    """Number of worker processes. None stands for the number of processors."""
     engine: Engine = "local"
     """Compare on this machine or on a Dask cluster."""
     scheduler: str | None = None
@@ -75,10 +75,10 @@ class EvaluationOptions:
     wait_workers: int = 1
     """Number of workers of the cluster to wait for before the comparison begins."""
     keep: int | None = None
-    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
-    as many as fit in 1.6 MB."""
+    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None
+    stands for as many as fit in 1.6 MB."""
     lang: Language = Language.EN
-    """Language of the report and the figures, and of tables for people: terminal, Markdown and LaTeX."""
+    """Language of the report, of the figures, and of tables in the terminal, in Markdown and in LaTeX."""
     no_report: bool = False
     """Do not write report.html and its data files."""
     no_matches: bool = False

@@ -49,7 +49,7 @@ class ReadingKeywords(TypedDict, total=False):
     id_key: str
     """Key of a record's id."""
     id_pattern: str | None
-    """Extract the id from the file name: the group named id, else the first group, else the whole match."""
+    """Regular expression for the id in a file name: its group named id, or its first group, or the whole match."""
     normalize_ids: bool
     """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str
@@ -57,9 +57,9 @@ class ReadingKeywords(TypedDict, total=False):
     predicted_key: str
     """Key or column of the prediction."""
     gold_sheet: str | None
-    """Sheet of an Excel workbook that contains gold. None: the first."""
+    """Sheet of an Excel workbook that contains gold. None stands for the first sheet."""
     predicted_sheet: str | None
-    """Sheet of an Excel workbook that contains predictions. None: the first."""
+    """Sheet of an Excel workbook that contains predictions. None stands for the first sheet."""
     project: str | Path | Mapping[str, Json] | Projection | None
     """JMESPath expressions that transform gold and predicted documents before comparison."""
     lenient: bool
@@ -92,9 +92,9 @@ class SharedKeywords(ReadingKeywords, total=False):
     source: str | Path | None
     """Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of
     them (.png, .jpg, .pdf and others). The report shows them beside each example. With `diagnose`, missing and
-    spurious values are searched in the texts."""
+    spurious values are looked up in the texts."""
     workers: int | None
-    """Number of worker processes. None: the number of processors."""
+    """Number of worker processes. None stands for the number of processors."""
     engine: Engine
     """Compare on this machine or on a Dask cluster."""
     scheduler: str | None
@@ -102,10 +102,10 @@ class SharedKeywords(ReadingKeywords, total=False):
     wait_workers: int
     """Number of workers of the cluster to wait for before the comparison begins."""
     keep: int | None
-    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None:
-    as many as fit in 1.6 MB."""
+    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None
+    stands for as many as fit in 1.6 MB."""
     lang: str
-    """Language of the report and the figures, and of tables for people: terminal, Markdown and LaTeX."""
+    """Language of the report, of the figures, and of tables in the terminal, in Markdown and in LaTeX."""
     no_report: bool
     """Do not write report.html and its data files."""
     no_matches: bool
@@ -150,10 +150,10 @@ class CorpusKeywords(SharedKeywords, total=False):
     table_score: str | Sequence[str]
     """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds
-    """Exit with code 1 if a score is below a value: f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, document_quality=0.9,
-    fq(2)=0.8, /entries/*/name:irq=0.8."""
+    """Exit with code 1 if a score is below a value, as in f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9,
+    document_quality=0.9, fq(2)=0.8, /entries/*/name:irq=0.8."""
     fail_over: Bounds
-    """Exit with code 1 if a value is exceeded: failed=0, variance=0.1."""
+    """Exit with code 1 if a value is exceeded, as in failed=0, variance=0.1."""
     # end of the options
 
 

@@ -288,7 +288,7 @@ def intervals_to_dict(sample: Sample) -> dict[str, Any]:
 def check_bootstrap(level: float, method: str, resamples: int) -> None:
     """Raise OptionError if an option of an interval is invalid."""
     if not 0.0 < level < 1.0:
-        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95% is 0.95.")
     check_option("method", method, get_args(Method))
     if resamples < 1:
         raise OptionError.of(

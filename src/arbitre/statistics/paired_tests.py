@@ -253,7 +253,7 @@ def threshold(level: float) -> float:
     0.05
     """
     if not 0.0 < level < 1.0:
-        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95 % is 0.95.")
+        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95% is 0.95.")
     return round(1.0 - level, 12)
 
 

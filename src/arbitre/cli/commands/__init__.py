@@ -66,7 +66,7 @@ from arbitre.options import (
 ANNOTATORS: Final = argument("NAME=PATH...", "Documents of each annotator. Repeat a name for several files.")
 ANNOTATED_SCHEMA: Final = option(
     None,
-    "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
+    "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML, or MODULE:NAME of a Python type. "
     "Required, except for files of annotation tools.",
     "FILE",
     group="Input",
@@ -200,7 +200,7 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     schema: str | None = option(
         None,
-        "JSON Schema of the documents, with x-arbitre annotations, as JSON or YAML, or MODULE:NAME of a Python type. "
+        "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML, or MODULE:NAME of a Python type. "
         "For a table of ratings, the schema of one rating; by default, ratings are unordered categories. "
         "Not required for files of annotation tools.",
         "FILE",
@@ -220,7 +220,7 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     suggest_category_distances: bool = switch(
         "Print an overlay with distances between categories that annotators exchange more often than by chance.",
-        more="The evidence goes to standard error, see [distances between "
+        more="The evidence goes to standard error; see [distances between "
         "categories](agreement.md#distances-between-categories).",
         rare=True,
     )
@@ -247,7 +247,7 @@ class Gamma(AnnotationFiles, Output):
         "DELTA",
         rare=True,
     )
-    precision: float = option(0.02, "Relative error of the expected disorder at 95 % confidence.", "SHARE", rare=True)
+    precision: float = option(0.02, "Relative error of the expected disorder at 95% confidence.", "SHARE", rare=True)
     samples: int = option(30, "Minimum number of random annotations of each document.", "N", rare=True)
     seed: int = option(0, "Random seed of the random annotations.", "N", least=0, rare=True)
     tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
@@ -276,8 +276,9 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     schema: str | None = ANNOTATED_SCHEMA
     strategy: Strategy = option(
         "minimum-risk",
-        "What to keep: what has the best expected score (minimum-risk), what most (majority) or all annotators have "
-        "(unanimity), what people decide (collegial), or categories estimated from error rates (dawid-skene).",
+        "Which values to keep: those with the best expected score (minimum-risk), those of most annotators (majority) "
+        "or of all annotators (unanimity), those that people choose (collegial), or categories that are estimated from "
+        "the error rates of the annotators (dawid-skene).",
     )
     weak_margin: float = WEAK_MARGIN
     min_annotators: int = option(
@@ -295,7 +296,7 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     decisions: Path | None = option(
         None,
-        "Decisions exported from the page, or queue.csv with its decision columns. Requires --strategy collegial.",
+        "Decisions exported from the page, or queue.csv with decisions filled in. Requires --strategy collegial.",
         "FILE",
         rare=True,
     )
@@ -339,8 +340,9 @@ class Entities(Bounds, AnnotationFiles, Output):
     predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
     scheme: Scheme = option(
         "strict",
-        "When a predicted entity is correct: same boundaries and label (strict), same boundaries (exact), same "
-        "boundaries, and partially correct if the entities overlap (partial), same label and overlapping (type).",
+        "When a predicted entity is correct: if boundaries and label are right (strict), if the boundaries are right "
+        "(exact), the same but half correct if it overlaps a gold entity (partial), or if the label is right and it "
+        "overlaps a gold entity (type).",
         more="See [schemes](entities.md#schemes).",
     )
     detail: Literal["entity", "model"] = option(
@@ -361,7 +363,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         former=("--lenient",),
         rare=True,
     )
-    no_overlap: bool = switch("Refuse gold spans that overlap.", former=("--flat",), rare=True)
+    no_overlap: bool = switch("Treat overlapping gold spans as errors.", former=("--flat",), rare=True)
     gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N", rare=True)
     predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N", rare=True)
     gold_annotator: str | None = option(
@@ -521,7 +523,7 @@ class GoldApply(Output):
     gold: str = option(
         REQUIRED, "The gold that was evaluated: a folder of .json files, a .json or a .jsonl file.", "PATH"
     )
-    out: Path = option(REQUIRED, "New folder or file for the corrected gold, of the same form as --gold.", "PATH")
+    out: Path = option(REQUIRED, "New folder or file for the corrected gold, in the same format as --gold.", "PATH")
     schema: str | None = option(
         None,
         "JSON Schema of the documents, as JSON or YAML, or MODULE:NAME of a Python type. Values that violate it are "

@@ -22,7 +22,7 @@ from arbitre.options import (
     switch,
 )
 
-SCHEMA_ARGUMENT: Final = argument("SCHEMA", "JSON Schema with x-arbitre annotations.")
+SCHEMA_ARGUMENT: Final = argument("SCHEMA", "JSON Schema with x-arbitre settings.")
 
 
 class SchemaInfer(Terminal):
