@@ -197,7 +197,7 @@ _TEXTS: Final = {
     "duration": _fixed(
         dates.DURATION,
         "the distance `relative` between the lengths of ISO 8601 durations, where a year has 365.2425 days "
-        "and a month a twelfth of that; any other text has distance 0 from an equal text, else 1",
+        "and a month is a twelfth of a year; any other text has distance 0 from an equal text, else 1",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
