@@ -361,9 +361,11 @@ class Member(NamedTuple):
     """Module in which the type has its meaning."""
 
     def row(self) -> tuple[str, str, str]:
-        """Return the row of a table."""
+        """Return the row of a table. Parameters come last, as names in the first column are not broken."""
         kinds = re.split(r" \| (?![^\[]*\])", self.type)
-        return f"`{self.call}`", " or ".join(f"`{kind}`" for kind in kinds), self.text
+        name, called, parameters = self.call.removesuffix(")").partition("(")
+        text = f"{self.text} Parameters: `{parameters}`." if parameters else self.text
+        return f"`{name}{'()' if called else ''}`", " or ".join(f"`{kind}`" for kind in kinds), text
 
 
 def functions() -> Iterator[tuple[str, ...]]:
