@@ -650,3 +650,13 @@ class TestGoldAndPredicted:
     def test_other_numbers_and_both_forms_are_refused(self, arguments, message):
         said = " ".join(run("evaluate", "--schema", SCHEMA, *arguments, code=2).output.replace("│", " ").split())
         assert message in said
+
+
+def test_lists_of_too_few_documents_have_a_gamma_without_interval():
+    for name in ("ada", "bob", "cy"):
+        Path(name).mkdir()
+        write(f"{name}/1.json", [{"name": "Ada", "age": 1}, {"name": name, "age": 2}])
+    write("schema.json", PEOPLE)
+    text = run("agree", "--schema", "schema.json", *(f"{name}={name}" for name in ("ada", "bob", "cy"))).stdout
+    assert "Alignment of lists (gamma)" in text
+    assert re.search(r"value +interval +observed", text)

@@ -125,9 +125,9 @@ def list_gamma(found: Mapping[str, Coefficient]) -> Table:
 
 
 def _heading(found: Mapping[str, Coefficient]) -> str:
-    """Return the heading of the intervals, with their level."""
-    level = next(each.interval.level for each in found.values() if each.interval is not None)
-    return f"{100 * level:g} % interval"
+    """Return the heading of the intervals, with their level if there are any."""
+    levels = [f"{100 * each.interval.level:g} % " for each in found.values() if each.interval is not None]
+    return f"{''.join(levels[:1])}interval"
 
 
 def _interval(coefficient: Coefficient) -> str | None:
