@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 import numpy as np
 
 from arbitre.errors import DataError, OptionError
+from arbitre.language import Translator
 from arbitre.options import formerly
 from arbitre.paths import STAR, parse
 from arbitre.tables.table import SHARE, Table, TableColumn, columns
@@ -438,4 +439,4 @@ def shares_table(advice: Advice) -> Table:
 def findings_table(advice: Advice) -> Table:
     """Return the findings with the recommended actions."""
     rows = [(finding.check, finding.message, finding.action) for finding in advice.findings]
-    return Table.of("Advice", columns("check", "finding", "action"), rows)
+    return Table.of("Advice", columns("check", "finding", "action", said=Translator.text), rows)

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GROUPED: Final = 5
 """Minimum number of digits of an integer part that is written in groups of three."""
@@ -88,16 +91,22 @@ def _unbroken(text: str) -> str:
     return re.sub(r" (?=[;!?])", "\u202f", re.sub(r" (?=[:»%])|(?<=«) ", "\xa0", text))
 
 
-_PLACEHOLDER: Final = re.compile(r"\\{(\w+)(?:!([sarcv]))?\\}")
-_KINDS: Final = {"": r"[-+<]?\d[\d.e-]*%?", **dict.fromkeys("sarcv", ".+")}
+_PLACEHOLDER: Final = re.compile(r"\\{(\w+)(?:!([sarcvwlp]))?\\}")
+_KINDS: Final = {"": r"[-+<]?\d[\d.e-]*%?|–", "w": r"\S+", **dict.fromkeys("sarcvlp", ".+")}
 _NAMED: Final = re.compile(r"[a-z][a-z -]*(?= [-+]?\d)")
 """A name before a number."""
-_GIVEN: Final = re.compile(r"\{(\w+)(?:!([sarcv]))?\}")
+_GIVEN: Final = re.compile(r"\{(\w+)(?:!([sarcvwlp]))?\}")
 _SENTENCES: Final = {Language.EN: ("note.",), Language.FR: ("note.", "table.")}
 """Prefixes of the catalogue names of recognised texts: notes in results, of which English ones get their numbers
 grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """Prefixes of the catalogue names of headings and words in cells."""
+_PLURAL: Final = "(s)"
+"""Plural ending of a word in a text of a table: only if the number before it is not 1."""
+_QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
+_PART: Final = re.compile(r"(, |; )(?![^()]*\))")
+"""What separates the parts of a text, except in parentheses."""
+_NEXT_SENTENCE: Final = re.compile(r"(?<=[\w)%`]\.) (?=\w)")
 _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?<![^\s(,])\d+%")
 """A number among other texts, with the comma after it."""
 
@@ -106,16 +115,31 @@ _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?
 def _sentences(language: Language) -> list[tuple[re.Pattern[str], dict[str, str]]]:
     """Return the sentences that are recognised: the pattern of the English text, and all texts.
 
-    A placeholder stands for a number, or for another text: one that stays as it is (`{name!s}`), one that is translated
-    itself (`{name!r}`), or names with numbers: any names (`{name!a}`), causes (`{name!c}`) or verdicts (`{name!v}`).
+    A placeholder stands for a number, or for another text: one that stays as it is (`{name!s}`, or `{name!w}` without
+    spaces), one that is translated itself (`{name!r}`) or part by part (`{name!p}`), an enumeration of quoted names
+    (`{name!l}`), or names with numbers: any names (`{name!a}`), causes (`{name!c}`) or verdicts (`{name!v}`).
     """
 
     def pattern(text: str) -> re.Pattern[str]:
-        return re.compile(_PLACEHOLDER.sub(lambda one: f"(?P<{one[1]}>{_KINDS[one[2] or '']})", re.escape(text)))
+        escaped = re.escape(text).replace(re.escape(_PLURAL), "s?")
+        return re.compile(_PLACEHOLDER.sub(lambda one: f"(?P<{one[1]}>{_KINDS[one[2] or '']})", escaped))
 
     return [
         (pattern(texts["en"]), texts) for name, texts in catalogue().items() if name.startswith(_SENTENCES[language])
     ]
+
+
+def _in_number(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with its plural endings after numbers of 2 and more.
+
+    >>> _in_number("{n} document(s), {m} retenu(s)", {"n": "3", "m": "1"})
+    '{n} documents, {m} retenu'
+    """
+    begin, *others = text.split(_PLURAL)
+    for part in others:
+        number = values[_GIVEN.findall(begin)[-1][0]]
+        begin += "s" * (float(number) >= 2) + part  # noqa: PLR2004
+    return begin
 
 
 @cache
@@ -163,6 +187,8 @@ class Translator:
     def sentence(self, text: str) -> str:
         """Translate an English note of the results; return it unchanged if it is not in the catalogue.
 
+        A note of several sentences is translated as a whole if the catalogue has it, or else sentence by sentence.
+
         >>> Translator(Language.FR).sentence("Every resample has the same score.")
         'Tous les rééchantillonnages ont le même score.'
         """
@@ -170,19 +196,33 @@ class Translator:
             return self.word(text)
         for template, texts in _sentences(self.language):
             if found := template.fullmatch(text):
-                kinds = dict(_GIVEN.findall(texts["en"]))
-                given = {name: self._given(value, kinds[name]) for name, value in found.groupdict().items()}
-                return self._spaced(_GIVEN.sub(r"{\1}", texts[self.language])).format(**given)
-        return text
+                kinds, values = dict(_GIVEN.findall(texts["en"])), found.groupdict()
+                given = {name: self._given(value, kinds[name]) for name, value in values.items()}
+                return self._spaced(_GIVEN.sub(r"{\1}", _in_number(texts[self.language], values))).format(**given)
+        parts = [text] if self.language is Language.EN else _NEXT_SENTENCE.split(text)
+        return text if len(parts) == 1 else " ".join(map(self.sentence, parts))
 
     def _given(self, value: str, kind: str) -> str:
         """Return the text to substitute for a placeholder of this kind."""
-        if kind == "s":
+        if kind in {"s", "w"}:
             return value
+        if kind == "l":
+            return "".join(part if at % 2 else self._between(part) for at, part in enumerate(_QUOTED.split(value)))
+        if kind == "p" and (said := self.sentence(value)) == value:
+            return "".join(part if at % 2 else self.sentence(part) for at, part in enumerate(_PART.split(value)))
+        if kind == "p":
+            return said
         if kind in {"a", "c", "v"}:
             name = {"c": self.cause, "v": self.verdict}.get(kind, str)
             return self.figures(_NAMED.sub(lambda one: name(one[0]), value))
         return self.sentence(value) if kind == "r" else self.localized(value)
+
+    def _between(self, text: str) -> str:
+        """Translate the words between the quoted names of an enumeration."""
+        for name, texts in catalogue().items():
+            if name.startswith("between."):
+                text = text.replace(texts["en"], self._spaced(texts[self.language]))
+        return text
 
     def _spaced(self, text: str) -> str:
         return text.replace("\xa0", " ").replace("\u202f", " ") if self.plain else text

@@ -251,6 +251,7 @@ LANG: Final = option(
     field="Language = Language.EN",
     group="Output",
 )
+SHOWN_LANG: Final = option("en", "Language of the printed text and Markdown.", group="Output")
 NO_DIAGNOSE: Final = switch(
     "Do not look for causes.", more="See [causes](diagnosis.md#causes).", rare=True, group="Analysis"
 )

@@ -34,11 +34,14 @@ def decisions(tmp_path, *records):
 
 
 def test_the_terminal_says_what_is_undecided_and_where_the_queue_is(run):
-    result = run("--queue", "queue", "--lang", "fr")
+    result = run("--queue", "queue")
     assert result.exit_code == 0
     assert "5 disagreements, 0 flagged, 5 undecided" in result.stdout
     assert "5 of 5 disagreements are undecided." in result.stdout
     assert "Wrote 5 disagreements to queue/queue.jsonl, queue/queue.csv, queue/queue.html" in result.stderr
+    result = run("--queue", "queue", "--lang", "fr")
+    assert "5 désaccords, 0 incertain, 5 non tranchés" in result.stdout
+    assert "5 désaccords écrits dans queue/queue.jsonl, queue/queue.csv, queue/queue.html" in result.stderr
     assert '<html lang="fr">' in Path("queue/queue.html").read_text(encoding="utf-8")
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+from pathlib import Path
 
 import pytest
+from tests.bench.cause_corpora import WRITTEN, seeded
+from tests.bench.cause_planters import KINDS, plant
 from typer.testing import CliRunner
 
 import arbitre
 from arbitre.bundled import demo, schemas
+from arbitre.causes.search import find_causes
 from arbitre.cli import app
 from arbitre.corpus import tables
 from arbitre.errors import OptionError
+from arbitre.inputs.records import Pair
 from arbitre.language import Language, Translator, catalogue
 from arbitre.systems.tables import leaderboard
 from arbitre.tables.table import SCORE, SHARE, Table, TableColumn, columns
@@ -20,14 +27,22 @@ FR = Translator(Language.FR)
 SCHEMA = schemas() / "examples" / "speakers.schema.json"
 GOLD = demo() / "gold.jsonl"
 ENGLISH = re.compile(
-    r"\b(the|and|of|gold|predicted|matched|missing|spurious|path|mean|failed|interval|entries|pooled)\b"
+    r"\b(the|and|of|is|are|was|with|by|from|has|have|at|to|for|not|gold|predictions?|predicted|matched|missing|spurious|"
+    r"path|mean|failed|interval|entries|pooled|values?|agreement|expected|observed|annotators?|confidence|training)\b"
 )
+QUOTED = re.compile(r"\"[^\"…]*[\"…]|'[^']*'|`[^`]*`|--\S+|\S*/\S*")
+"""Values and names of the data, paths, and options."""
 
 
 def run(*arguments):
+    return printed(*arguments)[0]
+
+
+def printed(*arguments):
+    """Standard output and standard error."""
     found = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "160"})
     assert found.exit_code == 0, found.output
-    return found.stdout
+    return found.stdout, found.stderr
 
 
 def evaluation(name="hasty", **options):
@@ -35,10 +50,10 @@ def evaluation(name="hasty", **options):
 
 
 def left_in_english(text):
-    """Lines with an English word, except commands to copy and paths."""
+    """Lines with an English word or a decimal point, except commands to copy, signatures, and names of the data."""
     lines = [line for line in text.splitlines() if not line.startswith(("  arbitre ", "signature "))]
-    plain = [re.sub(r"\S*/\S*", "", line) for line in lines]
-    return [line for line in plain if ENGLISH.search(line)]
+    plain = [QUOTED.sub("", line) for line in lines]
+    return [line for line in plain if ENGLISH.search(line) or re.search(r"(?<![\w.|:])\d+\.\d+(?![\w.])", line)]
 
 
 def test_the_demo_is_french_with_decimal_commas(tmp_path):
@@ -142,5 +157,127 @@ def test_names_of_the_data_are_not_translated():
 def test_every_text_of_a_table_is_recognised():
     for name, texts in catalogue().items():
         if name.startswith(("table.", "word.")):
-            text = re.sub(r"{\w+!\w}", "x 0.5", re.sub(r"{\w+}", "3", texts["en"]))
+            text = re.sub(r"{\w+!w}", "x", re.sub(r"{\w+}", "3", texts["en"])).replace("(s)", "s")
+            text = re.sub(r"{\w+!\w}", "x 0.5", text)
             assert FR.sentence(text) != text or texts["en"] == texts["fr"], name
+
+
+def jsonl(name, *records):
+    Path(name).write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Annotations, tagged sentences, ratings, and predictions with confidences and log-probabilities."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.conll").write_text("Ada B-PER\nParis B-LOC\n\nBob B-PER\nRome O\n", encoding="utf-8")
+    Path("b.conll").write_text("Ada B-PER\nParis B-ORG\n\nBob O\nRome B-LOC\n", encoding="utf-8")
+    ratings = [("yes", "no") if at % 3 else ("yes", "yes") for at in range(12)] + [("no", "yes")]
+    Path("r.csv").write_text("id,ada,bob\n" + "".join(f"{n},{a},{b}\n" for n, (a, b) in enumerate(ratings)), "utf-8")
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "kind": {"enum": ["x", "y", "z"]}}}
+    Path("s.json").write_text(json.dumps(schema), encoding="utf-8")
+    gold = [{"id": str(at), "name": f"Ada {at}", "kind": "xyz"[at % 3]} for at in range(40)]
+    jsonl("g.jsonl", *gold)
+    answers = [one | ({"name": "Bob"} if at % 4 == 0 else {}) for at, one in enumerate(gold)]
+    jsonl("p.jsonl", *(one | {"name_confidence": 1 / (1 + at % 4)} for at, one in enumerate(answers)), {"id": "z"})
+    jsonl("k.jsonl", *(one | {"kind": "y" if at % 2 else "z"} for at, one in enumerate(gold)))
+    for name, system in (("ada", "gold"), ("bob", "careful"), ("cy", "hasty")):
+        records = (demo() / f"{system}.jsonl").read_text(encoding="utf-8").splitlines()
+        jsonl(f"{name}.jsonl", *map(json.loads, records[:2]))
+    Path("l.json").write_text("[-1, -2, -0.5]", encoding="utf-8")
+
+
+ANNOTATED = ("--schema", SCHEMA, "ada=ada.jsonl", "bob=bob.jsonl", "cy=cy.jsonl")
+CORPUS = ("g.jsonl", "p.jsonl", "--schema", "s.json")
+RATED = ("--train", "k.jsonl", "--test", "g.jsonl", "--predicted", "k.jsonl", "--path", "/kind", "--schema", "s.json")
+COMMANDS = {
+    "agree": (*ANNOTATED, "accord attendu par hasard"),
+    "agree r.csv": ("Accord observé et accord attendu",),
+    "agree --suggest-category-distances": (*ANNOTATED, "Aucune distance proposée"),
+    "gamma": ("a=a.conll", "b=b.conll", "Étiquettes échangées parmi 2 paires de segments alignés"),
+    "consensus": (*ANNOTATED, "--system=s=cy.jsonl", "Erreurs estimées dans les éléments de listes"),
+    "consensus --strategy dawid-skene": (*ANNOTATED, "peu fiable avec 3 annotateurs"),
+    "consensus --strategy unanimity --out c.jsonl": (*ANNOTATED, "documents écrits dans c.jsonl"),
+    "leave-one-out": (*ANNOTATED, "--system=s=cy.jsonl", "s comparé aux mêmes consensus"),
+    "metricity": ("--schema", SCHEMA, "ada.jsonl", "cy.jsonl", "masse de réparation"),
+    "metricity --sample 5": ("--schema", SCHEMA, "ada.jsonl", "cy.jsonl", "tirées au sort parmi"),
+    "confidence --confidence-from explicit": (*CORPUS, "1 prédiction sans référence, non comptée"),
+    "text rouge": ("le chat dort", "un chien", "le chat dort bien", "rouge1 par rapport à la référence 2 sur 2"),
+    "text bleu": ("le chat dort", "le chat dort bien", "pénalité de brièveté"),
+    "text perplexity --window 2": ("l.json", "Perplexité\u202f: 3,2113".replace("\u202f", " ")),
+    "text corpus --path /name": (*CORPUS, "40 textes sous /name"),
+    "advise": ("--train", "a.conll", "--test", "b.conll", "LOC a 1 exemple d’entraînement, moins de 15"),
+    "advise --min-examples 1": (*RATED, "souvent confondues"),
+    "fix": (SCHEMA, GOLD, demo() / "hasty.jsonl", "Ignorer les accents avec"),
+}
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_command_prints_french_and_the_same_data(words):
+    if words.startswith("text"):
+        pytest.importorskip("rouge_score")
+        pytest.importorskip("sacrebleu")
+    *given, expected = COMMANDS[words]
+    command = (*words.split(), *given)
+    text, notes = printed(*command, "--lang", "fr")
+    assert expected in " ".join(f"{text}\n{notes}".split())
+    assert left_in_english(text) + left_in_english(notes) == []
+    if "--out" not in command:
+        assert printed(*command, "--format", "json")[0] == run(*command, "--format", "json", "--lang", "fr")
+    if "--suggest-category-distances" not in command:
+        assert left_in_english(run(*command, "--format", "markdown", "--lang", "fr")) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_advice_on_each_kind_of_cause_is_french(kind):
+    found = []
+    for make in WRITTEN:
+        planted = plant(kind, make(seeded("french", make.__name__)), 1)
+        if planted is not None:
+            pairs = zip(planted.gold[:12], planted.predicted[:12], strict=True)
+            given = [Pair(f"p{at:02}", None, *pair) for at, pair in enumerate(pairs)]
+            found += find_causes(arbitre.Comparator(planted.corpus.schema).plan, given).causes
+            break
+    assert found
+    for cause in found:
+        assert FR.text(cause.advice) != cause.advice
+        assert left_in_english(FR.text(cause.advice)) == []
+
+
+def test_lists_plurals_and_sentences_are_translated_part_by_part():
+    assert FR.text("1 disagreement, 2 flagged") == "1 désaccord, 2 incertains"
+    advice = 'List the allowed values in the prompt; predictions have "this and that" for "x", "a" and 2 more.'
+    assert FR.text(advice).endswith('les prédictions ont "this and that" pour "x", "a" et 2 de plus.')
+    assert FR.text("Report both values. Report alpha or pi.") == "Indiquer les deux valeurs. Indiquer alpha ou pi."
+    assert FR.text("Gold: majority of 2 annotators (a, b), alpha_d 0.5 on 9 documents") == (
+        "Référence\u00a0: majorité de 2 annotateurs (a, b), alpha_d = 0,5 sur 9 documents"
+    )
+
+
+COMPOSED = {
+    *("note.gold.undefined", "note.gold.undefined.one", "table.solidarity.unknown", "table.text.rouge"),
+    *("table.text.perplexity.infinite", "table.todo.hallucination.model"),
+}
+"""Texts that the source composes of single words."""
+BETWEEN = re.compile(
+    r"{\w+(?:!\w)?}|\d+|[.,:;()\"]|\(s\)|\b(?:documents?|clusters?|predictions?|predicted|gold|values?|items?|training|an?|"
+    r"the|all|one|of|in|at|by|as|or|if|is|are|were|has|have|do|differ|it|them|not|only|under|for)\b"
+)
+"""What is between the parts of a text that are constants of the source."""
+
+
+def test_the_english_of_every_recognised_text_is_in_the_source():
+    """A text that changes without its catalogue entry would no longer be translated."""
+    constants = {
+        re.sub(r"\s+", " ", node.value)
+        for file in Path(arbitre.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    source, unknown = "\0".join(constants), []
+    for name, texts in catalogue().items():
+        if name.startswith(("note.", "table.")) and name not in COMPOSED:
+            parts = [part.strip() for part in BETWEEN.split(texts["en"])]
+            unknown += [(name, part) for part in parts if part.count(" ") and part not in source]
+    assert unknown == []

@@ -156,6 +156,8 @@ def test_a_function_takes_a_keyword_by_its_former_name_and_not_by_both():
 
 TERMINAL = {"output", "no_color", "quiet"}
 """Options about the terminal, which Python does not have."""
+TABLES = {"lang": "Table.markdown, .latex and .html"}
+"""Options about the language of printed results, which are tables in Python."""
 IN_PYTHON = {
     "compare": (
         arbitre.compare,
@@ -163,7 +165,7 @@ IN_PYTHON = {
             "validate": "Comparison.violations",
             "published": "arbitre.published",
             "flat": "Comparator.compare_flat",
-            "lang": "Table.markdown, .latex and .html",
+            **TABLES,
             **dict.fromkeys(["patch", "no_gains"], "Comparison.patch"),
         },
     ),
@@ -172,18 +174,18 @@ IN_PYTHON = {
         {"classified": "Evaluation.classification", "paths": "`gold` and `predicted`"},
     ),
     "rank": (arbitre.rank, {}),
-    "fix": (arbitre.fix, {"paths": "`gold` and `predicted`"}),
-    "agree": (agreement.agree, {"suggest_category_distances": "agreement.suggest_category_distances"}),
-    "gamma": (agreement.agree_spans, {}),
+    "fix": (arbitre.fix, {"paths": "`gold` and `predicted`", **TABLES}),
+    "agree": (agreement.agree, {"suggest_category_distances": "agreement.suggest_category_distances", **TABLES}),
+    "gamma": (agreement.agree_spans, TABLES),
     "consensus": (agreement.consensus, {}),
-    "leave-one-out": (agreement.leave_one_out, {}),
+    "leave-one-out": (agreement.leave_one_out, TABLES),
     "diff": (arbitre.diff, {"lang": "EvaluationDiff.to_markdown"}),
     "entities": (
         arbitre.entities.evaluate,
         {
             "detail": "EntityEvaluation.counts and .per_class",
             "aggregate": "EntityEvaluation.classes",
-            "lang": "Table.markdown, .latex and .html",
+            **TABLES,
             **dict.fromkeys(("no_overlap", "gold_column", "predicted_column"), "arbitre.entities.read"),
             **dict.fromkeys(("annotations", "layer", "gold_annotator", "predicted_annotator"), "arbitre.entities.read"),
             **dict.fromkeys(("fail_under", "fail_over"), "arbitre.check_bounds"),
@@ -191,7 +193,7 @@ IN_PYTHON = {
     ),
     "report": (arbitre.write_report, {"evaluations": "results"}),
     "figures": (arbitre.write_figures, {"evaluations": "results"}),
-    "metricity": (arbitre.entry_metricity, {}),
+    "metricity": (arbitre.entry_metricity, TABLES),
     "perturb": (arbitre.perturb_gold, {}),
     "gold apply": (arbitre.apply_decisions, {}),
     "schema infer": (arbitre.infer_schema, {}),
@@ -200,13 +202,14 @@ IN_PYTHON = {
     "schema explain": (arbitre.Comparator, {}),
     "schema suggest-aliases": (arbitre.suggest_aliases, {}),
     "schema suggest-gate": (arbitre.suggest_gate, {}),
-    "text rouge": (arbitre.text.rouge, {"files": "texts are passed"}),
-    "text bleu": (arbitre.text.bleu, {"files": "texts are passed"}),
+    "text rouge": (arbitre.text.rouge, {"files": "texts are passed", **TABLES}),
+    "text bleu": (arbitre.text.bleu, {"files": "texts are passed", **TABLES}),
     "text perplexity": (
         arbitre.text.perplexity,
         {
             **dict.fromkeys(["window", "stride"], "arbitre.text.rolling_perplexity"),
             **dict.fromkeys(["pointer", "id_key"], "log-probabilities are passed"),
+            **TABLES,
         },
     ),
     "text corpus": (
@@ -221,6 +224,7 @@ IN_PYTHON = {
             "confidence_from": "arbitre.confidence",
             "logprobs": "from_logprobs",
             "suffix": "from_explicit",
+            **TABLES,
         },
     ),
     "init": (arbitre.init_config, {}),
@@ -231,6 +235,7 @@ IN_PYTHON = {
             **dict.fromkeys(["train", "path", "id_key"], "labels are passed as `training`"),
             **dict.fromkeys(["predicted", "schema", "overlay", "functions", "allow_refs"], "Evaluation.leaf_pairs"),
             **dict.fromkeys([field.name for field in fields(arbitre.Thresholds)], "arbitre.Thresholds"),
+            **TABLES,
         },
     ),
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import shown
+from arbitre.language import Translator
 from arbitre.tables.table import EARLY, NONE, SCORE, SHARE, WHOLE, Table, TableColumn, columns, count
 from arbitre.values import ABSENT
 
@@ -45,6 +47,13 @@ _ALPHAS: Final = {
 }
 """Explanations of the kinds of Krippendorff's alpha."""
 
+_ABSENT: Final = "absent"
+_NO_VOTE: Final = "no vote"
+"""Readings without a value."""
+
+_MEAN: Final = "mean"
+"""Label of the row of means."""
+
 _PATH: Final = TableColumn("path", kind="path")
 
 
@@ -53,8 +62,8 @@ def by_path(found: Mapping[str, Coefficient]) -> Table:
     aligned = any(each.aligned_by is not None for each in found.values())
     heads = (
         *(_PATH, TableColumn("coefficient"), TableColumn("value", SCORE)),
-        *(TableColumn(_heading(found), right=True, drop=EARLY + 1), TableColumn("items", count, drop=EARLY + 2)),
-        *[TableColumn("aligned by", right=True, drop=EARLY + 3)] * aligned,
+        *(_interval_column(found, drop=EARLY + 1), TableColumn("items", count, drop=EARLY + 2)),
+        *[TableColumn("aligned by", right=True, drop=EARLY + 3, said=Translator.word)] * aligned,
     )
     rows = [
         (path, each.name, each.value, _interval(each), each.items, *[_ALIGNED[each.aligned_by]] * aligned)
@@ -96,8 +105,8 @@ def coefficients(found: Mapping[str, CategoricalCoefficients]) -> Table:
 def categories(found: StructuralAgreement) -> Table:
     """Return the share of each category in the annotations of each annotator, and the agreement on it, by path."""
     heads = (
-        TableColumn("category"),
-        *columns(*found.annotators, written="{:.0%}".format),
+        TableColumn("category", said=_said_whole),
+        *columns(*found.annotators, written="{:.0%}".format, named=True),
         TableColumn("agreement", SCORE),
     )
     rows: list[tuple[str | float | None, ...]] = []
@@ -114,7 +123,7 @@ def categories(found: StructuralAgreement) -> Table:
 def list_gamma(found: Mapping[str, Coefficient]) -> Table:
     """Return gamma of the items of each list."""
     heads = (
-        *(_PATH, TableColumn("value", SCORE), TableColumn(_heading(found), right=True, drop=EARLY + 1)),
+        *(_PATH, TableColumn("value", SCORE), _interval_column(found, drop=EARLY + 1)),
         *(TableColumn("observed", SCORE, drop=EARLY + 2), TableColumn("expected", SCORE, drop=EARLY + 3)),
         TableColumn("items", count, drop=EARLY + 4),
     )
@@ -124,10 +133,15 @@ def list_gamma(found: Mapping[str, Coefficient]) -> Table:
     return Table.of("Alignment of lists (gamma)", heads, rows)
 
 
-def _heading(found: Mapping[str, Coefficient]) -> str:
-    """Return the heading of the intervals, with their level if there are any."""
+def _said_whole(say: Translator, cell: str) -> str:
+    """Return a cell with paths and names of the data in a language: only the whole document has a name."""
+    return say.word(cell) if cell == WHOLE else cell
+
+
+def _interval_column(found: Mapping[str, Coefficient], drop: int) -> TableColumn:
+    """Return the column of the intervals, with their level in its heading if there are any."""
     levels = [f"{100 * each.interval.level:g} % " for each in found.values() if each.interval is not None]
-    return f"{''.join(levels[:1])}interval"
+    return TableColumn(f"{''.join(levels[:1])}interval", right=True, drop=drop, said=Translator.text)
 
 
 def _interval(coefficient: Coefficient) -> str | None:
@@ -150,7 +164,10 @@ def values(built: Consensus, *, proposed: bool = False) -> Table:
 
 def disagreements(found: Iterable[Disagreement], title: str) -> Table:
     """Return the disagreements with what each annotator has."""
-    heads = (TableColumn("place", kind="path"), *columns("flag", "readings"), TableColumn("weight", SCORE))
+    heads = (
+        *(TableColumn("place", kind="path"), TableColumn("flag", said=Translator.word)),
+        *(TableColumn("readings", said=_said_readings), TableColumn("weight", SCORE)),
+    )
     rows = [(own.id, own.flag, _readings(own), own.weight) for own in found]
     return Table.of(title, heads, rows, notes=("Flagged: ties and weak majorities, on which a person should decide.",))
 
@@ -159,9 +176,14 @@ def _readings(disagreement: Disagreement) -> str:
     """Return the readings with their annotators."""
     names = defaultdict(list)
     for reading in disagreement.readings:
-        value = "absent" if reading.value is ABSENT else shown(reading.value, MAX_READING)
-        names[value if reading.votes else "no vote"].append(reading.annotator)
+        value = _ABSENT if reading.value is ABSENT else shown(reading.value, MAX_READING)
+        names[value if reading.votes else _NO_VOTE].append(reading.annotator)
     return "; ".join(f"{value} ({', '.join(annotators)})" for value, annotators in names.items())
+
+
+def _said_readings(say: Translator, cell: str) -> str:
+    """Return readings in a language; values and the names of annotators stay."""
+    return re.sub(rf"(?:(?<=; )|^)(?:{_ABSENT}|{_NO_VOTE}) \([^)]*\)", lambda one: say.text(one[0]), cell)
 
 
 def standing(found: Standing) -> Table:
@@ -171,7 +193,7 @@ def standing(found: Standing) -> Table:
         ("medoid of the others", found.medoid),
         (f"best single annotator ({found.best})", found.annotators[found.best]),
     ]
-    heads = (TableColumn("compared with that annotator"), TableColumn("mean f1q", SCORE))
+    heads = (TableColumn("compared with that annotator", said=Translator.text), TableColumn("mean f1q", SCORE))
     return Table.of("Agreement with an annotator who is left out", heads, rows, emphasis={(0, 1): "strong"})
 
 
@@ -184,7 +206,10 @@ def errors(built: Consensus) -> Table:
 
 def systems(built: Consensus) -> Table:
     """Return the scores of systems on unanimous and on contested values."""
-    heads = (*columns("system", "values"), TableColumn("number", count), *columns("exact", "quality", written=SCORE))
+    heads = (
+        *(TableColumn("system"), TableColumn("values", said=_said_values), TableColumn("number", count)),
+        *columns("exact", "quality", written=SCORE),
+    )
     rows = [
         (name, label, part.values, part.exact, part.quality)
         for name, scores in built.systems.items()
@@ -193,13 +218,19 @@ def systems(built: Consensus) -> Table:
     return Table.of("Systems on unanimous and on contested values", heads, rows)
 
 
+def _said_values(say: Translator, cell: str) -> str:
+    return say.text(f"{cell} values")
+
+
 def against_others(result: LeaveOneOut, system: str | None = None) -> Table:
     """Return the scores of each annotator, or of a system, against the consensus of the other annotators."""
     title = "Each annotator against the consensus of the others"
     title = title if system is None else f"{system} against the same consensuses"
+    annotator = TableColumn("annotator" if system is None else "left out", said=_said_mean)
     heads = (
-        *(TableColumn("annotator" if system is None else "left out"), TableColumn("f1q", SCORE, emphasis="strong")),
-        *(TableColumn("95% interval", right=True, drop=1), *columns("imq", "irq", written=SCORE, drop=1)),
+        *(annotator, TableColumn("f1q", SCORE, emphasis="strong")),
+        TableColumn("95% interval", right=True, drop=1, said=Translator.text),
+        *columns("imq", "irq", written=SCORE, drop=1),
         *columns("documents", "flagged", written=count),
     )
     rows: list[tuple[str | float | None, ...]] = []
@@ -208,8 +239,13 @@ def against_others(result: LeaveOneOut, system: str | None = None) -> Table:
         low, high = (NONE if end is None else SCORE(end) for end in (interval.low, interval.high))
         counts = len(evaluation.documents), result.flagged[name]
         rows.append((name, micro.f1q, f"{low} to {high}", micro.imq, micro.irq, *counts))
-    rows.append(("mean", result.mean(system=system), *[""] * 5))
+    rows.append((_MEAN, result.mean(system=system), *[""] * 5))
     return Table.of(title, heads, rows)
+
+
+def _said_mean(say: Translator, cell: str) -> str:
+    """Return the label of a row in a language; the names of annotators stay."""
+    return say.word(cell) if cell == _MEAN else cell
 
 
 def gamma(agreement: SpanAgreement) -> Table:
@@ -237,7 +273,7 @@ def gamma(agreement: SpanAgreement) -> Table:
 def spans(agreement: SpanAgreement) -> Table:
     """Return the number of spans of each label by each annotator."""
     labels = sorted({label for counts in agreement.spans.values() for label in counts})
-    heads = (TableColumn("label"), *columns(*agreement.annotators, written=count))
+    heads = (TableColumn("label"), *columns(*agreement.annotators, written=count, named=True))
     return Table.of("Spans", heads, [(label, *(own[label] for own in agreement.spans.values())) for label in labels])
 
 

@@ -13,6 +13,7 @@ from arbitre.comparison.cause import KINDS
 from arbitre.corpus.tables import entry_note, some_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.gold.suggested_gate import suggest_gate
+from arbitre.language import Translator
 from arbitre.paths import wildcard
 from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.storage.columns import encoded
@@ -100,10 +101,11 @@ class Fixes:
     def table(self) -> Table:
         """Return the changes as a table. Paths below the entries are relative to an entry."""
         head = (
-            *(TableColumn("", least=3), TableColumn("cause"), TableColumn("path", kind="lines")),
+            *(TableColumn("", least=3), TableColumn("cause", said=Translator.cause)),
+            TableColumn("path", kind="lines", said=Translator.text),
             *columns("faults", written=count),
             *columns("gain", "held out", "by chance", written=SIGNED),
-            TableColumn("what to do", least=24),
+            TableColumn("what to do", least=24, said=Translator.text),
         )
         rows = [
             (

@@ -17,6 +17,7 @@ from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.open_files import STDIN
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.strict_json import MAX_DEPTH
+from arbitre.language import Translator
 from arbitre.metricity.entry_pool import build_entry_pool
 from arbitre.metricity.metricity import metricity
 from arbitre.options import COMPARATOR, spelled_out
@@ -120,7 +121,10 @@ def table(found: EntryMetricity) -> Table:
     """Return the metricity of each combination of matching and distance, side by side."""
     named = [_cells(row) for row in found.rows]
     labels = [row.choice.label.replace("(", "\n(").replace(", ", "\n") for row in found.rows]
-    heads = (TableColumn(""), *(TableColumn(label, right=True) for label in labels))
+    heads = (
+        TableColumn("", said=Translator.text),
+        *(TableColumn(label, right=True, said=_said_cell) for label in labels),
+    )
     rows = [(name, *(cells[name] for cells in named)) for name in named[0]]
     return Table.of("", heads, rows, emphasis={0: "strong"})
 
@@ -128,7 +132,7 @@ def table(found: EntryMetricity) -> Table:
 def claims_table(found: EntryMetricity) -> Table:
     """Return the checks of claims about custom distances, with an example for each claim that is violated."""
     heads = (
-        *(TableColumn("path", kind="path"), TableColumn("distance"), TableColumn("claim")),
+        *(TableColumn("path", kind="path"), TableColumn("distance"), TableColumn("claim", said=Translator.word)),
         *(TableColumn("checked", count, drop=1), TableColumn("violated", count)),
         *(TableColumn("largest", written, drop=2), TableColumn("example")),
     )
@@ -140,6 +144,11 @@ def claims_table(found: EntryMetricity) -> Table:
         for check in found.claims
     ]
     return Table.of("Claims about custom distances", heads, rows)
+
+
+def _said_cell(say: Translator, cell: str) -> str:
+    """Return a number, a range or a verdict of the certificate in a language."""
+    return say.text(say.verdict(cell))
 
 
 def _cells(row: MetricityRow) -> dict[str, str]:

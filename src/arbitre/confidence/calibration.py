@@ -15,6 +15,7 @@ import numpy as np
 from arbitre.arrays import exact_dot
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.errors import DataError, OptionError, missing_library
+from arbitre.language import Translator
 from arbitre.paths import order
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 
@@ -257,7 +258,7 @@ def report(
 def by_path_table(found: ConfidenceReport) -> Table:
     """Return the calibration of each path, and over all leaves."""
     heads = (
-        *(TableColumn("path", kind="path"), TableColumn("values", count)),
+        *(TableColumn("path", kind="path", said=Translator.word), TableColumn("values", count)),
         *columns("correct", "confidence", written=SCORE),
         *(TableColumn("AUROC", SCORE, drop=1), TableColumn("ECE", SCORE), TableColumn("AURC", SCORE, drop=2)),
     )
@@ -270,7 +271,10 @@ def by_path_table(found: ConfidenceReport) -> Table:
 
 def bins_table(calibration: Calibration) -> Table:
     """Return the calibration curve: the bins that are not empty."""
-    heads = (TableColumn("confidence"), TableColumn("values", count), *columns("mean", "correct", written=SCORE))
+    heads = (
+        *(TableColumn("confidence", said=Translator.text), TableColumn("values", count)),
+        *columns("mean", "correct", written=SCORE),
+    )
     rows = [
         (f"{row.lower:.2f} to {row.upper:.2f}", row.leaves, row.confidence, row.correct) for row in calibration.bins
     ]

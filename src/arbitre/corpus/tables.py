@@ -270,7 +270,10 @@ def failures(found: Sequence[Failure], unscored: int) -> Table:
     if unscored:
         treatment = f"{empty} {treatment}, {unscored} not scored" if empty else "not scored"
     rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]
-    head = (TableColumn("document"), TableColumn("side", said=Translator.side), *columns("place", "reason"))
+    head = (
+        *(TableColumn("document"), TableColumn("side", said=Translator.side)),
+        *(TableColumn("place"), TableColumn("reason", said=Translator.text)),
+    )
     return Table.of(f"Failures ({len(found)}), {treatment}", head, rows)
 
 

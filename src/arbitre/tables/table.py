@@ -140,9 +140,9 @@ class TableColumn:
 
     def said_cells(self, cells: Values, say: Translator) -> Values:
         """Return the cells with their words translated."""
-        if self.kind in {"path", "tree"}:
-            return [say.word(WHOLE) if cell == WHOLE else cell for cell in cells]
         said = self.said
+        if self.kind in {"path", "tree"}:
+            cells = [say.word(WHOLE) if cell == WHOLE else cell for cell in cells]
         if said is None:
             return cells
         return [

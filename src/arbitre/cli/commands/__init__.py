@@ -33,6 +33,7 @@ from arbitre.options import (
     NO_REPORT,
     REQUIRED,
     SCHEMA,
+    SHOWN_LANG,
     VALIDATE,
     AnnotationFiles,
     Annotations,
@@ -86,7 +87,6 @@ EVALUATIONS: Final = argument(
 )
 
 
-SHOWN_LANG: Final = option("en", "Language of the printed text and Markdown.", group="Output")
 GOLD_AND_PREDICTED: Final = argument(
     "GOLD PREDICTED",
     "Gold documents and predictions, instead of --gold and --predicted.",
@@ -224,6 +224,7 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
         "categories](agreement.md#distances-between-categories).",
         rare=True,
     )
+    lang: LanguageName = SHOWN_LANG
 
 
 class Gamma(AnnotationFiles, Output):
@@ -264,6 +265,7 @@ class Gamma(AnnotationFiles, Output):
         more="Default: -1.",
         rare=True,
     )
+    lang: LanguageName = SHOWN_LANG
 
 
 class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
@@ -300,7 +302,7 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
         "FILE",
         rare=True,
     )
-    lang: LanguageName = option("en", "Language of the page of disagreements.")
+    lang: LanguageName = option("en", "Language of the page of disagreements, of the printed text and of Markdown.")
     systems: list[str] = option(
         (),
         "Predictions of a system, which is scored on unanimous and on contested values separately. May be repeated.",
@@ -331,6 +333,7 @@ class LeaveOneOut(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     strategy: AutomaticStrategy = option("minimum-risk", "How to combine their annotations, as in arbitre consensus.")
     weak_margin: float = WEAK_MARGIN
+    lang: LanguageName = SHOWN_LANG
 
 
 class Entities(Bounds, AnnotationFiles, Output):
@@ -424,6 +427,7 @@ class Fix(Annotations, Sources, Reading, Output):
         keyword="Collection[str]",
     )
     out: Path | None = option(None, "File for the overlay.", "FILE")
+    lang: LanguageName = SHOWN_LANG
     force: bool = FORCE
 
 
@@ -487,6 +491,7 @@ class Metricity(Annotations, Overrides, Output):
     id_key: str = ID_KEY
     max_depth: int = DEPTH
     csv_dialect: CsvDialectName = CSV_DIALECT
+    lang: LanguageName = SHOWN_LANG
 
 
 class Perturb(Terminal):
@@ -556,6 +561,7 @@ class Confidence(Annotations, Output):
     correct_at: float = option(1.0, "Minimum quality of a value that counts as correct.", "QUALITY")
     bins: int = option(10, "Number of bins of the calibration curve.", "N", least=1)
     id_key: str = ID_KEY
+    lang: LanguageName = SHOWN_LANG
 
 
 class Advise(Annotations, Thresholds, Output):
@@ -588,6 +594,7 @@ class Advise(Annotations, Thresholds, Output):
     schema: str | None = option(None, "JSON Schema of the documents, for --predicted.", "FILE")
     seed: int = option(0, "Random seed of the permutation test.", "N", least=0)
     id_key: str = ID_KEY
+    lang: LanguageName = SHOWN_LANG
 
 
 class Init(Terminal):

@@ -79,7 +79,8 @@ def _suggest(screen: Terminal, suggested: CategoryDistances) -> None:
         for path, values in suggested.alpha.items()
         if suggested.suggestions
     ]
-    screen.note("\n".join(lines))
+    for line in lines:
+        screen.note(line)
 
 
 def _blocks(agreement: StructuralAgreement, width: int) -> Iterator[RenderableType]:

@@ -57,7 +57,7 @@ def consensus(
     output: OutputOptions,
 ) -> None:
     """Build gold documents from the documents of several annotators."""
-    screen = output.terminal()
+    screen = output.terminal(lang)
     out, queue = (
         screen.destination(path, force=force) if path is not None and path.suffix and not path.is_dir() else path
         for path in (out, queue)

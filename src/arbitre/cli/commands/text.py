@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from rich.text import Text
@@ -16,6 +16,7 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import DataError
 from arbitre.inputs.options import read_document, readable_records
+from arbitre.language import Translator
 from arbitre.options import Tokenizer
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
 from arbitre.tables.terminal import render
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
     from arbitre.signature import Signature
     from arbitre.values import Json
+
+
+_INDENT: Final = "  "
+"""Indentation of the windows of a document."""
 
 
 def _weights(text: str) -> tuple[float, ...]:
@@ -178,10 +183,18 @@ def _perplexity_blocks(plain: Mapping[str, Any], width: int) -> Iterator[Rendera
     for row in plain["documents"]:
         rows.append((row["document"], row["tokens"], _shown(row["perplexity"])))
         for part in row.get("windows", ()):
-            label, length = f"  {part['start']} to {part['stop']}", part["stop"] - part["start"]
+            label, length = f"{_INDENT}{part['start']} to {part['stop']}", part["stop"] - part["start"]
             rows.append((label, length, _shown(part["perplexity"])))
-    heads = (TableColumn("document"), TableColumn("tokens", count), TableColumn("perplexity", SCORE))
+    heads = (
+        *(TableColumn("document", said=_said_window), TableColumn("tokens", count)),
+        TableColumn("perplexity", SCORE, said=Translator.text),
+    )
     yield render(Table.of("", heads, rows), width)
+
+
+def _said_window(say: Translator, cell: str) -> str:
+    """Return the range of a window in a language; the names of documents stay."""
+    return say.text(cell) if cell.startswith(_INDENT) else cell
 
 
 def _shown(value: float | None) -> str:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from arbitre.options import ID_KEY, REQUIRED, SCHEMA, Annotations, Output, Tokenizer, argument, option, switch
+from arbitre.options import (
+    ID_KEY,
+    REQUIRED,
+    SCHEMA,
+    SHOWN_LANG,
+    Annotations,
+    LanguageName,
+    Output,
+    Tokenizer,
+    argument,
+    option,
+    switch,
+)
 
 READ_FILES: Final = switch("Read CANDIDATE and REFERENCE from text files (UTF-8).")
 CANDIDATE: Final = argument("CANDIDATE", "The text under evaluation.")
@@ -21,6 +33,7 @@ class TextRouge(Output):
     stem: bool = switch("Stem English words; requires --tokenizer rouge-score.")
     skip: int = option(4, "Maximum number of words within a skip-bigram of rougeS.", "N")
     files: bool = READ_FILES
+    lang: LanguageName = SHOWN_LANG
 
 
 class TextBleu(Output):
@@ -31,6 +44,7 @@ class TextBleu(Output):
     weights: str = option("0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, ..., with sum 1.", "W,W,...")
     tokenize: str = option("13a", "sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces.", "NAME")
     files: bool = READ_FILES
+    lang: LanguageName = SHOWN_LANG
 
 
 class TextPerplexity(Output):
@@ -49,6 +63,7 @@ class TextPerplexity(Output):
         None, "Read records, with the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
     )
     id_key: str = ID_KEY
+    lang: LanguageName = SHOWN_LANG
 
 
 class TextCorpus(Annotations, Output):
@@ -61,3 +76,4 @@ class TextCorpus(Annotations, Output):
     kind: list[str] = option((), "Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum.", "KIND")
     segmentation: bool = switch("Compare segmentations instead of texts: WindowDiff, Pk and others.")
     id_key: str = ID_KEY
+    lang: LanguageName = SHOWN_LANG
