@@ -129,6 +129,49 @@ def test_compare_diff_and_entities_print_french(tmp_path):
     assert left_in_english(text) == []
 
 
+def without_tags(html):
+    return re.sub(r"\s*<[^>]+>\s*", "\n", html)
+
+
+def test_results_in_a_notebook_have_the_language_of_the_evaluation():
+    french, english = (without_tags(evaluation(lang=lang)._repr_html_()) for lang in ("fr", "en"))
+    assert "moyenne par document (intervalle à 95\u00a0%)" in french
+    assert "0,71 (0,26 à 0,97)" in french
+    assert "page_04\n0,00\n0,00\nen échec" in re.sub("\n+", "\n", french)
+    assert left_in_english(french) == []
+    assert "0.71 (0.26 to 0.97)" in english
+    evaluations = {name: evaluation(name) for name in ("careful", "hasty")}
+    ranking = arbitre.rank(evaluations, lang="fr")
+    assert "écart au meilleur" in ranking._repr_html_()
+    assert left_in_english(without_tags(ranking._repr_html_())) == []
+    assert ranking.to_dict() == arbitre.rank(evaluations).to_dict()
+
+
+def test_saved_reports_have_the_language_of_the_evaluation_or_another_one(tmp_path):
+    def language(name):
+        return re.search(r'<html lang="(\w+)">', (tmp_path / name).read_text(encoding="utf-8"))[1]
+
+    french = evaluation(lang="fr")
+    french.save(tmp_path / "a")
+    french.save(tmp_path / "b", lang="en")
+    french.report(tmp_path / "own.html")
+    assert [language(name) for name in ("a/report.html", "b/report.html", "own.html")] == ["fr", "en", "fr"]
+    loaded = arbitre.load(tmp_path / "a")
+    loaded.save(tmp_path / "c")
+    loaded.save(tmp_path / "a", lang="en")
+    assert [language(name) for name in ("c/report.html", "a/report.html")] == ["fr", "en"]
+    assert arbitre.load(tmp_path / "a").to_dict() == french.to_dict()
+    with pytest.raises(OptionError, match="Expected a known language, got 'de'"):
+        french.save(tmp_path / "d", lang="de")
+
+
+def test_the_report_on_entities_is_french(tmp_path):
+    tags = tmp_path / "tags.conll"
+    tags.write_text("Ada B-PER\nParis B-LOC\n", encoding="utf-8")
+    run("entities", tags, tags, "--out", tmp_path / "out", "--lang", "fr")
+    assert '<html lang="fr">' in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
 def test_tables_take_the_language_as_the_command_line_does():
     table = tables.paths(evaluation(), ("f1q", "irq"))
     assert table.latex(lang="fr").splitlines()[3] == r"chemin & référence & prédit & apparié & f1q & irq \\"

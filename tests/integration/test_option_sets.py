@@ -185,7 +185,6 @@ IN_PYTHON = {
         {
             "detail": "EntityEvaluation.counts and .per_class",
             "aggregate": "EntityEvaluation.classes",
-            **TABLES,
             **dict.fromkeys(("no_overlap", "gold_column", "predicted_column"), "arbitre.entities.read"),
             **dict.fromkeys(("annotations", "layer", "gold_annotator", "predicted_annotator"), "arbitre.entities.read"),
             **dict.fromkeys(("fail_under", "fail_over"), "arbitre.check_bounds"),

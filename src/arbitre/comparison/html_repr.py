@@ -1,6 +1,7 @@
 """HTML of results for notebooks: bars, tables and pictures of matchings. All text from data is escaped.
 
-Styles are inline, because notebooks remove style sheets, and colours suit light and dark themes.
+Styles are inline, because notebooks remove style sheets, and colours suit light and dark themes. Functions that write
+words take the translator of their language.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from arbitre.errors import clipped, show_hidden
-from arbitre.tables.table import Table, TableColumn
+from arbitre.language import ENGLISH
+from arbitre.tables.table import WHOLE, Table, TableColumn
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from arbitre.language import Translator
     from arbitre.signature import Signature
     from arbitre.tables.table import CellValue
     from arbitre.tally import MacroScores, Scores
@@ -50,17 +53,21 @@ def page(*parts: Markup, signature: Signature | None = None) -> str:
     return str(Markup('<div style="line-height:1.45">{}{}</div>').format(Markup().join(parts), end))
 
 
-def line(text: str, *, strong: bool = False) -> Markup:
+def line(text: str, *, strong: bool = False, say: Translator = ENGLISH) -> Markup:
     """Return a line of text."""
     text_in = Markup("<b>{}</b>") if strong else Markup("{}")
-    return Markup('<p style="margin:4px 0">{}</p>').format(text_in.format(show_hidden(text)))
+    return Markup('<p style="margin:4px 0">{}</p>').format(text_in.format(show_hidden(say.text(text))))
 
 
-def bar(value: float | None, low: float | None = None, high: float | None = None) -> Markup:
+def bar(
+    value: float | None, low: float | None = None, high: float | None = None, *, say: Translator = ENGLISH
+) -> Markup:
     """Return a bar for a score in [0, 1], with its interval as a line, and both as text."""
     if value is None:
-        return Markup("undefined")
-    text = number(value) + (f" ({number(low)} to {number(high)})" if low is not None and high is not None else "")
+        return Markup("{}").format(say.word("undefined"))
+    text = say.localized(number(value))
+    if low is not None and high is not None:
+        text += f" ({say.text(f'{number(low)} to {number(high)}')})"
     whisker = Markup()
     if low is not None and high is not None:
         whisker = Markup(
@@ -89,15 +96,17 @@ def composition(counts: Mapping[str, int]) -> Markup:
     ).format(2 * _WIDTH, Markup().join(segments), Markup(" &ensp;").join(words))
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[CellValue]]) -> Markup:
+def table(heads: Sequence[str], rows: Iterable[Sequence[CellValue]], *, say: Translator = ENGLISH) -> Markup:
     """Return a table; numbers have two decimals. Empty without rows."""
     lines = list(rows)
     numeric = [any(isinstance(row[at], int | float) for row in lines) for at in range(len(heads))]
     columns = (TableColumn(head, number if numbers else None) for head, numbers in zip(heads, numeric, strict=True))
-    return Table.of("", tuple(columns), lines).html()
+    return Table.of("", tuple(columns), lines).translated(say).html()
 
 
-def scores_table(corner: str, columns: Iterable[tuple[str, Scores | MacroScores]]) -> Markup:
+def scores_table(
+    corner: str, columns: Iterable[tuple[str, Scores | MacroScores]], *, say: Translator = ENGLISH
+) -> Markup:
     """Return a table with the scores and counts of one result in each row."""
     counts = {"gold", "predicted", "matched"}
     rows = []
@@ -105,20 +114,20 @@ def scores_table(corner: str, columns: Iterable[tuple[str, Scores | MacroScores]
         values = [getattr(scores, score) for score in SHOWN]
         whole = zip(SHOWN, values, strict=True)
         rows.append((name, *(int(v) if score in counts and float(v).is_integer() else v for score, v in whole)))
-    return table((corner, *SHOWN), rows)
+    return table((corner, *SHOWN), rows, say=say)
 
 
-def paths_table(by_path: Mapping[str, Scores]) -> Markup:
+def paths_table(by_path: Mapping[str, Scores], *, say: Translator = ENGLISH) -> Markup:
     """Return the scores of the paths, collapsed."""
-    rows = [(path or "(the whole)", scores) for path, scores in list(by_path.items())[:PATHS]]
-    more = line(f"and {len(by_path) - PATHS} more paths") if len(by_path) > PATHS else Markup()
-    return folded("Scores by path", scores_table("path", rows) + more)
+    rows = [(path or say.word(WHOLE), scores) for path, scores in list(by_path.items())[:PATHS]]
+    more = line(f"and {len(by_path) - PATHS} more paths", say=say) if len(by_path) > PATHS else Markup()
+    return folded("Scores by path", scores_table("path", rows, say=say) + more, say=say)
 
 
-def folded(title: str, content: Markup, *, shown: bool = False) -> Markup:
+def folded(title: str, content: Markup, *, shown: bool = False, say: Translator = ENGLISH) -> Markup:
     """Return collapsible content, collapsed at first unless `shown`."""
     state = Markup(" open") if shown else Markup()
-    whole = Markup("<details{}><summary>{}</summary>{}</details>").format(state, title, content)
+    whole = Markup("<details{}><summary>{}</summary>{}</details>").format(state, say.text(title), content)
     return whole if content else content
 
 

@@ -23,12 +23,13 @@ from arbitre.corpus.documents import (
 from arbitre.corpus.quality_bounds import check_bounds, require, with_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import UNKNOWN_GOLD
+from arbitre.language import Language, Translator
 from arbitre.paths import outside
 from arbitre.statistics.intervals import LEVEL, METHOD, interval, intervals_to_dict
 from arbitre.statistics.sample import Sample, assign_clusters, means
 from arbitre.storage.temporary import TemporaryFolder
 from arbitre.tables.arrow import dataset
-from arbitre.tables.table import Table
+from arbitre.tables.table import WHOLE, Table
 from arbitre.tally import MacroScores, PathScores, Scores, ScoresByPath
 from arbitre.text.scores import KINDS, ValuePair, score_segmentations, score_texts
 
@@ -112,7 +113,7 @@ class DetailReader(Protocol):
     def report(self, evaluation: Evaluation, file: Path, language: str) -> None:
         """Write the report."""
 
-    def save(self, evaluation: Evaluation, folder: Path, *, force: bool) -> tuple[str, ...]:
+    def save(self, evaluation: Evaluation, folder: Path, *, lang: str | None, force: bool) -> tuple[str, ...]:
         """Write all files to a folder of results and return their names."""
 
     def write(self, evaluation: Evaluation, folder: Path) -> tuple[str, ...]:
@@ -174,6 +175,8 @@ class Evaluation:
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
     """Folder of the results, if they were written."""
+    lang: Language = field(default=Language.EN, repr=False)
+    """Language of its report and of its form in a notebook."""
     reader: DetailReader | None = field(default=None, repr=False)
     """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
 
@@ -499,35 +502,38 @@ class Evaluation:
             raise unavailable()
         return self.reader
 
-    def report(self, path: str | Path, *, lang: str = "en", language: str | None = None) -> None:
+    def report(self, path: str | Path, *, lang: str | None = None, language: str | None = None) -> None:
         """Write the [report](report.md) as one HTML page.
 
         Args:
             path: File of the page. An existing file is replaced only if arbitre wrote it.
-            lang: "en" or "fr".
+            lang: "en" or "fr"; by default the language of the evaluation.
             language: Former name of `lang`.
 
         Raises:
             OptionError: The language is unknown.
             DataError: The documents are no longer available, or the file cannot be written.
         """
-        self._reader.report(self, Path(path), lang if language is None else language)
+        self._reader.report(self, Path(path), language or lang or self.lang)
 
-    def save(self, folder: str | Path, *, force: bool = False) -> tuple[str, ...]:
+    def save(self, folder: str | Path, *, lang: str | None = None, force: bool = False) -> tuple[str, ...]:
         """Write the [files](reference/files.md) of `arbitre evaluate --out`; `arbitre.load` reads them again.
 
         Args:
             folder: Folder of the results: new, empty, or with earlier results.
+            lang: Language of the report, "en" or "fr"; by default that of the evaluation or, if it was loaded, that of
+                its report.
             force: Whether to write to a folder that contains other files, beside them.
 
         Returns:
             The names of the files.
 
         Raises:
+            OptionError: The language is unknown.
             DataError: The documents are no longer available, a file cannot be written, or the folder contains files
                 that arbitre did not write.
         """
-        return self._reader.save(self, Path(folder), force=force)
+        return self._reader.save(self, Path(folder), lang=lang, force=force)
 
     @property
     def details(self) -> Path:
@@ -607,31 +613,33 @@ class Evaluation:
         return state
 
     def _repr_html_(self) -> str:
+        say = Translator(self.lang)
+        line, listed, folded = (partial(part, say=say) for part in (html.line, html.table, html.folded))
         ends, macro = self.intervals["macro"], self.macro
         rows = [
             (
-                name,
-                html.bar(getattr(macro, name), ends[name]["low"], ends[name]["high"]),
-                html.number(getattr(self.micro, name)),
+                say.score(name),
+                html.bar(getattr(macro, name), ends[name]["low"], ends[name]["high"], say=say),
+                say.localized(html.number(getattr(self.micro, name))),
             )
             for name in html.SHOWN[:4]
         ]
         table = self.document_table
         worst = table.at(np.lexsort((np.arange(len(table)), table.qualities))[: html.WORST])
-        worst_rows = [(one.key, one.scores.f1q, one.quality, "failed" if one.failed else "") for one in worst]
+        worst_rows = [(one.key, one.scores.f1q, one.quality, say("failed") * one.failed) for one in worst]
         losses = [
-            (path or "(the whole)", share) for path, share in list(loss_shares(self.by_path).items())[: html.WORST]
+            (path or say.word(WHOLE), share) for path, share in list(loss_shares(self.by_path).items())[: html.WORST]
         ]
         failed = f", {self.macro.failed} failed" * bool(self.macro.failed)
         return html.page(
-            html.line(f"{_documents_text(len(table))}{failed}", strong=True),
-            html.line(self.provenance.headline()),
-            html.table(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
-            html.line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
-            *(html.line(note) for note in self.intervals["notes"]),
-            html.folded("Worst documents", html.table(("document", "f1q", "quality", ""), worst_rows)),
-            html.folded("Where quality is lost", html.table(("path", "share of the loss"), losses)),
-            html.paths_table(self.by_path),
+            line(f"{_documents_text(len(table))}{failed}", strong=True),
+            line(self.provenance.headline()),
+            listed(("", f"per-document mean ({LEVEL:.0%} interval)", "pooled"), rows),
+            line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
+            *map(line, self.intervals["notes"]),
+            folded("Worst documents", listed(("document", "f1q", "quality", ""), worst_rows)),
+            folded("Where quality is lost", listed(("path", "share of the loss"), losses)),
+            html.paths_table(self.by_path, say=say),
             signature=self.signature,
         )
 

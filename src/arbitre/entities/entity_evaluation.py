@@ -18,6 +18,7 @@ from arbitre.entities.sentences import from_python
 from arbitre.entities.spans import AUTO, OUTSIDE
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import Provenance
+from arbitre.language import Language
 from arbitre.options import Denominator, Scheme, formerly
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -195,6 +196,7 @@ def evaluate(
     lenient_tags: bool = False,
     exact_match: Denominator = "all",
     out: str | Path | None = None,
+    lang: str = "en",
     force: bool = False,
 ) -> EntityEvaluation:
     """Compare predicted entities with gold entities sentence by sentence, as `arbitre entities` does.
@@ -209,6 +211,7 @@ def evaluate(
             Predicted tags are always read this way; `irregular` counts them.
         exact_match: Sentences included in the exact-match rate: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
+        lang: Language of the report: "en" or "fr".
         force: Whether to write to a folder that contains other files, beside them.
 
     Returns:
@@ -234,7 +237,7 @@ def evaluate(
     notation = tags if left.notation is None else left.notation
     right = from_python(predicted, notation=notation, lenient=True)
     left.check_same(right)
-    evaluation, pairs = _compared(left, right, scheme, out, force=force)
+    evaluation, pairs = _compared(left, right, scheme, out, lang=Language.named(lang), force=force)
     labels = sorted({span["label"] for side in (left, right) for span in side.distinct})
     matched, own = pairs.columns(labels), IN_CLASS[scheme]
     in_class = matched if own == scheme else _compared(left, right, own, None)[1].columns(labels)
@@ -254,7 +257,13 @@ def evaluate(
 
 
 def _compared(
-    gold: Sentences, predicted: Sentences, scheme: str, out: Path | str | None, *, force: bool = False
+    gold: Sentences,
+    predicted: Sentences,
+    scheme: str,
+    out: Path | str | None,
+    *,
+    lang: Language = Language.EN,
+    force: bool = False,
 ) -> tuple[Evaluation, EntityPairs]:
     """Compare the entities with the ordinary comparator.
 
@@ -263,6 +272,7 @@ def _compared(
         predicted: The predicted sentences.
         scheme: A scheme of `outcomes`, one for entities of the same class included.
         out: See `evaluate`.
+        lang: See `evaluate`.
         force: See `evaluate`.
 
     Returns:
@@ -272,7 +282,12 @@ def _compared(
     pairs = EntityPairs()
     provenance = None if gold.source.file is None else Provenance.read(gold.source.file)
     options = EvaluationOptions(
-        out=None if out is None else Path(out), workers=1, no_chance=True, provenance=provenance, force=force
+        out=None if out is None else Path(out),
+        workers=1,
+        no_chance=True,
+        provenance=provenance,
+        lang=lang,
+        force=force,
     )
     triples = list(zip(ids, gold.spans, predicted.spans, strict=True))
     inputs = [side.source.file for side in (gold, predicted) if side.source.file is not None]

@@ -87,15 +87,21 @@ class SavedDetails:
 
         return read_view([_folder(evaluation) / result_files.EVALUATION]).subjects[0]
 
-    def save(self, evaluation: Evaluation, folder: Path, *, force: bool) -> tuple[str, ...]:
+    def save(self, evaluation: Evaluation, folder: Path, *, lang: str | None, force: bool) -> tuple[str, ...]:
         """Write all files to a folder, unless it has them already, and return their names."""
+        from arbitre.report.report_files import read_view, write_page  # noqa: PLC0415  (loads the HTML report)
+
+        chosen = None if lang is None else Language.named(lang)
         held = evaluation.folder
         own = held is not None and folder.resolve() == held.resolve()
-        if own and self.complete(evaluation):
+        if own and chosen is None and self.complete(evaluation):
             return tuple(name for name in FILES if (folder / name).exists())
         inputs = [] if held is None or own else [held]
         with output_folder(folder, FILES, inputs=inputs, force=force) as staging:
-            return self.write(evaluation, staging)
+            names = self.write(evaluation, staging)
+            if chosen is not None and REPORT in names:
+                write_page(staging / REPORT, read_view([staging / result_files.EVALUATION]), chosen)
+            return names
 
     def complete(self, evaluation: Evaluation) -> bool:
         """Return whether there is a folder, the only source of the details. Raises DataError if its results changed."""

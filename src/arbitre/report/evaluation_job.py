@@ -433,6 +433,7 @@ class EvaluationJob:
             provenance=self.provenance,
             cause_factory=details.causes if wanted else None,
             folder=self.options.out,
+            lang=self.options.lang,
             reader=details,
         )
 

@@ -229,6 +229,7 @@ class RankingJob:
                     links = [EntryLink.to(one) if own else EntryLink.to(one).elsewhere for one in shared]
                     links += example_links(evaluations.values(), evaluations[name])
                     job.write_report(evaluations[name], [*links, *differing], shared if own else ())
+        ranking = replace(ranking, lang=self.evaluation.lang)
         if (folder := self._folder) is not None:
             write_ranking(folder, ranking, self.evaluation.lang)
         return ranking, write_comparison(self.evaluation, RankingResults(ranking), self.table)
@@ -367,7 +368,7 @@ def rank_evaluations(
     if len(evaluations) < len(systems) or given:
         raise OptionError.of(EITHER)
     names = comparison_names(RankingResults, table, None if out is None else Path(out))
-    ranking = ranked(evaluations, scores, statistics)
+    ranking = replace(ranked(evaluations, scores, statistics), lang=lang)
     if out is not None:
         inputs = [evaluation.folder for evaluation in evaluations.values() if evaluation.folder is not None]
         parts = dict.fromkeys(evaluations, FILES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -15,11 +16,13 @@ from arbitre.corpus.evaluation import loss_shares
 from arbitre.errors import DataError
 from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
+from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import METHOD, Interval, interval
 from arbitre.statistics.paired_tests import contrasts, groups, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, side_by_side, value, weigh_for_beta
 from arbitre.systems.cause_costs import CauseCosts
 from arbitre.systems.run_stability import RunStability
+from arbitre.tables.table import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -198,6 +201,7 @@ class Ranking:
         stability: Variation between runs, by the names of the systems that have several runs.
         provenance: Provenance of the gold of the first system.
         causes: What each cause costs each system; None if causes were not looked for.
+        lang: Language of its form in a notebook.
     """
 
     score: str
@@ -217,12 +221,13 @@ class Ranking:
     stability: Mapping[str, RunStability] = field(default_factory=dict)
     provenance: GoldProvenance = UNKNOWN_GOLD
     causes: CauseCosts | None = None
+    lang: Language = Language.EN
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
         stability = {name: runs.to_dict() for name, runs in self.stability.items()}
         plain = asdict(self) | {"stability": stability, "provenance": self.provenance.to_dict()}
-        del plain["causes"]
+        del plain["causes"], plain["lang"]
         return plain if self.causes is None else plain | {"causes": self.causes.to_dict()}
 
     def to_best(self, name: str) -> PairwiseResult | None:
@@ -233,6 +238,8 @@ class Ranking:
         return next((one.facing(name) for one in self.pairs if {one.a, one.b} == {name, best}), None)
 
     def _repr_html_(self) -> str:
+        say = Translator(self.lang)
+        line, listed = (partial(part, say=say) for part in (html.line, html.table))
         rows = []
         for one in self.systems:
             found = self.to_best(one.name)
@@ -242,32 +249,32 @@ class Ranking:
             (
                 f"{pair.a} - {pair.b}",
                 *(pair.difference, pair.low, pair.high),
-                "–" if pair.p_adjusted is None else f"{pair.p_adjusted:.2g}",
-                "yes" if pair.significant else "no",
+                "–" if pair.p_adjusted is None else say.localized(f"{pair.p_adjusted:.2g}"),
+                say.word("yes" if pair.significant else "no"),
             )
             for pair in self.pairs
         ]
         worst = [
-            (system.name, path or "(the whole)", share)
+            (system.name, path or say.word(WHOLE), share)
             for system in self.systems
             for path, share in list(system.lacking.items())[: html.WORST]
         ]
         groups = [", ".join(group) for group in self.groups if len(group) > 1]
         return html.page(
-            html.line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
-            html.line(self.provenance.headline()),
-            html.table(("system", self.score, "to the best", f"low ({self.level:.0%})", "high", "failed"), rows),
-            *(html.line(f"No significant difference: {group}") for group in groups),
-            *map(html.line, self.notes),
-            html.table(("difference", self.score, "low", "high", "p (adjusted)", "significant"), tests),
-            html.folded("Where quality is lost", html.table(("system", "path", "share of the loss"), worst)),
-            html.line(f"signature of {self.systems[0].name}: {self.signature.get('short', '')}"),
+            line(f"{self.score}, {self.aggregate}; documents: {self.documents}", strong=True),
+            line(self.provenance.headline()),
+            listed(("system", self.score, "to the best", f"low ({self.level:.0%})", "high", "failed"), rows),
+            *(line(f"No significant difference: {group}") for group in groups),
+            *map(line, self.notes),
+            listed(("difference", self.score, "low", "high", "p (adjusted)", "significant"), tests),
+            html.folded("Where quality is lost", listed(("system", "path", "share of the loss"), worst), say=say),
+            line(f"signature of {self.systems[0].name}: {self.signature.get('short', '')}"),
         )
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Create a ranking from the result of `to_dict`. Raises KeyError or TypeError if it is not one."""
-        values = {one.name: plain[one.name] for one in fields(cls) if one.name not in {"provenance", "causes"}}
+        values = {one.name: plain[one.name] for one in fields(cls) if one.name not in {"provenance", "causes", "lang"}}
         values["systems"] = tuple(
             RankedSystem(**one | {"score": Interval(**one["score"] | {"notes": tuple(one["score"]["notes"])})})
             for one in plain["systems"]

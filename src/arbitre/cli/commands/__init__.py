@@ -376,7 +376,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         None, "Annotator, or model, whose entities are the predictions in a file of several annotators.", "NAME"
     )
     out: Path | None = option(None, "Folder for the files that `arbitre evaluate --out` writes.", "DIR")
-    lang: LanguageName = SHOWN_LANG
+    lang: LanguageName = LANG
     force: bool = FORCE
 
 

@@ -96,7 +96,7 @@ def entities(
     left, right = reading.sides(gold, predicted)
     for note in dict.fromkeys((*left.notes, *right.notes)):
         screen.note(note)
-    evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out, force=force)
+    evaluation = evaluate(left, right, scheme, exact_match=exact_match, out=out, lang=output.lang, force=force)
     screen.result(evaluation.summary, partial(_blocks, evaluation, detail, aggregate))
     if evaluation.irregular:
         notation = str(left.notation).upper()
