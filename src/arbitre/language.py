@@ -206,16 +206,16 @@ class Translator:
         """Return the text to substitute for a placeholder of this kind."""
         if kind in {"s", "w"}:
             return value
-        if kind == "l":
-            return "".join(part if at % 2 else self._between(part) for at, part in enumerate(_QUOTED.split(value)))
-        if kind == "p" and (said := self.sentence(value)) == value:
-            return "".join(part if at % 2 else self.sentence(part) for at, part in enumerate(_PART.split(value)))
-        if kind == "p":
-            return said
+        if kind in {"r", "l", "p"}:
+            said = self.sentence(value)
+            if said != value or kind == "r":
+                return said
+            kept, translate = (_QUOTED, self._between) if kind == "l" else (_PART, self.sentence)
+            return "".join(part if at % 2 else translate(part) for at, part in enumerate(kept.split(value)))
         if kind in {"a", "c", "v"}:
             name = {"c": self.cause, "v": self.verdict}.get(kind, str)
             return self.figures(_NAMED.sub(lambda one: name(one[0]), value))
-        return self.sentence(value) if kind == "r" else self.localized(value)
+        return self.localized(value)
 
     def _between(self, text: str) -> str:
         """Translate the words between the quoted names of an enumeration."""

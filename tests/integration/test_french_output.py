@@ -292,6 +292,9 @@ def test_lists_plurals_and_sentences_are_translated_part_by_part():
     assert FR.text("1 disagreement, 2 flagged") == "1 désaccord, 2 incertains"
     advice = 'List the allowed values in the prompt; predictions have "this and that" for "x", "a" and 2 more.'
     assert FR.text(advice).endswith('les prédictions ont "this and that" pour "x", "a" et 2 de plus.')
+    dates = FR.text('Ask for dates as DD/MM/YYYY; predictions have words, such as "3 May 1931".')
+    said = "celles des prédictions sont en toutes lettres, comme «\u00a03 May 1931\u00a0»."
+    assert dates == f"Demander des dates au format JJ/MM/AAAA\u202f; {said}"
     assert FR.text("Report both values. Report alpha or pi.") == "Indiquer les deux valeurs. Indiquer alpha ou pi."
     assert FR.text("Gold: majority of 2 annotators (a, b), alpha_d 0.5 on 9 documents") == (
         "Référence\u00a0: majorité de 2 annotateurs (a, b), alpha_d = 0,5 sur 9 documents"
