@@ -26,7 +26,7 @@ _STACK: Final = 256 * 1024 * 1024
 
 RARELY: Final = 50_000, 20, 50
 """Thresholds of the garbage collector while documents are compared. Documents have no reference cycles: collecting less
-often saves 6 to 8 % of the time of an evaluation."""
+often saves 6 to 8% of the time of an evaluation."""
 
 
 @contextmanager

@@ -322,7 +322,7 @@ class TestIntervals:
         interval = agreement.structural(Comparator(PARTIES), annotated, level=0.9).by_path["/party"].interval
         assert printed["by_path"]["/party"]["interval"] == json.loads(json.dumps(asdict(interval)))
         text = command(tmp_path, PARTIES, annotated, "--level", "0.9").stdout
-        assert "90 % interval" in text
+        assert "90% interval" in text
         assert f"{interval.low:.2f} to {interval.high:.2f}" in text
 
 

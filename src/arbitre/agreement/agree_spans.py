@@ -73,7 +73,7 @@ class SpanAgreement:
     notes: tuple[str, ...] = ()
 
     def error(self, expected: Expected) -> float | None:
-        """Return half the width of the 95 % interval of gamma that results from random sampling.
+        """Return half the width of the 95% interval of gamma that results from random sampling.
 
         It does not describe how gamma would vary on other documents.
         """
@@ -132,7 +132,7 @@ def agree_spans(
         alpha: Weight of the positional dissimilarity; see `gamma`.
         beta: Weight of the categorical dissimilarity.
         unmatched: Dissimilarity of a missing span.
-        precision: Relative error of the expected disorder at 95 % confidence, above 0.
+        precision: Relative error of the expected disorder at 95% confidence, above 0.
         samples: Minimum number of random annotations per document.
         seed: Random seed.
         tags: Notation of the tags; see `arbitre.entities.read`.
@@ -221,7 +221,7 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
 
 
 def _error(coefficient: Coefficient) -> float | None:
-    """Return the sampling error of gamma at 95 % confidence: that of the expected disorder, carried over to gamma."""
+    """Return the sampling error of gamma at 95% confidence: that of the expected disorder, carried over to gamma."""
     if coefficient.value is None or coefficient.expected is None or coefficient.standard_error is None:
         return None
     return NORMAL * (1.0 - coefficient.value) * coefficient.standard_error / (1.0 - coefficient.expected)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MIN_UNITS: Final = 10
 """Minimum number of documents, or items, for an interval.
 
-Intervals at 95 % from 5 documents contain the true value in 49 to 78 % of simulations.
+Intervals at 95% from 5 documents contain the true value in 49 to 78% of simulations.
 """
 
 MAX_BCA_UNITS: Final = 1_000

@@ -47,10 +47,10 @@ SAMPLES: Final = 30
 """Minimum number of random annotations for each document."""
 
 PRECISION: Final = 0.02
-"""Default for the relative error of the expected disorder, at 95 % confidence."""
+"""Default for the relative error of the expected disorder, at 95% confidence."""
 
 NORMAL: Final = 1.96
-"""Half the width of an interval at 95 % confidence, in standard errors (normal distribution)."""
+"""Half the width of an interval at 95% confidence, in standard errors (normal distribution)."""
 
 
 def gamma(
@@ -82,7 +82,7 @@ def gamma(
         categories: Dissimilarity of two labels, in [0, 1]; by default 0 for equal labels and 1 for different ones.
         expected: "local" draws random annotations from the same document, "global" from all documents. Local values
             are lower if the documents differ in their categories or in their number of units.
-        precision: Relative error of the expected disorder at 95 % confidence, above 0.
+        precision: Relative error of the expected disorder at 95% confidence, above 0.
         samples: Minimum number of random annotations per document.
         seed: Random seed.
 
@@ -317,7 +317,7 @@ class Continua:
 
         Args:
             everywhere: Whether to draw from all documents, or only from the same one.
-            precision: Relative error of the mean at 95 % confidence.
+            precision: Relative error of the mean at 95% confidence.
             samples: Minimum number of random annotations of each document.
             seed: Random seed.
 

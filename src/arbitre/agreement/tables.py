@@ -140,7 +140,7 @@ def _said_whole(say: Translator, cell: str) -> str:
 
 def _interval_column(found: Mapping[str, Coefficient], drop: int) -> TableColumn:
     """Return the column of the intervals, with their level in its heading if there are any."""
-    levels = [f"{100 * each.interval.level:g} % " for each in found.values() if each.interval is not None]
+    levels = [f"{100 * each.interval.level:g}% " for each in found.values() if each.interval is not None]
     return TableColumn(f"{''.join(levels[:1])}interval", right=True, drop=drop, said=Translator.text)
 
 
@@ -265,7 +265,7 @@ def gamma(agreement: SpanAgreement) -> Table:
     ]
     notes = (
         "local: random annotations drawn from the same document. global: from all documents.",
-        "±: 95 % sampling error of the random annotations only, not of the documents.",
+        "±: 95% sampling error of the random annotations only, not of the documents.",
     )
     return Table.of("Agreement (gamma)", heads, rows, notes=notes)
 

@@ -41,7 +41,7 @@ SHARE: Final = 150
 
 A pair of entries of different documents takes 7 times as long to compare as one of a prediction and its own gold, and a
 pair of entries of one gold document 9 times (measured on nested documents of 20 entries), so that both values together
-take less than 10 % of the time of the comparison.
+take less than 10% of the time of the comparison.
 """
 
 AGREEMENT_SHARE: Final = 4

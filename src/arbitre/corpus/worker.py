@@ -273,7 +273,7 @@ def _values(document: Json, most: int) -> int:
 def compare_pairs(plan: Plan, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Sequence[Level], list[Failure]]]:
     """Compare pairs together, or one by one if any of them cannot be compared or matched.
 
-    Python objects in documents are converted to JSON. Plain JSON is not searched for them, which would cost 2 %.
+    Python objects in documents are converted to JSON. Plain JSON is not searched for them, which would cost 2%.
 
     Yields:
         Pairs, their levels, and failures.

@@ -72,7 +72,7 @@ def _unless_empty(distances: Floats, left: Integers, right: Integers) -> Floats:
 
 
 BOUND_MIN_CELLS: Final = 1 << 16
-"""Number of cells above which the bound of long texts uses their lengths only; saves 25 % on 300 nested entries."""
+"""Number of cells above which the bound of long texts uses their lengths only; saves 25% on 300 nested entries."""
 
 COUNTED_MIN_TEXTS: Final = 1 << 10
 """Minimum number of texts on one side of such a table for bounds that also use character counts.
@@ -381,7 +381,7 @@ def ratcliff_obershelp(*, autojunk: bool = False) -> Distance:
     Two empty texts have distance 0. Not symmetric, not a metric. Source: Ratcliff and Metzener, 1988.
 
     Args:
-        autojunk: Whether to ignore characters that make up more than 1 % of the predicted text when searching for
+        autojunk: Whether to ignore characters that make up more than 1% of the predicted text when searching for
             blocks. Applies to predicted texts of 200 or more characters.
     """
     facts = Facts(symmetric=False, triangle=False, witness=("tide", "diet"))

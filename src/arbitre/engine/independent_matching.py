@@ -1,6 +1,6 @@
 """Matches list items without looking at the values of one path, so that what is found about them does not depend on it.
 
-A matching that looks at the values of a path makes them agree too often: of random roles under exact names, 70 % agree
+A matching that looks at the values of a path makes them agree too often: of random roles under exact names, 70% agree
 instead of one third.
 """
 

@@ -41,7 +41,7 @@ class SuggestedGate:
 
     Attributes:
         path: Wildcard path of the list of entries.
-        gate: Quality that 95 % of the chance pairs do not reach: entries of a prediction matched with those of another
+        gate: Quality that 95% of the chance pairs do not reach: entries of a prediction matched with those of another
             document's gold.
         chance_pairs: Number of chance pairs.
         pairs: Number of matched pairs in the evaluation, each prediction with its own gold.

@@ -68,7 +68,7 @@ def _blocks(found: Fixes, total: int, width: int) -> Iterator[RenderableType]:
     if found.gate is not None:
         below, pairs = found.gate.below, counted(found.gate.pairs, "matched pair")
         yield Text(
-            f"Gate {found.gate.gate:g} for the entries: 95 % of unrelated entries are below it. {below} of {pairs} "
+            f"Gate {found.gate.gate:g} for the entries: 95% of unrelated entries are below it. {below} of {pairs} "
             f"would not be matched; f1q would be {SCORE(found.f1q_with_gate or 0.0)}. Add it with --accept gate.",
             style="dim",
         )

@@ -281,7 +281,7 @@ def suggest_gate(
 ) -> None:
     """Suggest a gate for the matching of the entries.
 
-    Prints an overlay with the quality that 95 % of the entries do not reach if they are matched with another document's
+    Prints an overlay with the quality that 95% of the entries do not reach if they are matched with another document's
     gold.
     """
     screen = output.terminal()
@@ -293,7 +293,7 @@ def suggest_gate(
     if not screen.as_json:
         sample = "a sample of " if suggested.sampled else ""
         screen.note(
-            f"95 % of {sample}{counted(suggested.chance_pairs, 'pair')} with another document's gold have a quality "
+            f"95% of {sample}{counted(suggested.chance_pairs, 'pair')} with another document's gold have a quality "
             f"below {suggested.gate:g}\n{suggested.below} of {counted(suggested.pairs, 'matched pair')} of this corpus "
             f"{'is' if suggested.below == 1 else 'are'} below it"
         )

@@ -113,7 +113,7 @@ class SchemaSuggestAliases(Annotations, Sources, Reading, Output):
 class SchemaSuggestGate(Annotations, Sources, Reading, Output):
     """Suggest a gate for the matching of the entries.
 
-    Prints an overlay with the quality below which 95 % of the pairs of entries lie if predictions are matched with the
+    Prints an overlay with the quality below which 95% of the pairs of entries lie if predictions are matched with the
     gold of other documents.
     """
 

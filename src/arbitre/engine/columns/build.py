@@ -159,7 +159,7 @@ class _ColumnBuilder:
         """Count values that are about to be built.
 
         A document that contains itself twice would double with every level: the depth of the documents is checked
-        before there are many values. (Checking every document first takes 6 % of the time of small ones.)
+        before there are many values. (Checking every document first takes 6% of the time of small ones.)
         """
         before, self.built = self.built, self.built + values
         if before < MANY_VALUES <= self.built:

@@ -86,7 +86,7 @@ def expand_slices(starts: Indices, rows: Indices) -> tuple[Indices, Indices]:
     (array([0, 0, 0, 1, 1]), array([2, 3, 4, 0, 1]))
     """
     begin = starts[rows]
-    if len(rows) == 1:  # saves 2 to 3 % on nested documents
+    if len(rows) == 1:  # saves 2 to 3% on nested documents
         entries = np.arange(begin[0], starts[rows[0] + 1], dtype=np.intp)
         return np.zeros(len(entries), dtype=np.intp), entries
     counts = starts[rows + 1] - begin
@@ -146,7 +146,7 @@ def ratio_or_one(part: Floats, whole: Floats) -> Floats:
     array([0.25, 1.  ])
     """
     positive = whole > 0.0
-    if np.count_nonzero(positive) == len(positive):  # saves 2 to 3 % on nested documents
+    if np.count_nonzero(positive) == len(positive):  # saves 2 to 3% on nested documents
         ratio = part / whole
     else:
         ratio = np.ones(len(part))

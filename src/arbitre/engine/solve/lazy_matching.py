@@ -104,7 +104,7 @@ class MatchingProblems:
 
         If the distance of items is a pseudo-metric and the matching is optimal, the result stays optimal: by the
         triangle inequality, two equal items can always be partners. Pairs are found by hash and removed only if their
-        quality is 1. This halves the time on lists of 300 flat objects and adds 10 % on lists of 20.
+        quality is 1. This halves the time on lists of 300 flat objects and adds 10% on lists of 20.
         """
         codes = row_hashes(self.items)
         gold_keys, predicted_keys = (_ranked(codes[side.rows], side.owner) for side in (self.gold, self.predicted))

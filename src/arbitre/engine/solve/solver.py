@@ -139,7 +139,7 @@ class QualitySolver:
         """Return the tables of these pairs of lists.
 
         Bounds are allowed, which defers expensive comparisons, if there are many pairs and the matching needs only the
-        best of them. This saves 3 % on single documents with nested entries, 6 % on a corpus of them, and most calls to
+        best of them. This saves 3% on single documents with nested entries, 6% on a corpus of them, and most calls to
         custom distances.
         """
         many = int(cells[lists].sum()) >= column.expensive_above
@@ -166,7 +166,7 @@ class QualitySolver:
 def _short_and_plain(batch: Batch, column: ListColumn, items: Column, cells: Indices, limits: CellLimits) -> Mask:
     """Return which pairs of lists are short and contain plain items only.
 
-    Computing all their pairs of items saves 25 to 35 % on lists of 20 to 60 objects with short texts.
+    Computing all their pairs of items saves 25 to 35% on lists of 20 to 60 objects with short texts.
     """
     short = (cells >= limits.lazy) & (cells < limits.plain_lazy)
     plain = exactly_bounded_rows(items) if short.any() else None
@@ -246,7 +246,7 @@ def _leaf_qualities(batch: Batch, column: LeafColumn, min_cells: int) -> tuple[F
 def _leaf_cells(pool: Pool, column: LeafColumn, grid: CellLayout, min_cells: int) -> Floats | None:
     """Compare pairs as cells of tables; return None if single pairs are faster.
 
-    This saves 20 to 45 % on lists of 20 to 60 objects with short texts.
+    This saves 20 to 45% on lists of 20 to 60 objects with short texts.
     """
     if int(grid.blocks.starts[-1]) < min_cells * len(grid.blocks):
         return None
