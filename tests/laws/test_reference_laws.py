@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -104,18 +104,15 @@ def named(document, names):
 
 def best_by_enumeration(gold, predicted):
     """The greatest quality over all correspondences of the persons."""
-    plain = Comparator(KEYED)
     ids = [[person["id"] for person in side["people"]] for side in (gold, predicted)]
     size = max(map(len, ids))
     spare = [f"only gold {at}" for at in range(size)]
     names = dict(zip(ids[0], (f"n{at}" for at in range(size)), strict=False))
     whole = named(gold, names)
     targets = [*names.values(), *spare[: size - len(names)]]
-    qualities = (
-        plain.compare(gold=whole, predicted=named(predicted, dict(zip(ids[1], chosen, strict=False)))).quality
-        for chosen in permutations(targets)
-    )
-    return max(qualities)
+    every = (named(predicted, dict(zip(ids[1], chosen, strict=False))) for chosen in permutations(targets))
+    evaluation = Comparator(KEYED).evaluate((f"{at}", whole, one) for at, one in enumerate(every))
+    return max(document.quality for document in evaluation.documents)
 
 
 @pytest.mark.parametrize("count", [3, 4, 6])
@@ -134,7 +131,8 @@ def test_the_distance_of_small_graphs_satisfies_the_triangle_inequality():
     rng = np.random.default_rng(5)
     graphs = [graph(int(rng.integers(2, 5)), rng, degree=2.0, anonymous=0.6) for _ in range(9)]
     graphs += [damaged(one, rng, attributes=0.3, references=0.3) for one in graphs[:5]]
-    distances = np.array([[1.0 - quality(one, other) for other in graphs] for one in graphs])
+    evaluation = COMPARATOR.evaluate((f"{at}", *pair) for at, pair in enumerate(product(graphs, graphs)))
+    distances = np.array([1.0 - document.quality for document in evaluation.documents]).reshape(2 * [len(graphs)])
     assert (distances.diagonal() == 0.0).all()
     assert distances == pytest.approx(distances.T, abs=1e-12)
     assert (distances[:, None, :] <= distances[:, :, None] + distances[None, :, :] + 1e-12).all()
