@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -502,15 +503,14 @@ class TestDemo:
             words = next(csv.reader(io.StringIO(command), delimiter=" "))
             run(*words[1:])
         assert {path: path.read_bytes() for path in Path("my demo").rglob("*") if path.is_file()} == before
-
-    def test_both_systems_are_shown_side_by_side(self):
-        rows = [line.split() for line in run("demo").stdout.splitlines()]
+        assert Path("my demo/hasty/failures.csv").exists()
+        rows = [line.split() for line in text.splitlines()]  # both systems side by side
         assert ["f1q", "0.97", "0.71"] in [row[:3] for row in rows]  # the means, which `rank` shows as well
         assert ["95%", "interval", "0.86", "to", "1.00", "0.26", "to", "0.97"] in rows
-        assert Path("arbitre-demo/hasty/failures.csv").exists()
 
     def test_a_quiet_demo_prints_nothing(self):
         assert run("demo", "--quiet").output == ""
+        assert Path("arbitre-demo/hasty/failures.csv").exists()
 
 
 def test_colours_can_be_forced_and_disabled(monkeypatch, pair):
@@ -522,9 +522,12 @@ def test_colours_can_be_forced_and_disabled(monkeypatch, pair):
     assert f"{ESCAPE}[3" not in run("compare", *pair).stdout
 
 
-@pytest.mark.parametrize("width", [60, 80, 100])
-@pytest.mark.parametrize("command", ["compare", "evaluate", "demo", "explain"])
+@pytest.mark.parametrize(
+    ("command", "width"),
+    [*itertools.product(("compare", "explain"), (60, 80, 100)), ("evaluate", 80), ("demo", 80)],
+)
 def test_no_line_exceeds_the_terminal_width(command, width, pair):
+    """The tests of golden files check the output of `evaluate` and `demo` at two other widths."""
     arguments = {
         "compare": ("compare", *pair, "--published"),
         "evaluate": ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", HASTY, "--validate"),
