@@ -230,9 +230,9 @@ def test_ids_and_locations_stay_on_disk_beyond_a_cache(what):
     command = [sys.executable, "-c", SCRIPT, what]
     few, many = (
         int(subprocess.run([*command, str(size)], capture_output=True, check=True, env=path).stdout) * 1024
-        for size in (60_000, 120_000)
+        for size in (40_000, 80_000)
     )
-    assert (many - few) / 60_000 < 50
+    assert (many - few) / 40_000 < 50
 
 
 CELLS = st.floats() | st.integers(0, 70_000).map(float) | st.sampled_from([0.0, -0.0, 255.0, 256.0, 65535.0, 65536.0])
