@@ -282,33 +282,43 @@ def test_a_pickled_plan_keeps_its_schema(tmp_path, plan):
 
 
 KILLED = """
-import os, signal, sys
-out, event, number, calls, *arguments = sys.argv[1:]
-left = {"events": int(number), "calls": int(calls)}
-
-def happens(name, details):
-    if name == "os.rename":
-        folder = os.path.relpath(os.path.dirname(os.path.abspath(details[1])), out)
-        name = {".arbitre-new/documents": "shard", ".arbitre-new": "result", ".": "moved", "documents": "moved"}.get(folder)
-    if name == event:
-        left["events"] -= 1
-        if left["events"] == 0:
-            sys.setprofile(called)
-            called()
-
-def called(*_):
-    left["calls"] -= 1
-    if left["calls"] <= 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(happens)
+import json, os, signal, sys
 from functools import partial
-from arbitre.report import evaluation_job
-evaluation_job.ExecutionOptions = partial(evaluation_job.ExecutionOptions, unit_size=4)
-from arbitre.cli import app
-app(arguments)
+
+def run(out, event, number, calls, *arguments):
+    left = {"events": number, "calls": calls}
+
+    def happens(name, details):
+        if name == "os.rename":
+            folder = os.path.relpath(os.path.dirname(os.path.abspath(details[1])), out)
+            name = {".arbitre-new/documents": "shard", ".arbitre-new": "result", ".": "moved", "documents": "moved"}.get(folder)
+        if name == event:
+            left["events"] -= 1
+            if left["events"] == 0:
+                sys.setprofile(called)
+                called()
+
+    def called(*_):
+        left["calls"] -= 1
+        if left["calls"] <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(happens)
+    from arbitre.report import evaluation_job
+    evaluation_job.ExecutionOptions = partial(evaluation_job.ExecutionOptions, unit_size=4)
+    from arbitre.cli import app
+    app(arguments, standalone_mode=False)
+
+run(*json.loads(sys.stdin.readline()))
+for line in sys.stdin:
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    else:
+        run(*json.loads(line))
+        os._exit(0)
 """
-"""Runs the command until something happens for the so many-th time, then through so many calls, and no further."""
+"""Runs commands until something happens for the so many-th time, then through so many calls, and no further. All but
+the first run in copies of the process, in which everything is loaded."""
 
 
 def moments():
@@ -325,20 +335,32 @@ def moments():
 def test_a_killed_job_resumes_to_the_same_bytes(tmp_path):
     gold, predicted = corpus(tmp_path, 61)
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    sources = ("--schema", tmp_path / "schema.json", "--gold", gold, "--predicted", predicted)
 
-    def run(name, moment=("", 0, 0)):
-        out, sources = tmp_path / name, ("--schema", tmp_path / "schema.json", "--gold", gold, "--predicted", predicted)
-        arguments = ("evaluate", *sources, "--out", out, "--resume", "--workers", 1, "--table", "paths.tex", "--quiet")
-        command = [sys.executable, "-c", KILLED, *map(str, (out, *moment, *arguments))]
-        return subprocess.run(command, check=False).returncode
+    def call(name, moment=("", 0, 0)):
+        arguments = ("evaluate", *sources, "--out", tmp_path / name, "--resume", "--workers", 1, "--table", "paths.tex")
+        return json.dumps([str(tmp_path / name), *moment, *map(str, arguments), "--quiet"]) + "\n"
 
+    def alone(*given):
+        return subprocess.run([sys.executable, "-c", KILLED], input=call(*given), text=True, check=False).returncode
+
+    def copied(*given):
+        first.stdin.write(call(*given))
+        first.stdin.flush()
+        return int(first.stdout.readline())
+
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     shards = []
-    for moment in moments():
-        assert run("killed", moment) == -signal.SIGKILL, moment
-        shards.append(len({path.name for path in tmp_path.glob("killed/**/documents/*.jsonl")}))
+    with subprocess.Popen([sys.executable, "-c", KILLED], text=True, **pipes) as first:
+        first.stdin.write(call("whole"))
+        for moment in moments():
+            run = alone if moment[0] == "import" else copied
+            assert run("killed", moment) == -signal.SIGKILL, moment
+            shards.append(len({path.name for path in tmp_path.glob("killed/**/documents/*.jsonl")}))
+        first.stdin.close()
     assert shards == sorted(shards)
     assert (shards[:2], shards[6:]) == ([0, 0], [16] * 9)
     assert 0 < shards[2] < shards[5] < 16
-    assert (run("killed"), run("whole")) == (0, 0)
+    assert alone("killed") == first.returncode == 0
     assert {"evaluation.json", "matches.csv", "report.html", "paths.tex"} < files(tmp_path / "whole").keys()
     assert files(tmp_path / "killed") == files(tmp_path / "whole")
