@@ -5,6 +5,7 @@ import itertools
 import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -214,7 +215,7 @@ SCALARS = [None, False, True, 0, 1, 1.0, 2**53, 2**53 + 1, "", "1", "low", "medi
 ANYTHING = [*SCALARS, [], [1], [1.0], [True], [[]], {}, {"a": 1}, {"a": True}, {"a": None}, {"b": 1}, [1, 2], [2, 1]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Law:
     """What one choice of a distance is to declare, values to hold it against, witnesses beyond the declared one."""
 
@@ -525,6 +526,7 @@ ANY_SCALAR = st.none() | st.booleans() | ANY_NUMBER | ANY_TEXT
 ANY_ARRAY = st.lists(ANY_SCALAR | st.integers(0, 3), max_size=6)
 
 
+@cache  # building a strategy takes longer than drawing from it
 def values_for(law):
     distance = law.distance
     if distance.name in OF_FORMAT:
