@@ -133,7 +133,7 @@ def test_plain_files_need_no_spool(corpus, tmp_path_factory, monkeypatch):
 
 def test_a_join_holds_no_documents_in_memory(tmp_path):
     """Documents of 1 KB: Python holds next to nothing of them, and SQLite a cache (see test_memory)."""
-    count = 20_000
+    count = 10_000
     for side in ("gold", "predicted"):
         (tmp_path / f"{side}.jsonl").write_text(lines(count, text="x" * 1000))
     sides(tmp_path)  # allocates what is allocated once
