@@ -168,7 +168,7 @@ class ClassAverages(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Classification(ClassAverages):
-    """The confusion matrix of some values, with the scores of each class.
+    """The confusion matrix of the values at one path, with the scores of each class.
 
     Attributes:
         confusion: The confusion matrix of all values.

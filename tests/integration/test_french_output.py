@@ -234,7 +234,7 @@ ANNOTATED = ("--schema", SCHEMA, "ada=ada.jsonl", "bob=bob.jsonl", "cy=cy.jsonl"
 CORPUS = ("g.jsonl", "p.jsonl", "--schema", "s.json")
 RATED = ("--train", "k.jsonl", "--test", "g.jsonl", "--predicted", "k.jsonl", "--path", "/kind", "--schema", "s.json")
 COMMANDS = {
-    "agree": (*ANNOTATED, "accord attendu par hasard"),
+    "agree": (*ANNOTATED, "accord dû au hasard"),
     "agree r.csv": ("Accord observé et accord attendu",),
     "agree --suggest-category-distances": (*ANNOTATED, "Aucune distance proposée"),
     "gamma": ("a=a.conll", "b=b.conll", "Étiquettes échangées parmi 2 paires de segments alignés"),
@@ -289,7 +289,7 @@ def test_the_advice_on_each_kind_of_cause_is_french(kind):
 
 
 def test_lists_plurals_and_sentences_are_translated_part_by_part():
-    assert FR.text("1 disagreement, 2 flagged") == "1 désaccord, 2 incertains"
+    assert FR.text("1 disagreement, 2 flagged") == "1 désaccord, dont 2 incertains"
     advice = 'List the allowed values in the prompt; predictions have "this and that" for "x", "a" and 2 more.'
     assert FR.text(advice).endswith('les prédictions ont "this and that" pour "x", "a" et 2 de plus.')
     dates = FR.text('Ask for dates as DD/MM/YYYY; predictions have words, such as "3 May 1931".')

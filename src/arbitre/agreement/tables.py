@@ -187,7 +187,7 @@ def _said_readings(say: Translator, cell: str) -> str:
 
 
 def standing(found: Standing) -> Table:
-    """Return how well a consensus predicts an annotator who took no part in it, next to single annotators."""
+    """Return how well a consensus predicts an annotator who took no part in it, compared with single annotators."""
     rows = [
         ("consensus of the others", found.consensus),
         ("medoid of the others", found.medoid),

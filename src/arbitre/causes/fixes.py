@@ -37,7 +37,7 @@ GATE: Final = "gate"
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One change of the list.
+    """A change that repairs one cause, with its gain; an item of `Fixes.fixes`.
 
     Attributes:
         cause: The cause that it repairs. Its `cost` is the gain of the change, given those above it.

@@ -372,7 +372,7 @@ class Evaluation:
         return Table.of_frame(self._reader.faults(self))
 
     def scan(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
-        """Return a table as a `pyarrow.dataset.Dataset`, of which columns and rows are read when they are needed.
+        """Return a table as a `pyarrow.dataset.Dataset`, whose rows and columns are read only when needed.
 
         The tables of entries and of faults of a [large corpus](corpora.md#large-corpora) are Parquet files, which are
         not read into memory; `polars.scan_pyarrow_dataset` turns the result into a lazy frame.

@@ -185,7 +185,7 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How well a consensus predicts an annotator who took no part in it, next to single annotators.
+    """How well a consensus predicts an annotator who took no part in it, compared with single annotators.
 
     Each annotator is left out in turn. The consensus of the others is compared with the documents of that annotator,
     and so are the documents of each other annotator and the medoid: for each document, that of the other annotator who
