@@ -368,11 +368,10 @@ def number_of_values(value: Json, most: int) -> int:
     >>> number_of_values({"a": [1, 2], "b": {}}, 100)
     5
     """
-    count, level = 0, [value]
+    count, level = 1, _containers([value])
     while level and count <= most:
-        count += len(level)
-        containers = [part for part in level if isinstance(part, (list, dict))]
-        level = [part for held in containers for part in (held.values() if isinstance(held, dict) else held)]
+        count += sum(map(len, level))
+        level = [inner for container in level for inner in _containers(container)]
     return count
 
 

@@ -11,7 +11,7 @@ from arbitre.causes import search
 from arbitre.causes.changes import Correction, OverlayChange, with_absent, with_normalizers
 from arbitre.causes.fixes import find_fixes
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import FEW_DOCUMENTS, MAX_VALUES, Sample, documents_to_search
+from arbitre.causes.sample import FEW_DOCUMENTS, MAX_SEARCHED_VALUES, Sample, documents_to_search
 from arbitre.causes.search import find_causes
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
 from arbitre.inputs.records import Pair
@@ -209,7 +209,7 @@ def test_at_most_32_documents_are_examined_unless_more_are_asked_for():
 def test_fewer_documents_are_examined_if_they_have_many_values():
     pairs = [Pair(f"d{number:02}", None, {"pages": [number] * 1_500}, {"pages": []}) for number in range(100)]
     searched = documents_to_search(pairs)
-    assert len(searched) == MAX_VALUES * 100 // (1_504 * 100) == 87
+    assert len(searched) == MAX_SEARCHED_VALUES * 100 // (1_504 * 100) == 87
     assert {pair.id for pair in searched} < {pair.id for pair in pairs}
     assert documents_to_search(pairs[::-1]) == searched
     long = [replace(pair, gold={"pages": [0] * 10_000}) for pair in pairs[:40]]

@@ -62,7 +62,7 @@ FEW_DOCUMENTS: Final = 32
 MAX_DOCUMENTS: Final = 400
 """Maximum number of documents in which causes are looked for."""
 
-MAX_VALUES: Final = 1 << 17
+MAX_SEARCHED_VALUES: Final = 1 << 17
 """Approximate maximum number of gold and predicted values among which causes are looked for, unless there are only
 `FEW_DOCUMENTS` documents. The time of the search, and what it can find, depend on this number."""
 
@@ -70,13 +70,13 @@ MAX_VALUES: Final = 1 << 17
 def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MAX_DOCUMENTS) -> list[Pair]:
     """Return the documents in which causes are looked for: all, or `most` that a digest of the ids selects.
 
-    If these have more than `MAX_VALUES` values, proportionally fewer are selected.
+    If these have more than `MAX_SEARCHED_VALUES` values, proportionally fewer are selected.
     """
     joined = documents if isinstance(documents, JoinedCorpus) else JoinedCorpus(tuple(documents))
     pairs = [pair.as_json() for pair in (joined if len(joined) <= most else sample_by_id(joined, most))]
-    values = sum(number_of_values(side, MAX_VALUES) for pair in pairs for side in (pair.gold, pair.predicted))
-    if values > MAX_VALUES and len(pairs) > FEW_DOCUMENTS:
-        fewer = max(FEW_DOCUMENTS, len(pairs) * MAX_VALUES // values)
+    values = sum(number_of_values(side, MAX_SEARCHED_VALUES) for pair in pairs for side in (pair.gold, pair.predicted))
+    if values > MAX_SEARCHED_VALUES and len(pairs) > FEW_DOCUMENTS:
+        fewer = max(FEW_DOCUMENTS, len(pairs) * MAX_SEARCHED_VALUES // values)
         pairs = [pair.as_json() for pair in sample_by_id(joined, fewer)]
     return pairs
 
