@@ -211,7 +211,8 @@ def _names(option: Option) -> str:
 def _meaning(option: Option) -> str:
     """Return the help of an option as Markdown, with its values, its default and what the reference adds."""
     text = _markdown(option.help, lambda part: re.sub(r"(--[a-z][a-z-]*)", r"`\1`", part))
-    values = [str(value) for value in get_args(option.type)] if get_origin(option.type) is Literal else []
+    kinds = (option.type, *get_args(option.type))  # values may be optional
+    values = [str(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     if values:
         text += f" Values: {', '.join(f'`{value}`' + ' (default)' * (value == option.default) for value in values)}."
     elif option.default is REQUIRED:

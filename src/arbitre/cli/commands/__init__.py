@@ -352,9 +352,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         "entity", "Show the scores of each label (entity) or of all entities together (model).", former=("--level",)
     )
     aggregate: Literal["micro", "macro", "weighted"] | None = option(
-        None,
-        "Show only this average over the labels: micro, macro or weighted. Default: all three averages.",
-        former=("--average",),
+        None, "Show only one average over the labels. Default: all three averages.", former=("--average",)
     )
     exact_match: Denominator = option(
         "all", "Sentences included in the exact-match rate: all, or those with gold entities.", rare=True
