@@ -102,7 +102,7 @@ grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """Prefixes of the catalogue names of headings and words in cells."""
 _PLURAL: Final = "(s)"
-"""Plural ending of a word in a text of a table: only if the number before it is not 1."""
+"""Optional plural ending in a text of a table: a French text gets "s" instead if the number before is 2 or more."""
 _QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
 _PART: Final = re.compile(r"(, |; )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""
@@ -130,7 +130,7 @@ def _sentences(language: Language) -> list[tuple[re.Pattern[str], dict[str, str]
 
 
 def _in_number(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with its plural endings after numbers of 2 and more.
+    """Replace each "(s)" with "s" if the number before it is 2 or more, and with nothing otherwise.
 
     >>> _in_number("{n} document(s), {m} retenu(s)", {"n": "3", "m": "1"})
     '{n} documents, {m} retenu'

@@ -302,10 +302,10 @@ _PLAIN: Final = _SINGLE | {list, dict}
 
 
 def _is_small(value: Json, deepest: int, most: int) -> bool:
-    """Return whether a value surely has at most `deepest` nested lists and objects and at most `most` values and keys.
+    """Return True only if a value certainly has at most `deepest` nested lists and objects, and `most` values and keys.
 
-    Only values of the plain types of JSON are looked through. The garbage collector lists the contents of a whole level
-    at once: a third of the time of a loop over its lists and objects.
+    Only the plain types of JSON are examined; any other type gives False. `gc.get_referents` lists the contents of a
+    whole level at once, in a third of the time of a loop.
     """
     level = [value]
     for _ in range(deepest + 1):
@@ -363,7 +363,9 @@ def depth(value: Json) -> int:
 
 
 def number_of_values(value: Json, most: int) -> int:
-    """Return the number of values in a value, lists and objects and itself included; if more than `most`, any larger.
+    """Count the values in a JSON value, including itself and all lists and objects.
+
+    If there are more than `most`, the result may be any number above `most`.
 
     >>> number_of_values({"a": [1, 2], "b": {}}, 100)
     5

@@ -134,7 +134,7 @@ def list_gamma(found: Mapping[str, Coefficient]) -> Table:
 
 
 def _said_whole(say: Translator, cell: str) -> str:
-    """Return a cell with paths and names of the data in a language: only the whole document has a name."""
+    """Translate the label of the whole document; return paths and names from the data unchanged."""
     return say.word(cell) if cell == WHOLE else cell
 
 
@@ -182,7 +182,7 @@ def _readings(disagreement: Disagreement) -> str:
 
 
 def _said_readings(say: Translator, cell: str) -> str:
-    """Return readings in a language; values and the names of annotators stay."""
+    """Translate "absent" and "no vote" in a cell of readings; keep values and the names of annotators."""
     return re.sub(rf"(?:(?<=; )|^)(?:{_ABSENT}|{_NO_VOTE}) \([^)]*\)", lambda one: say.text(one[0]), cell)
 
 
@@ -244,7 +244,7 @@ def against_others(result: LeaveOneOut, system: str | None = None) -> Table:
 
 
 def _said_mean(say: Translator, cell: str) -> str:
-    """Return the label of a row in a language; the names of annotators stay."""
+    """Translate the label of the row of means; keep the names of annotators."""
     return say.word(cell) if cell == _MEAN else cell
 
 

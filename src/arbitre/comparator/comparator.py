@@ -212,7 +212,7 @@ class Comparator:
         max_calls: Maximum number of calls to a custom distance per document; None for no limit. Documents that may
             need more calls are refused before the first call (see `most_calls`).
         allow_refs: Folders with files that the schema may reference, besides the folder of the schema itself.
-        format_assertion: Whether a value that does not have its `format` violates the schema. Affects
+        format_assertion: Whether a value that does not match its `format` violates the schema. Affects
             `Comparison.violations` and `check_gold`, not the scores.
 
     Raises:

@@ -76,7 +76,7 @@ class Comparison:
     item_margins: _Margins | None = None
     """Computes the margins of the matched items of a pair of lists; None if the comparison was read from JSON."""
     format_assertion: bool = False
-    """Whether a value that does not have its `format` violates the schema."""
+    """Whether a value that does not match its `format` violates the schema."""
     diagnose: Callable[[], Diagnosis] | None = None
     """Function that computes `diagnosis` once and returns it; None if there is none."""
     find_causes: Callable[[], tuple[Cause, ...]] | None = None
@@ -314,7 +314,7 @@ class Comparison:
     def violations(self) -> tuple[Violation, ...]:
         """The schema violations of the prediction, computed on each access.
 
-        With `Comparator(format_assertion=True)`, a text that does not have its `format` is a violation.
+        With `Comparator(format_assertion=True)`, a text that does not match its `format` is a violation.
 
         Raises:
             DataError: The comparison was read from JSON and has no schema.

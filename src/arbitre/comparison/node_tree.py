@@ -377,7 +377,7 @@ class Node:
         gold: Value in gold; `ABSENT` if there is none.
         predicted: Predicted value; `ABSENT` if there is none.
         reading: Accepted form of gold that the prediction was compared with; `ABSENT` if gold has only one.
-        reference: What a reference points to if it is not right; None for all other nodes.
+        reference: Target of an incorrect reference; None for all other nodes.
         compute_margin: Computes `margin`; None if the node is not a matched item of a list.
     """
 
@@ -418,7 +418,7 @@ class LeafVerdict:
         verdict: "correct", "close", "wrong", "wrong type", "missing" or "spurious".
         share: Share of the leaf in the document, in [0, 1]; the shares of all leaves add up to 1.
         reading: Accepted form of gold that the prediction was compared with; `ABSENT` if gold has only one.
-        reference: What a reference points to if it is not right; None for all other leaves.
+        reference: Target of an incorrect reference; None for all other leaves.
     """
 
     path: str

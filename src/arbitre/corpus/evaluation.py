@@ -176,7 +176,7 @@ class Evaluation:
     folder: Path | None = field(default=None, repr=False)
     """Folder of the results, if they were written."""
     lang: Language = field(default=Language.EN, repr=False)
-    """Language of its report and of its form in a notebook."""
+    """Language of the report and of the display in a notebook."""
     reader: DetailReader | None = field(default=None, repr=False)
     """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
 

@@ -54,7 +54,8 @@ class GoldCheckKind(NamedTuple):
 
     Attributes:
         reports: What it reports.
-        find: Finds it in one document; None if it is found by reading the document, or in all documents together.
+        find: Yields the findings in one document; None if the problem is detected while documents are read, or if all
+            documents are needed.
     """
 
     reports: str

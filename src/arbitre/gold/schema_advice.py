@@ -631,9 +631,9 @@ class SchemaAdviceKind(NamedTuple):
     """A kind of advice.
 
     Attributes:
-        found: What is found.
-        evidence: How much evidence it takes.
-        settings: The settings that follow the advice, if an overlay can.
+        found: What triggers the advice.
+        evidence: The minimum evidence.
+        settings: The settings that implement the advice; "" if an overlay cannot.
     """
 
     found: str

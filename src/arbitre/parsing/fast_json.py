@@ -149,7 +149,7 @@ def compact_lists(lists: Sequence[list[Json]]) -> list[str]:
 
 
 _NOT_INTEGERS: Final = (b'"', b"{", b".", b"e", b"n")
-"""Marks of which texts, objects, decimal numbers, and true, false and null each have one."""
+"""Characters that lists of integers do not have as JSON; all texts, objects, floats, booleans and nulls have one."""
 
 
 def json_text(value: Json) -> str:

@@ -73,7 +73,7 @@ def find_violations(
     Args:
         root: The root of the schema.
         document: The document.
-        format_assertion: Whether a value that does not have its `format` violates the schema.
+        format_assertion: Whether a value that does not match its `format` violates the schema.
 
     Raises:
         SchemaError: A reference cannot be resolved, validation exceeds its limit because branches multiply or

@@ -201,7 +201,7 @@ class Ranking:
         stability: Variation between runs, by the names of the systems that have several runs.
         provenance: Provenance of the gold of the first system.
         causes: What each cause costs each system; None if causes were not looked for.
-        lang: Language of its form in a notebook.
+        lang: Language of the display in a notebook.
     """
 
     score: str

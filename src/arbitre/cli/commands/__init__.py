@@ -343,9 +343,9 @@ class Entities(Bounds, AnnotationFiles, Output):
     predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
     scheme: Scheme = option(
         "strict",
-        "When a predicted entity is correct: if boundaries and label are right (strict), if the boundaries are right "
-        "(exact), the same but half correct if it overlaps a gold entity (partial), or if the label is right and it "
-        "overlaps a gold entity (type).",
+        "Criterion for a correct predicted entity: same boundaries and label (strict); same boundaries (exact); same "
+        "boundaries, with half credit for any overlap with a gold entity (partial); or same label and an overlap with "
+        "a gold entity (type).",
         more="See [schemes](entities.md#schemes).",
     )
     detail: Literal["entity", "model"] = option(

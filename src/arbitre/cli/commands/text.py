@@ -193,7 +193,7 @@ def _perplexity_blocks(plain: Mapping[str, Any], width: int) -> Iterator[Rendera
 
 
 def _said_window(say: Translator, cell: str) -> str:
-    """Return the range of a window in a language; the names of documents stay."""
+    """Translate the range of a window; keep the names of documents."""
     return say.text(cell) if cell.startswith(_INDENT) else cell
 
 
