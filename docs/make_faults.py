@@ -1,4 +1,4 @@
-"""Make the tables of `faults.md`: the scores of planted faults under each matching, on the bundled corpus.
+"""Make the tables of `faults.md`: the scores of planted faults, and f1q with each matching, on the bundled corpus.
 
 python docs/make_faults.py
 """
@@ -68,17 +68,19 @@ def measured() -> dict[str, dict[str, arbitre.Scores]]:
 
 
 def tables(scores: dict[str, dict[str, arbitre.Scores]]) -> str:
-    """Return one table for each score."""
-    kinds = next(iter(scores.values()))
-    head = f"| matching | {' | '.join(kinds)} |\n|---|{'---:|' * len(kinds)}\n"
-    blocks = []
-    for name in SCORES:
-        rows = [
-            [f"`{label}`", *(f"{getattr(one, name):.{DIGITS}f}" for one in row.values())]
-            for label, row in scores.items()
-        ]
-        blocks.append(f"**{name}**, pooled (micro):\n\n{head}" + "".join(f"| {' | '.join(row)} |\n" for row in rows))
-    return "\n".join(blocks)
+    """Return the scores with the default matching, and f1q with each matching."""
+    default = next(iter(scores.values()))
+    by_score = {name: {kind: getattr(one, name) for kind, one in default.items()} for name in SCORES}
+    by_matching = {label: {kind: one.f1q for kind, one in row.items()} for label, row in scores.items()}
+    return f"{table('score', by_score)}\n**f1q** with each matching:\n\n{table('matching', by_matching)}"
+
+
+def table(head: str, rows: dict[str, dict[str, Any]]) -> str:
+    """Return a table with a column for each kind of fault."""
+    kinds = next(iter(rows.values()))
+    lines = [f"| {head} | {' | '.join(kinds)} |", f"|---|{'---:|' * len(kinds)}"]
+    lines += [f"| `{name}` | {' | '.join(f'{one:.{DIGITS}f}' for one in row.values())} |" for name, row in rows.items()]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def made(page: str) -> str:
