@@ -158,7 +158,8 @@ def test_config_show_prints_the_file_and_the_options_of_a_command(project):
     assert table[0] == "setting,value"
     assert len(table) == len(shown.splitlines())
     assert "| systems.careful |" in run("config", "show", "--format", "markdown").stdout
-    Path("arbitre.toml").unlink()
+    Path("arbitre.toml").rename("other.toml")
+    assert "# other.toml" in run("--config", "other.toml", "config", "show").stdout
     missing = run("config", "show")
     assert missing.exit_code == 1
     assert "`arbitre init` writes one" in missing.stderr

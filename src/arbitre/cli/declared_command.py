@@ -36,6 +36,7 @@ class DeclaredCommand(TyperCommand):
         given = [(self.present.get(flag, flag), rest) for flag, *rest in (arg.split("=", 1) for arg in args[:end])]
         present = ["=".join([flag, *rest]) for flag, rest in given] + args[end:]
         if "--help" in args[:end] or self.words in WITHOUT_CONFIG:
+            ctx.default_map = {"file": ctx.obj}  # `config show` prints the file that --config names
             return super().parse_args(ctx, present)
         config = Config.load(ctx.obj) if ctx.obj else Config.find()
         if config is None:
