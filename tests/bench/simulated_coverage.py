@@ -34,6 +34,8 @@ BOOTSTRAP = ("percentile", "bca")
 SIZES = (5, 10, 20, 50, 100, 200)
 ENTRIES = 20
 """Documents have 1 to this many entries, each as likely."""
+MOST_UNITS = 50
+"""Largest corpora in the tables of the documentation."""
 
 POPULATIONS = {
     "mild": ((8, 2), 0.0),
@@ -219,31 +221,43 @@ def rates(population, units, systems, better, corpora, *, gain=0.3, permutations
 
 
 def markdown(rows, differences, errors):
-    """Tables of coverage and width of scores and of differences, and of errors and power."""
-    tables = []
-    closed = [row for row in rows if row.method in CLOSED]
-    for name in ("coverage", "width"):
-        some = (
-            closed
-            if name == "coverage"
-            else [row for row in closed if (row.design, row.average) == (DESIGNS[0], "macro")]
-        )
-        tables.append(
-            by_size(some, name, ("population", "design", "average"), ("population", "units", "score"), CLOSED)
-        )
-    tables += [
-        by_size([row for row in rows if row.method in BOOTSTRAP], name, ("population",), ("population",), BOOTSTRAP)
-        for name in ("coverage", "width")
+    """The tables of the documentation, a selection of the rows."""
+    independent, clustered = (DESIGNS[0], "macro"), (DESIGNS[2], "micro")
+    closed = [row for row in rows if row.method in CLOSED and row.units <= MOST_UNITS]
+    bootstrap = [row for row in rows if row.method in BOOTSTRAP]
+    tables = [
+        by_size(
+            [row for row in closed if (row.design, row.average) in {independent, clustered}],
+            "coverage",
+            ("population", "design", "average"),
+            ("population", "units", "score"),
+            CLOSED,
+        ),
+        by_size(
+            [row for row in closed if (row.design, row.average) == independent],
+            "width",
+            ("population",),
+            ("population",),
+            CLOSED,
+        ),
+        by_size(bootstrap, "coverage", ("population",), ("population",), BOOTSTRAP, "of bootstrap intervals"),
     ]
     methods = tuple(dict.fromkeys(row.method for row in differences))
     tables += [
-        by_size(differences, name, ("population", "gain"), ("population", "gain"), methods, "of differences")
-        for name in ("coverage", "width", "power")
+        by_size(
+            [row for row in differences if row.method in shown],
+            name,
+            ("population", "gain"),
+            ("population", "gain"),
+            shown,
+            "of differences",
+        )
+        for name, shown in (("coverage", methods), ("power", ("swaps",)))
     ]
     settings = defaultdict(dict)
     for one in errors:
         settings[one.population, str(one.units), str(one.systems), str(one.better)][one.correction] = one
-    corrections = list(dict.fromkeys(one.correction for one in errors))
+    corrections = ("Holm", "max-T")
     lines = [
         (
             *setting,
