@@ -49,6 +49,9 @@ POPULATIONS = {
 }
 """Parameters of the beta distribution of qualities (None: all are 1), and the share of documents that fail."""
 
+COMPARED = ("mild", "10% failures", "0/1, p = .9")
+"""Populations of the differences, and of the clusters in the tables of the documentation."""
+
 DESIGNS = ("documents", "clusters of 3", "clusters of 1 to 8")
 
 
@@ -222,24 +225,19 @@ def rates(population, units, systems, better, corpora, *, gain=0.3, permutations
 
 def markdown(rows, differences, errors):
     """The tables of the documentation, a selection of the rows."""
-    independent, clustered = (DESIGNS[0], "macro"), (DESIGNS[2], "micro")
     closed = [row for row in rows if row.method in CLOSED and row.units <= MOST_UNITS]
+    independent = [row for row in closed if (row.design, row.average) == (DESIGNS[0], "macro")]
+    clustered = [row for row in closed if (row.design, row.average) == (DESIGNS[2], "micro")]
     bootstrap = [row for row in rows if row.method in BOOTSTRAP]
     tables = [
         by_size(
-            [row for row in closed if (row.design, row.average) in {independent, clustered}],
+            independent + [row for row in clustered if row.population in COMPARED],
             "coverage",
             ("population", "design", "average"),
             ("population", "units", "score"),
             CLOSED,
         ),
-        by_size(
-            [row for row in closed if (row.design, row.average) == independent],
-            "width",
-            ("population",),
-            ("population",),
-            CLOSED,
-        ),
+        by_size(independent, "width", ("population",), ("population",), CLOSED),
         by_size(bootstrap, "coverage", ("population",), ("population",), BOOTSTRAP, "of bootstrap intervals"),
     ]
     methods = tuple(dict.fromkeys(row.method for row in differences))
@@ -321,7 +319,7 @@ def main():
     ]
     differences = [
         row
-        for population in ("mild", "10% failures", "0/1, p = .9")
+        for population in COMPARED
         for gain in ((0.3,) if short else (0.0, 0.3, 0.7))
         for size in ((20,) if short else (6, 10, 20, 50))
         for row in difference(population, gain, size, max(corpora // 4, 50))
