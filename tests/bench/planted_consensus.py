@@ -8,7 +8,7 @@ own. Each annotator copies the truth, with errors at the rate `error`:
 - each speaker, intervention and page is left out with probability `error` x `omitted`;
 - a spurious one is added for each true one with probability `error` x `invented`.
 
-    python -m tests.bench.planted_consensus            # the tables of docs/consensus.md
+    python -m tests.bench.planted_consensus            # all tables; docs/consensus.md shows a part
     python -m tests.bench.planted_consensus --short    # a few documents
 
 The generator shares no code with the consensus. Each row has the mean quality of the documents and the pooled f1q of
