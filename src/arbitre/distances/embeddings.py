@@ -91,8 +91,8 @@ def embedding(encode: Callable[[list[str]], npt.ArrayLike], scale: float = 2.0) 
     """Return a distance of texts by the angle between their embeddings: min(1, scale * angle / pi).
 
     The distance is a pseudo-metric: angles between vectors satisfy the triangle inequality, and so do angles that are
-    scaled and cut off at 1; different texts may have the same embedding. The text of a zero vector has distance 1 from
-    every other text. The same text must always have the same embedding.
+    scaled and cut off at 1; different texts may have the same embedding. Texts with zero vectors have
+    distance 0 from each other and 1 from all other texts. The same text must always have the same embedding.
 
     Args:
         encode: Function of a list of n texts that returns their embeddings, shape (n, dimensions). It gets each
