@@ -182,7 +182,7 @@ class Plan:
         if wanted := self._instead_of_text(predicted):
             raise DataError.of(
                 f"Expected {wanted}, but the prediction is a text; use --lenient to read the JSON in it",
-                hint="Use `arbitre evaluate --lenient`; in Python, ReadOptions(lenient=True), or parse it first.",
+                hint="Use `arbitre evaluate --lenient` or `arbitre.evaluate(lenient=True)`, or parse it first.",
             )
 
     def check_pair(self, gold: Json, predicted: Json) -> None:
