@@ -105,7 +105,7 @@ def coefficients(found: Mapping[str, CategoricalCoefficients]) -> Table:
 def categories(found: StructuralAgreement) -> Table:
     """Return the share of each category in the annotations of each annotator, and the agreement on it, by path."""
     heads = (
-        TableColumn("category", said=_said_whole),
+        TableColumn("category", said=_translate_root),
         *columns(*found.annotators, written="{:.0%}".format, named=True),
         TableColumn("agreement", SCORE),
     )
@@ -133,8 +133,8 @@ def list_gamma(found: Mapping[str, Coefficient]) -> Table:
     return Table.of("Alignment of lists (gamma)", heads, rows)
 
 
-def _said_whole(say: Translator, cell: str) -> str:
-    """Translate the label of the whole document; return paths and names from the data unchanged."""
+def _translate_root(say: Translator, cell: str) -> str:
+    """Translate the label of the root; keep paths and categories."""
     return say.word(cell) if cell == WHOLE else cell
 
 
@@ -166,7 +166,7 @@ def disagreements(found: Iterable[Disagreement], title: str) -> Table:
     """Return the disagreements with what each annotator has."""
     heads = (
         *(TableColumn("place", kind="path"), TableColumn("flag", said=Translator.word)),
-        *(TableColumn("readings", said=_said_readings), TableColumn("weight", SCORE)),
+        *(TableColumn("readings", said=_translate_readings), TableColumn("weight", SCORE)),
     )
     rows = [(own.id, own.flag, _readings(own), own.weight) for own in found]
     return Table.of(title, heads, rows, notes=("Flagged: ties and weak majorities, on which a person should decide.",))
@@ -181,7 +181,7 @@ def _readings(disagreement: Disagreement) -> str:
     return "; ".join(f"{value} ({', '.join(annotators)})" for value, annotators in names.items())
 
 
-def _said_readings(say: Translator, cell: str) -> str:
+def _translate_readings(say: Translator, cell: str) -> str:
     """Translate "absent" and "no vote" in a cell of readings; keep values and the names of annotators."""
     return re.sub(rf"(?:(?<=; )|^)(?:{_ABSENT}|{_NO_VOTE}) \([^)]*\)", lambda one: say.text(one[0]), cell)
 
@@ -207,7 +207,7 @@ def errors(built: Consensus) -> Table:
 def systems(built: Consensus) -> Table:
     """Return the scores of systems on unanimous and on contested values."""
     heads = (
-        *(TableColumn("system"), TableColumn("values", said=_said_values), TableColumn("number", count)),
+        *(TableColumn("system"), TableColumn("values", said=_translate_support), TableColumn("number", count)),
         *columns("exact", "quality", written=SCORE),
     )
     rows = [
@@ -218,7 +218,8 @@ def systems(built: Consensus) -> Table:
     return Table.of("Systems on unanimous and on contested values", heads, rows)
 
 
-def _said_values(say: Translator, cell: str) -> str:
+def _translate_support(say: Translator, cell: str) -> str:
+    """Translate "unanimous" or "contested", as said of values."""
     return say.text(f"{cell} values")
 
 
@@ -226,7 +227,7 @@ def against_others(result: LeaveOneOut, system: str | None = None) -> Table:
     """Return the scores of each annotator, or of a system, against the consensus of the other annotators."""
     title = "Each annotator against the consensus of the others"
     title = title if system is None else f"{system} against the same consensuses"
-    annotator = TableColumn("annotator" if system is None else "left out", said=_said_mean)
+    annotator = TableColumn("annotator" if system is None else "left out", said=_translate_mean)
     heads = (
         *(annotator, TableColumn("f1q", SCORE, emphasis="strong")),
         TableColumn("95% interval", right=True, drop=1, said=Translator.text),
@@ -243,7 +244,7 @@ def against_others(result: LeaveOneOut, system: str | None = None) -> Table:
     return Table.of(title, heads, rows)
 
 
-def _said_mean(say: Translator, cell: str) -> str:
+def _translate_mean(say: Translator, cell: str) -> str:
     """Translate the label of the row of means; keep the names of annotators."""
     return say.word(cell) if cell == _MEAN else cell
 

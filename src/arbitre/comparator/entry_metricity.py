@@ -123,7 +123,7 @@ def table(found: EntryMetricity) -> Table:
     labels = [row.choice.label.replace("(", "\n(").replace(", ", "\n") for row in found.rows]
     heads = (
         TableColumn("", said=Translator.text),
-        *(TableColumn(label, right=True, said=_said_cell) for label in labels),
+        *(TableColumn(label, right=True, said=_translate_cell) for label in labels),
     )
     rows = [(name, *(cells[name] for cells in named)) for name in named[0]]
     return Table.of("", heads, rows, emphasis={0: "strong"})
@@ -146,8 +146,8 @@ def claims_table(found: EntryMetricity) -> Table:
     return Table.of("Claims about custom distances", heads, rows)
 
 
-def _said_cell(say: Translator, cell: str) -> str:
-    """Return a number, a range or a verdict of the certificate in a language."""
+def _translate_cell(say: Translator, cell: str) -> str:
+    """Translate a number, a range or a verdict of the certificate."""
     return say.text(say.verdict(cell))
 
 

@@ -105,12 +105,13 @@ def feedback(
     if style not in get_args(FeedbackStyle):
         raise OptionError.of(f"Expected `style` to be one of {', '.join(get_args(FeedbackStyle))}, got {style!r}")
     texts = {**(PHRASES if reveal else HIDDEN), **SENTENCES, **_checked(templates)}
-    said = ((name, texts[name].format_map(_Facts(facts))) for name, facts in _said(grade, style, paths, reveal=reveal))
-    lines = ((name, f"{text}." if name in PHRASES else text) for name, text in said if text)
+    named = _sentences(grade, style, paths, reveal=reveal)
+    filled = ((name, texts[name].format_map(_Facts(facts))) for name, facts in named)
+    lines = ((name, f"{text}." if name in PHRASES else text) for name, text in filled if text)
     return "\n".join(text if name in HEADINGS else f"- {text}" for name, text in lines)
 
 
-def _said(
+def _sentences(
     grade: Graded, style: FeedbackStyle, paths: Collection[str], *, reveal: bool
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names of the sentences of the feedback, each with the facts that it may name."""

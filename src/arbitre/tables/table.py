@@ -138,7 +138,7 @@ class TableColumn:
             whole=say.word(WHOLE),
         )
 
-    def said_cells(self, cells: Values, say: Translator) -> Values:
+    def translated_cells(self, cells: Values, say: Translator) -> Values:
         """Return the cells with their words translated."""
         said = self.said
         if self.kind in {"path", "tree"}:
@@ -254,7 +254,9 @@ class Table(Mapping[str, "Values"]):
             self,
             title=say.text(self.title),
             columns=tuple(column.translated(say) for column in self.columns),
-            cells=tuple(column.said_cells(cells, say) for column, cells in zip(self.columns, self.cells, strict=True)),
+            cells=tuple(
+                column.translated_cells(cells, say) for column, cells in zip(self.columns, self.cells, strict=True)
+            ),
             notes=tuple(map(say.text, self.notes)),
         )
 

@@ -186,13 +186,13 @@ def _perplexity_blocks(plain: Mapping[str, Any], width: int) -> Iterator[Rendera
             label, length = f"{_INDENT}{part['start']} to {part['stop']}", part["stop"] - part["start"]
             rows.append((label, length, _shown(part["perplexity"])))
     heads = (
-        *(TableColumn("document", said=_said_window), TableColumn("tokens", count)),
+        *(TableColumn("document", said=_translate_window), TableColumn("tokens", count)),
         TableColumn("perplexity", SCORE, said=Translator.text),
     )
     yield render(Table.of("", heads, rows), width)
 
 
-def _said_window(say: Translator, cell: str) -> str:
+def _translate_window(say: Translator, cell: str) -> str:
     """Translate the range of a window; keep the names of documents."""
     return say.text(cell) if cell.startswith(_INDENT) else cell
 
