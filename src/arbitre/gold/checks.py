@@ -328,10 +328,10 @@ def _wrong_references(plan: Plan, document: Json) -> Iterator[GoldFinding]:
 
 
 CHECKS: Final[Mapping[str, GoldCheckKind]] = {
-    UNREADABLE: GoldCheckKind("documents that cannot be read, or that are not JSON; no other check runs on them"),
+    UNREADABLE: GoldCheckKind("documents that are not readable JSON; no other check runs on them"),
     "schema": GoldCheckKind("values that violate the schema", _violating),
     "alias": GoldCheckKind(
-        "values under an alias; aliases are read in predictions only, so such a document is not equal to itself",
+        "values under an alias, which only predictions may use; such a document is not equal to itself",
         _aliased,
     ),
     "alternatives": GoldCheckKind(
@@ -444,19 +444,18 @@ def _wildcard(tokens: tuple[str | int, ...]) -> tuple[object, ...]:
 
 WARNINGS: Final[Mapping[str, GoldCheckKind]] = {
     "duplicate": GoldCheckKind(
-        f"entries that are identical, or nearly identical (quality {NEAR} or more), to an earlier entry of the "
-        f"document; in documents with more than {MAX_ENTRIES} entries, a sample of {MAX_ENTRIES} entries is compared",
+        f"entries with a quality of {NEAR} or more compared with an earlier entry of the document; of more than "
+        f"{MAX_ENTRIES} entries, a sample of {MAX_ENTRIES} is compared",
         _duplicates,
     ),
     "repeated": GoldCheckKind("values that occur twice in a list", _repeated),
     "unsorted": GoldCheckKind(
-        "lists of numbers, dates or times that are matched by `ordered` or `sequence`, but are in neither ascending "
-        "nor descending order",
+        "lists of numbers, dates or times in neither ascending nor descending order that are matched by `ordered` or "
+        "`sequence`",
         _unsorted,
     ),
     "unused": GoldCheckKind(
-        "paths, types, branches and `enum` values of the schema that do not occur in any gold document; the scores do "
-        "not cover them"
+        "paths, types, branches and `enum` values of the schema that never occur in gold; the scores do not cover them"
     ),
     "few": GoldCheckKind(f"paths with fewer than {FEW} gold values; their scores are uncertain"),
 }

@@ -647,30 +647,28 @@ def _texts(share: float) -> str:
 
 KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
     "entries": SchemaAdviceKind(
-        "the root is the only entry, although one or several lists of objects contain most values",
+        "the root is the only entry, but one or several lists of objects contain most values",
         f"{MIN_SHARE_OF_ENTRIES:.0%} of the values, {MIN_ENTRIES} items per document",
         "`entries`, if there is only one such list",
     ),
     "references": SchemaAdviceKind(
-        "a field whose values are unique within their list, and values elsewhere in the document that refer to them",
+        "a field with unique values in its list, and values elsewhere in the document that refer to them",
         f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the referring values are ids",
         "`id`, `ref`",
     ),
     "id-keys": SchemaAdviceKind(
-        "an object that is used as a map: its keys are numbers, codes or names that rarely recur",
+        "an object used as a map, with numbers, codes or rarely recurring names as keys",
         f"{MIN_ID_KEYS} keys, or {MIN_PLAIN_ID_KEYS} keys without digits",
     ),
     "key-spelling": SchemaAdviceKind(
-        "two spellings of a key, such as `container-title` and `container_title`, that hardly ever occur in the same "
-        "object",
+        "two spellings of a key, such as `container-title` and `container_title`, that rarely occur in the same object",
         f"{MIN_KEYS - 1} occurrences in gold, {MIN_KEYS} in predictions",
         "`aliases`, if only predictions have the other spelling",
     ),
     "unused": SchemaAdviceKind("declared fields that never occur in gold", f"{MIN_OBJECTS} objects"),
     "constant": SchemaAdviceKind("a field that has the same value in all gold documents", f"{MIN_CONSTANT} values"),
     "absent-value": SchemaAdviceKind(
-        'placeholders such as `""`, `"null"`, `"n/a"`, `"NOT_FOUND"` and `["null"]`; also `[]`, if other documents '
-        "omit the list",
+        'placeholders such as `""`, `"n/a"` and `["null"]`; also `[]`, if other documents omit the list',
         f"{MIN_PLACEHOLDERS} values",
         "`absent`",
     ),
@@ -686,8 +684,8 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
         "`normalize`; `distance` for whole numbers",
     ),
     "identifier": SchemaAdviceKind(
-        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses and URIs; also other codes that contain digits but no spaces, if "
-        "nearly all of them are different",
+        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses and URIs; also other codes with digits and without spaces that "
+        "are nearly all different",
         _texts(MIN_SHARE_OF_IDENTIFIERS),
         "`distance`",
     ),
