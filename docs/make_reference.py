@@ -37,7 +37,7 @@ from arbitre.options import REQUIRED, options_of
 from arbitre.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from arbitre.catalogue import Factory
     from arbitre.distances.base import Distance, Facts
@@ -143,6 +143,8 @@ INTERNAL: Final = ("Callable", "ClassVar", "DetailReader", "DocumentTable", "Ini
 """Attributes of these types are not part of the interface."""
 AS_COMMAND: Final = re.compile(r"as `arbitre ([a-z -]+?)(?: --[a-z-]+)?` does")
 """How a docstring names the command that does the same."""
+COMMON: Final = "of", "to_dict", "from_dict"
+"""Methods of most results, which the page names once."""
 INTRODUCTION: Final = "demo"
 """Command that comes first on the page, but whose shared options are described under other commands."""
 
@@ -373,7 +375,8 @@ def functions() -> Iterator[tuple[str, ...]]:
     """Yield the rows of the public functions."""
     yield "function", "returns", "what it does"
     for name, function in _functions("arbitre"):
-        yield _function(name, function)._replace(text=_first_sentence(inspect.unwrap(function))).row()
+        text = re.sub(rf",? {AS_COMMAND.pattern}", "", _first_sentence(inspect.unwrap(function)))
+        yield _function(name, function)._replace(text=text).row()
 
 
 def _functions(module: str) -> Iterator[tuple[str, FunctionType]]:
@@ -506,10 +509,10 @@ def results() -> Iterator[tuple[str, ...]]:
     """Yield the rows of the classes of results that are not exported."""
     yield "name", "what it is", "attributes and methods"
     for kind in sorted(_reached(), key=lambda kind: kind.__name__):
-        yield f"`{kind.__name__}`", _first_sentence(kind), _listed(kind)
+        yield f"`{kind.__name__}`", _first_sentence(kind), _listed(kind, without=COMMON)
 
 
-def _listed(member: object) -> str:
+def _listed(member: object, without: Collection[str] = ()) -> str:
     """Return the names of the members of a class or a module; of a class with a table of its own, a link to it."""
     if not isinstance(member, type):
         return ", ".join(f"`{name}`" for name in getattr(member, "__all__", ()))
@@ -517,7 +520,11 @@ def _listed(member: object) -> str:
         return f"see [below](#{member.__name__.lower()})"
     base = next((kind for kind in member.__mro__[1:] if kind.__name__ in arbitre.__all__), None)
     inherited = members(base) if base else {}
-    own = [re.sub(r"(?s)\(.+\)", "()", one.call) for name, one in members(member).items() if name not in inherited]
+    own = [
+        re.sub(r"(?s)\(.+\)", "()", one.call)
+        for name, one in members(member).items()
+        if name not in {*inherited, *without}
+    ]
     return ", ".join([f"those of `{base.__name__}`" if base else "", *(f"`{call}`" for call in own)]).removeprefix(", ")
 
 
@@ -615,19 +622,23 @@ def _in_python(option: Option) -> str:
 
 
 def keywords(function: Callable[..., Any], without: Callable[..., Any] | None = None) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the declared options of a function: the name, the default and the help.
+    """Yield the rows of the declared options of a function: the name, with a link to its description, and the default.
 
     Args:
         function: The function, or a class.
         without: A function whose options are left out.
     """
-    yield "option", "default", "meaning"
+    yield "option", "default"
     declared = {one.name: one for one in options_of(DECLARATIONS["evaluate"], options.Functions, options.Overrides)}
     left_out = () if without is None else inspect.signature(without).parameters
     for one in inspect.signature(function).parameters.values():
         if one.name in declared and one.name not in left_out and one.default is not Parameter.empty:
-            default = _default(one.default)
-            yield f"`{one.name}`", "" if default == "..." else f"`{default}`", _markdown(_in_python(declared[one.name]))
+            option = replace(declared[one.name], group="")
+            words, default = _described().get(option), _default(one.default)
+            name = (
+                f"`{one.name}`" if words is None else f"[`{one.name}`](reference/commands.md#{_anchor(words, option)})"
+            )
+            yield name, "" if default == "..." else f"`{default}`"
 
 
 def formats() -> Iterator[tuple[str, ...]]:

@@ -312,10 +312,7 @@ class Comparator:
 
     @property
     def authorities(self) -> tuple[UsedAuthority, ...]:
-        """The names with variants of the schema: the path and the file of each, and the ambiguous variants.
-
-        See [authority files](reference/normalisers.md#authority-files).
-        """
+        """The [authority files](reference/normalisers.md#authority-files) that the schema uses, and its own `names`."""
         return authorities_of(self.plan.sites)
 
     def explain(self) -> tuple[ResolvedPath, ...]:
@@ -342,9 +339,9 @@ class Comparator:
     def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False, rematch: bool = False) -> Comparison:
         """Compare one predicted document with its gold document.
 
-        The documents do not have to be valid against the schema and are not modified. Do not modify them while you
-        use the comparison: it computes details from them on demand. Instances of models, decimals, dates, enum members,
-        tuples and NumPy values are converted to their JSON form first.
+        The documents need not be valid against the schema. Do not modify them while you use the comparison, which
+        computes details from them on demand. Model instances, decimals, dates, enum members, tuples and NumPy values
+        are converted to JSON.
 
         Args:
             gold: The gold document, or `arbitre.ABSENT`.
@@ -414,9 +411,7 @@ class Comparator:
     def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
         """Match all leaves of each path of a document, whatever entries they belong to.
 
-        This is the traditional way to score single values. The result also states the share of the quality that is
-        reached by values in their own entries; see [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis`
-        contains the same results.
+        The result includes the [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis` has the same results.
 
         Args:
             gold: The gold document, or `arbitre.ABSENT`.
@@ -438,18 +433,17 @@ class Comparator:
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances for this pair of documents, by path.
 
-        No custom distance is called. If a custom distance has a lower bound, or another field identifies the list
-        items, the actual number of calls is close to the number of items.
+        No custom distance is called. If another field identifies the list items, or the distance has a lower bound,
+        the actual number is close to the number of items.
         """
         return count_calls(self.plan, json_form(gold), json_form(predicted))
 
     def check_claims(
         self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
     ) -> tuple[ClaimCheck, ...]:
-        """Check the claims about custom distances, on the values of documents.
+        """Check the [claims](custom.md#claims) about custom distances, on the values of documents.
 
-        Each function is called for all ordered pairs of at most `sample` distinct values of each path. See
-        [claims](custom.md#claims).
+        Each function is called for all ordered pairs of at most `sample` distinct values of each path.
 
         Args:
             gold: Gold documents.
@@ -496,9 +490,8 @@ class Comparator:
     def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
         """Suggest [aliases](faults.md#fields-under-other-keys) for fields that predictions have under undeclared keys.
 
-        The values decide, not the names: predicted values under an unknown key have to be equal to missing values of
-        the field, in the same entries, more often than by chance. Nothing is applied; pass `overlay` of the result to a
-        comparator to accept all suggestions.
+        A key is suggested if its values equal missing values of the field, in the same entries, more often than by
+        chance. Pass the `overlay` of the result to a comparator to accept all suggestions.
 
         Args:
             pairs: As for `evaluate`.
@@ -529,8 +522,7 @@ class Comparator:
     ) -> SuggestedGate:
         """Suggest a [gate](reference/commands.md#arbitre-schema-suggest-gate) for the matching of the entries.
 
-        The gate is the quality that 95% of the chance pairs do not reach: entries of a prediction matched with entries
-        of another document's gold. Nothing is applied; pass `overlay` of the result to a comparator to use the gate.
+        Pass the `overlay` of the result to a comparator to use the gate.
 
         Args:
             pairs: As for `evaluate`.
@@ -551,10 +543,7 @@ class Comparator:
         return suggest_gate(self.plan, document_pairs(self.plan, pairs, **sources), seed=seed)
 
     def check_gold(self, gold: Gold, *, id_key: str = "id") -> GoldCheck:
-        """Check gold documents before predictions are compared with them.
-
-        Reports [problems and possible mistakes](reference/causes.md#checks-of-gold). A gold document that uses an alias
-        does not equal itself, and the certificate does not hold for it.
+        """Check gold documents for [problems and possible mistakes](reference/causes.md#checks-of-gold).
 
         Args:
             gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of

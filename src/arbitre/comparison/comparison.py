@@ -113,10 +113,9 @@ class Comparison:
 
     @property
     def by_path(self) -> ScoresByPath:
-        """Scores and outcomes by wildcard path, for paths with leaves and for list items, in document order.
+        """Scores and [outcomes](measures.md#outcomes-by-path) by wildcard path, for leaves and list items.
 
-        The outcomes are the numbers of [values](measures.md#outcomes-by-path) and of [fields that gold
-        lacks](measures.md#fields-that-gold-lacks). Computed on each access. `by_path()` is the same.
+        Paths are in document order. Computed on each access. `by_path()` is the same.
         """
         sums = by_path(self.levels, 1, self.close)
         fields = {path: rows[0].tolist() for path, rows in field_counts(self.levels, 1).items()}
@@ -125,12 +124,10 @@ class Comparison:
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
         """Return the [confusion matrix](classification.md) of the values at a path, with the scores of each class.
 
-        Items of lists are matched without looking at the values of the path, which would make them agree too often. If
-        nothing else identifies the items, the matching of the comparison is used, and the figures are upper bounds; so
-        they are for a comparison that was read from JSON. `Classification.matched_by` states the matching.
-
-        A missing value has no predicted label, a spurious value no gold label. A predicted spelling that is matched
-        with a gold value at quality 1, for example after `casefold`, counts as that value throughout.
+        List items are matched without the values of the path, which would make the labels agree too often. If nothing
+        else identifies the items, or the comparison was read from JSON, its own matching is used, and the figures are
+        upper bounds; `matched_by` of the result states which. A predicted spelling that is matched with a gold value at
+        quality 1, such as after `casefold`, counts as that value.
 
         Args:
             path: Wildcard path of single values, such as "/people/*/role".
@@ -149,7 +146,7 @@ class Comparison:
     def outside(self) -> dict[str, PathScores]:
         """The scores of the paths outside the entries, which `scores` does not include.
 
-        Empty if the root is the entries.
+        Empty if the root is the only entry.
         """
         paths = self.by_path
         return {path: paths[path] for path in outside(paths, self.entries)}
@@ -164,8 +161,8 @@ class Comparison:
     def at(self, pointer: str) -> Node:
         """Return the node at a JSON Pointer of the gold document.
 
-        `reading` is the [accepted form](reference/keyword.md#alternatives) that was used; `ABSENT` if there is only
-        one. A list item also has a [margin](diagnosis.md#margin-of-a-match).
+        `reading` is the [accepted form](reference/keyword.md#alternatives) that was used, or `ABSENT`; `margin` is the
+        [margin](diagnosis.md#margin-of-a-match) of a list item.
 
         Raises:
             DataError: No node was compared at the pointer.
@@ -197,8 +194,8 @@ class Comparison:
     def alignment(self, pointer: str) -> Alignment:
         """Return the matching of the list at a JSON Pointer of the gold document.
 
-        Each match has a [margin](diagnosis.md#margin-of-a-match); see [transport](transport.md#one-entry-made-of-two)
-        for the costs and the plan.
+        See [margins](diagnosis.md#margin-of-a-match), and [transport](transport.md#one-entry-made-of-two) for the costs
+        and the plan.
 
         Args:
             pointer: JSON Pointer of a list, such as "/people".
@@ -297,9 +294,7 @@ class Comparison:
 
     @property
     def references(self) -> Mapping[str, ScopeReferences]:
-        """The [references](references.md) by scope: which ids are the same items, and which references are wrong.
-
-        Empty if the schema has no ids. Computed on each access.
+        """The corresponding ids and the wrong [references](references.md), by scope; empty if the schema has no ids.
 
         >>> from arbitre import compare
         >>> id_field = {"type": "string", "x-arbitre": {"id": "person"}}
@@ -313,8 +308,6 @@ class Comparison:
     @property
     def violations(self) -> tuple[Violation, ...]:
         """The schema violations of the prediction, computed on each access.
-
-        With `Comparator(format_assertion=True)`, a text that does not match its `format` is a violation.
 
         Raises:
             DataError: The comparison was read from JSON and has no schema.
@@ -330,9 +323,9 @@ class Comparison:
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """Why the prediction is wrong: misplaced values, splits, merges, and what each class of fault costs.
+        """The [diagnosis](diagnosis.md): misplaced values, splits, merges, and the cost of each class of fault.
 
-        See [diagnosis](diagnosis.md). Computed on first access.
+        Computed on first access.
 
         Raises:
             DataError: The comparison was read from JSON without a diagnosis.
@@ -348,8 +341,7 @@ class Comparison:
     def causes(self) -> tuple[Cause, ...]:
         """The [causes](diagnosis.md#causes) of the faults, largest gain first.
 
-        A single pair of documents is little evidence. Found on first access, by making changes and comparing the
-        documents again.
+        Found on first access, by comparing changed documents again. A single pair of documents is little evidence.
 
         Raises:
             DataError: The comparison was read from JSON.
@@ -362,12 +354,10 @@ class Comparison:
         return self.find_causes()
 
     def patch(self, *, gains: bool | None = None) -> Patch:
-        """Return a JSON Patch (RFC 6902): the operations that turn the prediction into gold.
+        """Return the [JSON Patch](diagnosis.md#repair-as-a-json-patch) (RFC 6902) that turns the prediction into gold.
 
-        See [repair](diagnosis.md#repair-as-a-json-patch). Paths are JSON Pointers into the original prediction. After
-        all operations, the quality is 1, or that of gold compared with itself if this is lower, as for items without
-        their key. Values that count as equal and fields that are not compared stay as they are. Lists that are matched
-        by transport are replaced as a whole.
+        Values that count as equal and fields that are not compared stay as they are. Lists that are matched by
+        transport are replaced as a whole.
 
         Args:
             gains: Whether to compute the gains, which takes one comparison for each operation.

@@ -182,7 +182,7 @@ class Evaluation:
 
     @cached_property
     def chance(self) -> Chance | None:
-        """Chance scores of the corpus; None if they were not computed, or if the documents are no longer available."""
+        """Chance scores of the corpus; None if they were not computed, or if the documents are not available."""
         return None if self.chance_factory is None else self.chance_factory()
 
     @cached_property
@@ -203,7 +203,7 @@ class Evaluation:
     def cause_analysis(self) -> CauseAnalysis:
         """The causes of the faults, and the documents that were searched for them.
 
-        If the evaluation did not look for them, documents are compared again. Raises DataError if they are no longer
+        If the evaluation did not look for them, documents are compared again. Raises DataError if they are not
         available.
         """
         return self._reader.causes() if self.cause_factory is None else self.cause_factory()
@@ -254,9 +254,9 @@ class Evaluation:
 
     @cached_property
     def by_path(self) -> ScoresByPath:
-        """Pooled scores and outcomes of every path with leaves and of the items of every list.
+        """Pooled scores and outcomes by wildcard path, for leaves and list items.
 
-        `by_path()` is the same, as in `Comparison`.
+        `by_path()` is the same.
         """
         return self.document_table.by_path()
 
@@ -264,7 +264,7 @@ class Evaluation:
     def outside(self) -> dict[str, PathScores]:
         """Pooled scores of the paths outside the entries, which `micro` and `macro` do not include.
 
-        Empty if the entries are the root.
+        Empty if the root is the only entry.
         """
         return {path: self.by_path[path] for path in outside(self.by_path, self.entries)}
 
@@ -278,7 +278,7 @@ class Evaluation:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Paths of the schema that occur in gold, and paths that never do and are therefore not evaluated."""
+        """Paths of the schema that occur in gold, and those that do not and are therefore not evaluated."""
         present = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
         never = [
             path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in present)
@@ -347,8 +347,8 @@ class Evaluation:
                 the values of gold and prediction) or "faults" (see `faults`).
 
         Raises:
-            DataError: There is no such table, or the documents are no longer available for the table of matches or
-                of faults.
+            OptionError: There is no such table.
+            DataError: The documents are no longer available for the table of matches or of faults.
         """
         if name == "documents":
             return Table.of_frame(document_frame(self.document_table, self.signature))
@@ -363,8 +363,7 @@ class Evaluation:
     def faults(self) -> Table:
         """Return the table of [faults](diagnosis.md#faults-of-a-corpus).
 
-        It has one row for each leaf or item that is not correct. If the evaluation did not list them (`diagnose`), the
-        documents are compared again.
+        Without `diagnose`, the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -374,13 +373,14 @@ class Evaluation:
     def scan(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
         """Return a table as a `pyarrow.dataset.Dataset`, whose rows and columns are read only when needed.
 
-        The tables of entries and of faults of a [large corpus](corpora.md#large-corpora) are Parquet files, which are
-        not read into memory; `polars.scan_pyarrow_dataset` turns the result into a lazy frame.
+        Use it for the entries and faults of a [large corpus](corpora.md#large-corpora). `polars.scan_pyarrow_dataset`
+        turns the result into a lazy frame.
 
         Args:
             table: As for `table`.
 
         Raises:
+            OptionError: There is no such table.
             DataError: As for `table`, or pyarrow is not installed.
         """
         file = self._reader.row_file(self, table) if table in {"matches", "faults"} else None
@@ -390,8 +390,8 @@ class Evaluation:
     def solidarity(self) -> float | None:
         """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
 
-        See [solidarity](diagnosis.md#solidarity). In [0, 1]; None under transport (see `FlatComparison`). If it was not
-        computed in the evaluation (`diagnose` or `flat`), the documents are compared again.
+        In [0, 1]; None under transport. See [solidarity](diagnosis.md#solidarity). Without `diagnose` or `flat`, the
+        documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -410,9 +410,9 @@ class Evaluation:
 
     @cached_property
     def coreference(self) -> Mapping[str, CoreferenceScores]:
-        """The coreference scores of the [references](references.md#what-is-wrong) by scope, over all documents.
+        """The coreference scores of the [references](references.md#what-is-wrong) of all documents, by scope.
 
-        Empty if the schema has no references. The documents are compared again on first access.
+        The documents are compared again on first access.
 
         Raises:
             DataError: The documents are no longer available.
@@ -455,9 +455,8 @@ class Evaluation:
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
         """Return ROUGE, BLEU and chrF of the texts at a path, as `arbitre text corpus` does.
 
-        The documents are compared again. BLEU and chrF are scores of the corpus, ROUGE is a mean over the gold texts. A
-        missing text counts as an empty text. If gold has a list of accepted forms in place of a text, all of them are
-        references.
+        The documents are compared again. BLEU and chrF are scores of the corpus; ROUGE is a mean over the gold texts. A
+        missing text counts as empty. If gold lists accepted forms in place of a text, all of them are references.
 
         Args:
             path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
