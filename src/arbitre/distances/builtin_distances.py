@@ -167,16 +167,15 @@ _TEXTS: Final = {
     "jaro-winkler": _fixed(edit.JARO_WINKLER, "`jaro`, with a bonus for a common prefix", "Winkler, 1990"),
     "ratcliff-obershelp": Factory(
         lambda options: edit.ratcliff_obershelp(autojunk=options["autojunk"]),
-        "matching blocks, as in Python's difflib; not symmetric",
+        "matching blocks, as in Python's difflib",
         {"autojunk": {"type": "boolean", "default": False}},
         source="Ratcliff and Metzener, 1988",
     ),
     "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` of the two texts after sorting their words alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest `indel` between any two of these: the shared words, all words of the first text, all words of "
-        "the second; each sorted and without repetition; "
-        "0 if one text contains all words of the other",
+        "smallest `indel` between any two of the shared words, all words of the first text and all words of the "
+        "second, each sorted and without repetition; 0 if one text contains all words of the other",
         "Cohen, 2011",
     ),
     "jaccard-ngrams": Factory(
@@ -188,23 +187,21 @@ _TEXTS: Final = {
     ),
     "date": Factory(
         lambda options: dates.date(options["scale"]),
-        "number of days between two dates, divided by `scale`, at most 1. A year or a month is compared as "
-        "the interval of all "
-        "its days. A text that is not a date has distance 0 from an equal text, else 1",
+        "number of days between two dates, divided by `scale`, at most 1. A year or a month is the interval of all its "
+        "days",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
     "duration": _fixed(
         dates.DURATION,
-        "the distance `relative` between the lengths of ISO 8601 durations, where a year has 365.2425 days "
-        "and a month is a twelfth of a year; any other text has distance 0 from an equal text, else 1",
+        "`relative` between the lengths of two ISO 8601 durations; a year has 365.2425 days, and a month is a twelfth "
+        "of a year",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
         lambda options: dates.time(options["scale"]),
         "number of hours between two ISO 8601 times of day, in the shorter direction around the clock, "
-        "divided by `scale`, at most 1. A time without a UTC offset is read as UTC. Any other text has "
-        "distance 0 from an equal text, else 1",
+        "divided by `scale`, at most 1. A time without a UTC offset is read as UTC",
         {"scale": _SCALE | {"default": 12}},
         source="Lee, 1958",
     ),
@@ -234,7 +231,7 @@ _TEXTS: Final = {
         "parents",
         {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
         "number of steps between two labels in a tree, divided by the diameter of the tree. `parents` maps "
-        "each label to its parent. A label outside the tree has distance 0 from an equal label, else 1",
+        "each label to its parent",
         "Rada et al., 1989",
     ),
 }
@@ -257,8 +254,7 @@ _NUMBERS: Final = {
     "tolerance": Factory(
         lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
         "0 if the difference is at most `within`, or at most `relative` times the larger magnitude, else 1; "
-        "one of the two is required. Like Python's `math.isclose`, it is symmetric: the share refers to the "
-        "larger magnitude, not to gold",
+        "one of the two is required",
         {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": _one_option(
@@ -266,8 +262,7 @@ _NUMBERS: Final = {
         "period",
         {"type": "integer", "minimum": 2, "maximum": 2**53},
         "number of steps between two whole numbers from 0 to `period` in the shorter direction, as for months "
-        "or hours, divided by the largest possible number of steps. Any other number has distance 0 from an "
-        "equal number, else 1",
+        "or hours, divided by the largest possible number of steps",
         "Lee, 1958",
     ),
 }
@@ -283,8 +278,7 @@ _OBJECTS: Final = {
         "1 - intersection over union of two spans: objects with numbers as `start` and `end`, the second "
         'exclusive. `overlap` "half" is half of this distance if the spans overlap, else 1; "any" is 0 if '
         'they overlap, else 1; "equal" is 0 for the same boundaries, else 1. Spans with different values of '
-        "the key `label` have distance 1. An object that is not a span has distance 0 from an equal object, "
-        "else 1",
+        "the key `label` have distance 1",
         {
             "overlap": {"enum": list(get_args(spans.Overlap)), "default": "iou"},
             "label": {"type": "string", "minLength": 1},
@@ -298,8 +292,7 @@ _LABELS: Final = {
         "order",
         _SCALARS,
         "number of steps between two values in the list `order`, divided by the greatest number of "
-        "steps. For a field with `enum`, the enum is the default. A value outside the list has "
-        "distance 0 from an equal value, else 1",
+        "steps. For a field with `enum`, the enum is the default",
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
@@ -328,22 +321,20 @@ _PROSE: Final = {
     "rouge-lsum": Factory(
         lambda options: rouge.rouge_lsum(options["tokenizer"]),
         "1 - F1 of the longest common subsequences of sentences, one sentence per line, computed by "
-        'rouge-score (extra `text`); `tokenizer` "rouge-score" splits words as that package does; not '
-        "symmetric",
+        'rouge-score (extra `text`); `tokenizer` "rouge-score" splits words as that package does',
         {"tokenizer": {"enum": list(rouge.TOKENIZERS), "default": "words"}},
         source="Lin, 2004",
     ),
     "bleu": Factory(
         lambda options: translation.bleu(int(options["n"]), options.get("weights")),
         "1 - BLEU of the prediction against gold, computed by sacrebleu (extra `text`); with `weights`, BLEU "
-        "without smoothing, computed by nltk (see [text](text.md#bleu)); not symmetric",
+        "without smoothing, computed by nltk (see [text](text.md#bleu))",
         {"n": _run(4), "weights": {"type": "array", "items": _COST, "minItems": 1, "maxItems": _LONGEST_RUN}},
         source="Papineni et al., 2002",
     ),
     "chrf": Factory(
         lambda options: translation.chrf(int(options["words"])),
-        "1 - chrF of the prediction against gold, computed by sacrebleu (extra `text`); `words` 2 is chrF++; "
-        "not symmetric",
+        "1 - chrF of the prediction against gold, computed by sacrebleu (extra `text`); `words` 2 is chrF++",
         {"words": {"type": "integer", "minimum": 0, "maximum": _LONGEST_RUN, "default": 0}},
         source="Popović, 2015",
     ),
