@@ -194,7 +194,7 @@ def _anchor(words: str, option: Option) -> str:
 
 def options_index() -> Iterator[tuple[str, ...]]:
     """Yield the rows of the index of all options: the option, and the commands that take it."""
-    yield "option", "described at", "also in"
+    yield "option", "commands"
     taken: dict[Option, list[str]] = {option: [] for option in _described()}
     for words in DECLARATIONS:
         for option in options_of(DECLARATIONS[words]):
@@ -202,8 +202,8 @@ def options_index() -> Iterator[tuple[str, ...]]:
                 taken[replace(option, group="")].append(words)
     for option, words in sorted(_described().items(), key=lambda item: (item[0].names[0], item[1])):
         link = f"reference/commands.md#{_anchor(words, option)}"
-        others = ", ".join(f"`{other}`" for other in taken[option] if other != words)
-        yield f"[{_names(option)}]({link})", f"[`{words}`]({link})", others
+        everywhere = len(taken[option]) == len(DECLARATIONS)
+        yield f"[{_names(option)}]({link})", "all" if everywhere else ", ".join(f"`{one}`" for one in taken[option])
 
 
 def _names(option: Option) -> str:

@@ -212,7 +212,7 @@ SCHEMA: Final = option(
 )
 VALIDATE: Final = switch("List the schema violations of the predictions.", group="Comparison")
 FLAT: Final = switch(
-    "Match the values of each path regardless of the entries that contain them, and show only this result.",
+    "Match the values of each path across entries, and show only this result.",
     more="See [flat comparison](diagnosis.md#solidarity).",
     rare=True,
     group="Comparison",
@@ -283,7 +283,7 @@ FORCE: Final = switch(
 
 ALLOW_REFS: Final = option(
     (),
-    "Folder, besides that of the schema, whose files the schema may reference with $ref. May be repeated.",
+    "Further folder whose files the schema may reference with $ref. May be repeated.",
     "DIR",
     keyword="str | Path | Iterable[str | Path]",
     more="See [the schema](reference/keyword.md).",
@@ -303,8 +303,7 @@ class Annotations:
     )
     functions: list[str] = option(
         (),
-        "Python function to use as a custom distance or normaliser, a custom matching, or a catalogue of several. May "
-        "be repeated.",
+        "Custom distance, normaliser or matching in Python, or a catalogue of several. May be repeated.",
         "MODULE:NAME",
         keyword="Iterable[str]",
         more="The module is installed or in the current folder; see [custom distances and normalisers](custom.md).",
@@ -320,8 +319,7 @@ class Comparison:
         "Compare only the values at this wildcard path and below it, such as /people/*/name. May be repeated.",
         "POINTER",
         keyword="str | Iterable[str]",
-        more="All other fields are ignored, including undeclared ones; the keys of `keyed` lists above the path are "
-        "compared.",
+        more="The keys of `keyed` lists above the path are compared too.",
     )
     close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY", rare=True)
     max_calls: int = option(
@@ -340,10 +338,9 @@ class Formats:
 
     format_assertion: bool = switch(
         "Also report values that do not match the `format` in the schema.",
-        more="Requires `--validate` in `compare` and `evaluate`. `date`, `email`, `idn-email`, `ipv4`, `ipv6`, `regex` "
-        "and `uuid` are built in. The other formats of JSON Schema require the extra `formats`; `iri` and "
-        "`iri-reference` require the package rfc3987-syntax, which slows down every start. A format that cannot be "
-        "checked is an error (exit code 2), never skipped.",
+        more="`compare` and `evaluate` require `--validate`. Formats other than `date`, `email`, `idn-email`, `ipv4`, "
+        "`ipv6`, `regex` and `uuid` require the extra `formats`; `iri` and `iri-reference` require the package "
+        "rfc3987-syntax. A format that cannot be checked is an error.",
         rare=True,
     )
 
@@ -402,8 +399,7 @@ class AnnotationFiles:
 
     annotations: AnnotationFormat = option(
         "auto",
-        "Annotation tool that wrote the files; auto recognises it by the content, and with documents, all JSON is read "
-        "as documents.",
+        "Annotation tool that wrote the files; auto recognises it, and documents reads all JSON as documents.",
         more="See [annotation tools](agreement.md#annotation-tools).",
     )
     layer: str | None = option(
@@ -421,14 +417,14 @@ class Reading:
     id_key: str = ID_KEY
     id_pattern: str | None = option(
         None,
-        "Regular expression for the id in a file name: its group named id, or its first group, or the whole match.",
+        "Regular expression for the id in a file name: its group named id, its first group, or the whole match.",
         "REGEX",
         more="A group `run` extracts the run.",
         rare=True,
     )
     normalize_ids: bool = switch(
         "Treat ids that differ only in case, Unicode form or file extension as the same id.",
-        more="In the results, ids are case-folded and have no extension.",
+        more="Results have the case-folded ids without extension.",
         rare=True,
     )
     gold_key: str = option(
@@ -443,7 +439,6 @@ class Reading:
         None,
         "Sheet of an Excel workbook that contains gold. Default: the first sheet.",
         "NAME",
-        more="If a workbook has more sheets, a note says so.",
         rare=True,
     )
     predicted_sheet: str | None = option(
@@ -472,8 +467,8 @@ class Corpus:
 
     cluster_by: str | None = option(
         None,
-        "How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer "
-        "into gold, or a regular expression on ids.",
+        "How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a "
+        "regular expression on ids.",
         "WHAT",
         rare=True,
     )
@@ -497,9 +492,8 @@ class Corpus:
     )
     source: Path | None = option(
         None,
-        "Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of "
-        "them (.png, .jpg, .pdf and others). The report shows them beside each example. With --diagnose, missing and "
-        "spurious values are looked up in the texts.",
+        "Folder of the sources that were given to the model: for each document, a text (<id>.txt) or a picture (.png, "
+        ".jpg, .pdf and others). The report shows them. --diagnose looks up missing and spurious values in the texts.",
         "DIR",
         keyword="str | Path | None",
         more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
@@ -558,8 +552,8 @@ class Evaluation:
     )
     table: list[str] = option(
         (),
-        "Extra table to write to --out, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or "
-        ".parquet. For matches and faults, .csv or .parquet sets the format of the default table. May be repeated.",
+        "Extra table to write to --out, such as paths.tex: a table name plus .md, .tex, .csv or .parquet. For matches "
+        "and faults, .csv or .parquet sets the format of the default table. May be repeated.",
         "NAME",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",
@@ -610,8 +604,7 @@ class Bounds:
 
     fail_under: list[str] = option(
         (),
-        "Exit with code 1 if a score is below a value, as in f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9, "
-        "document_quality=0.9, fq(2)=0.8, /entries/*/name:irq=0.8. May be repeated.",
+        "Exit with code 1 if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8. May be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:under",
         keyword="Bounds",
@@ -619,7 +612,7 @@ class Bounds:
     )
     fail_over: list[str] = option(
         (),
-        "Exit with code 1 if a value is exceeded, as in failed=0, variance=0.1. May be repeated.",
+        "Exit with code 1 if a value is exceeded, as in failed=0. May be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:over",
         keyword="Bounds",

@@ -574,9 +574,9 @@ class ComparatorKeywords(TypedDict, total=False):
     overlay: Mapping[str, Json] | str | Path | None
     """Extra x-arbitre settings by path, for a schema that you cannot edit."""
     functions: Iterable[str]
-    """Python function to use as a custom distance or normaliser, a custom matching, or a catalogue of several."""
+    """Custom distance, normaliser or matching in Python, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
-    """Folder, besides that of the schema, whose files the schema may reference with $ref."""
+    """Further folder whose files the schema may reference with $ref."""
     fields: str | Iterable[str]
     """Compare only the values at this wildcard path and below it, such as /people/*/name."""
     close: float

@@ -36,7 +36,7 @@ class EvaluationOptions:
     validate: bool = False
     """List the schema violations of the predictions."""
     flat: bool = False
-    """Match the values of each path regardless of the entries that contain them, and show only this result."""
+    """Match the values of each path across entries, and show only this result."""
     out: Path | None = None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool = False
@@ -44,13 +44,13 @@ class EvaluationOptions:
     keep_checkpoints: bool = False
     """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
     table: Sequence[str] = ()
-    """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
-    .parquet. For matches and faults, .csv or .parquet sets the format of the default table."""
+    """Extra table to write to `out`, such as paths.tex: a table name plus .md, .tex, .csv or .parquet. For matches
+    and faults, .csv or .parquet sets the format of the default table."""
     table_score: Sequence[str] = ()
     """Score to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None
-    """How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer
-    into gold, or a regular expression on ids."""
+    """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
+    regular expression on ids."""
     strict: bool = False
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     diagnose: bool = False
@@ -63,9 +63,8 @@ class EvaluationOptions:
     provenance: Provenance | str | Path | None = None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None = None
-    """Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of
-    them (.png, .jpg, .pdf and others). The report shows them beside each example. With `diagnose`, missing and
-    spurious values are looked up in the texts."""
+    """Folder of the sources that were given to the model: for each document, a text (<id>.txt) or a picture (.png,
+    .jpg, .pdf and others). The report shows them. `diagnose` looks up missing and spurious values in the texts."""
     workers: int | None = None
     """Number of worker processes. None stands for the number of processors."""
     engine: Engine = "local"

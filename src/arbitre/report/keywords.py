@@ -49,7 +49,7 @@ class ReadingKeywords(TypedDict, total=False):
     id_key: str
     """Key of a record's id."""
     id_pattern: str | None
-    """Regular expression for the id in a file name: its group named id, or its first group, or the whole match."""
+    """Regular expression for the id in a file name: its group named id, its first group, or the whole match."""
     normalize_ids: bool
     """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str
@@ -76,8 +76,8 @@ class SharedKeywords(ReadingKeywords, total=False):
 
     # from arbitre.options: Corpus, Processes, ReportFiles
     cluster_by: str | None
-    """How to group documents that are not independent, for intervals and tests: a manifest column, a JSON Pointer
-    into gold, or a regular expression on ids."""
+    """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
+    regular expression on ids."""
     strict: bool
     """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
     diagnose: bool
@@ -90,9 +90,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     provenance: Provenance | str | Path | None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None
-    """Folder of the sources: the texts that were given to the model, one <id>.txt for each document, or pictures of
-    them (.png, .jpg, .pdf and others). The report shows them beside each example. With `diagnose`, missing and
-    spurious values are looked up in the texts."""
+    """Folder of the sources that were given to the model: for each document, a text (<id>.txt) or a picture (.png,
+    .jpg, .pdf and others). The report shows them. `diagnose` looks up missing and spurious values in the texts."""
     workers: int | None
     """Number of worker processes. None stands for the number of processors."""
     engine: Engine
@@ -137,7 +136,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     validate: bool
     """List the schema violations of the predictions."""
     flat: bool
-    """Match the values of each path regardless of the entries that contain them, and show only this result."""
+    """Match the values of each path across entries, and show only this result."""
     out: str | Path | None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool
@@ -145,15 +144,14 @@ class CorpusKeywords(SharedKeywords, total=False):
     keep_checkpoints: bool
     """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
     table: str | Sequence[str]
-    """Extra table to write to `out`, such as paths.tex or documents.parquet: a table name plus .md, .tex, .csv or
-    .parquet. For matches and faults, .csv or .parquet sets the format of the default table."""
+    """Extra table to write to `out`, such as paths.tex: a table name plus .md, .tex, .csv or .parquet. For matches
+    and faults, .csv or .parquet sets the format of the default table."""
     table_score: str | Sequence[str]
     """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds
-    """Exit with code 1 if a score is below a value, as in f1q=0.9, macro.f1q=0.9, leaves.f1q=0.9,
-    document_quality=0.9, fq(2)=0.8, /entries/*/name:irq=0.8."""
+    """Exit with code 1 if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8."""
     fail_over: Bounds
-    """Exit with code 1 if a value is exceeded, as in failed=0, variance=0.1."""
+    """Exit with code 1 if a value is exceeded, as in failed=0."""
     # end of the options
 
 

@@ -109,7 +109,7 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
     validate: bool = VALIDATE
     published: bool = switch("Add the scores computed with the formulas of the published script.", rare=True)
     rematch: bool = switch(
-        "Compute the gain of repairs by comparing the repaired documents again, instead of keeping the matching.",
+        "Compute the gain of repairs by comparing again, instead of keeping the matching.",
         more="See [repair gain](diagnosis.md#repair-gain).",
         rare=True,
     )
@@ -135,8 +135,8 @@ class Evaluate(
     schema: str = SCHEMA
     classified: list[str] = option(
         (),
-        "Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
-        "/people/*/role. Compares the documents again. May be repeated.",
+        "Also print the confusion matrix and the scores of each class at a wildcard path, such as /people/*/role. May "
+        "be repeated.",
         "PATH",
         flags=("--classification",),
         more="See [classification](classification.md).",
@@ -172,14 +172,13 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
         None,
         "Folder for the results as JSON, report.html, and tables as CSV, Markdown and LaTeX.",
         "DIR",
-        more="It contains a folder for each system with the files of `evaluate`; with factors, one folder `evaluation` "
-        "for the whole corpus.",
+        more="It contains a folder of `evaluate` for each system; with factors, one folder `evaluation`.",
         group="Output",
     )
     table: list[str] = option(
         (),
-        "Extra table to write to --out, such as pairs.tex or pairs.parquet: a table name plus .md, .tex, .csv or "
-        ".parquet. May be repeated.",
+        "Extra table to write to --out, such as pairs.tex: a table name plus .md, .tex, .csv or .parquet. May be "
+        "repeated.",
         "NAME",
         more="See [corpora](corpora.md#tables-for-papers).",
         group="Output",
@@ -243,8 +242,7 @@ class Gamma(AnnotationFiles, Output):
     beta: float = option(1.0, "Weight of the difference in label.", "WEIGHT", rare=True)
     unmatched: float = option(
         1.0,
-        "Dissimilarity of a missing span, called delta empty in publications. It scales all disorders, and does not "
-        "change gamma.",
+        "Dissimilarity of a missing span (delta empty). It scales all disorders and does not change gamma.",
         "DELTA",
         rare=True,
     )
@@ -253,7 +251,7 @@ class Gamma(AnnotationFiles, Output):
     seed: int = option(0, "Random seed of the random annotations.", "N", least=0, rare=True)
     tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
     lenient_tags: bool = switch(
-        "Accept tags that do not follow the notation, and read them as conlleval does.",
+        "Read tags that do not follow the notation as conlleval does.",
         former=("--lenient",),
         rare=True,
     )
@@ -278,9 +276,9 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     schema: str | None = ANNOTATED_SCHEMA
     strategy: Strategy = option(
         "minimum-risk",
-        "Which values to keep: those with the best expected score (minimum-risk), those of most annotators (majority) "
-        "or of all annotators (unanimity), those that people choose (collegial), or categories that are estimated from "
-        "the error rates of the annotators (dawid-skene).",
+        "Which values to keep: those with the best expected score (minimum-risk), of most (majority) or all annotators "
+        "(unanimity), those that people choose (collegial), or categories estimated from the error rates of annotators "
+        "(dawid-skene).",
     )
     weak_margin: float = WEAK_MARGIN
     min_annotators: int = option(
@@ -343,9 +341,8 @@ class Entities(Bounds, AnnotationFiles, Output):
     predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
     scheme: Scheme = option(
         "strict",
-        "Criterion for a correct predicted entity: same boundaries and label (strict); same boundaries (exact); same "
-        "boundaries, with half credit for any overlap with a gold entity (partial); or same label and an overlap with "
-        "a gold entity (type).",
+        "When a predicted entity is correct: same boundaries and label (strict), same boundaries (exact), same "
+        "boundaries with half credit for any overlap (partial), or same label and an overlap (type).",
         more="See [schemes](entities.md#schemes).",
     )
     detail: Literal["entity", "model"] = option(
@@ -361,8 +358,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
     )
     lenient_tags: bool = switch(
-        "Accept gold tags that do not follow the notation, and read them as conlleval does. Predicted tags are always "
-        "read this way, and are counted.",
+        "Read gold tags that do not follow the notation as conlleval does. Predicted tags are always read this way.",
         former=("--lenient",),
         rare=True,
     )
@@ -393,7 +389,6 @@ class Diff(Bounds, Terminal):
     score: str = option("f1q", "Score to compare.", "SCORE")
     fail_if_worse: bool = switch(
         "Exit with code 1 if the micro score, the macro score or document quality is significantly lower.",
-        more="The message states each of these scores, its decrease and p.",
     )
     tolerance: float | None = option(
         None,
@@ -405,7 +400,6 @@ class Diff(Bounds, Terminal):
         "text",
         "Print text tables, one JSON document, Markdown or JUnit XML.",
         flags=("--format",),
-        more="Markdown is for a comment on a pull request, JUnit XML for a CI server.",
     )
     lang: LanguageName = SHOWN_LANG
 
@@ -552,8 +546,8 @@ class Confidence(Annotations, Output):
     schema: str = SCHEMA
     confidence_from: Literal["logprobs", "explicit"] = option(
         "logprobs",
-        "Where confidences come from: the log-probabilities of the tokens of the answer, or the prediction, which "
-        'states them as {"value": ..., "confidence": ...} or in fields such as name_confidence.',
+        "Where confidences come from: the log-probabilities of the tokens, or the prediction, which states them as "
+        '{"value": ..., "confidence": ...} or in fields such as name_confidence.',
         former=("--source",),
     )
     logprobs: str = option("/logprobs", "JSON Pointer of the log-probabilities in a record.", "POINTER")
@@ -569,20 +563,18 @@ class Advise(Annotations, Thresholds, Output):
 
     train: list[str] = option(
         REQUIRED,
-        "Training documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob; without --path, a file of "
-        "entities. May be repeated.",
+        "Training documents: a folder, a file or a glob; without --path, a file of entities. May be repeated.",
         "PATH",
     )
     path: str | None = option(
         None,
-        "Wildcard path of the labels, such as /places/*/type. Without it, the files are read in the formats of "
-        "`arbitre entities`: CoNLL, .json or .jsonl.",
+        "Wildcard path of the labels, such as /places/*/type. Without it, the files are entities: CoNLL, .json or "
+        ".jsonl, as for `arbitre entities`.",
         "PATH",
     )
     test: list[str] | None = option(
         None,
-        "Gold test documents: a folder, a .json, .jsonl, .csv or .parquet file, or a glob; without --path, a file of "
-        "entities. May be repeated.",
+        "Gold test documents, as for --train. May be repeated.",
         "PATH",
     )
     predicted: list[str] | None = option(
