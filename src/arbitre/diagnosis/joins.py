@@ -161,7 +161,7 @@ class JoinSearch:
             search.containing(parts[pairs.gold[parts] != gold], SHARE, NEAREST)
             for search, gold in zip(searches, (True, False), strict=True)
         ]
-        part, whole = np.concatenate(candidates, axis=1)
+        part, whole, share = (np.concatenate(arrays) for arrays in zip(*candidates, strict=True))
         merges = pairs.gold[part]
         left, right = np.where(merges, part, whole), np.where(merges, whole, part)
         quality = QualitySolver().evaluate(pairs.items, left, right).quality if len(part) else np.empty(0)
@@ -172,17 +172,18 @@ class JoinSearch:
                 first[row] = float(pairs.quality[row]), partner
             elif row not in first or single > first[row][0]:
                 first[row] = single, other
+        enough = merges | (share >= WHOLE_SHARE)  # a split keeps most values of its parts
         trials = [
             (row, merge, first[row][1], other, max(single, first[row][0]))
-            for row, merge, other, single in zip(
-                whole.tolist(), merges.tolist(), part.tolist(), quality.tolist(), strict=True
+            for row, merge, other, single, tried in zip(
+                whole.tolist(), merges.tolist(), part.tolist(), quality.tolist(), enough.tolist(), strict=True
             )
-            if other != first[row][1]
+            if tried and other != first[row][1]
         ]
         return [trial for merge in (True, False) for trial in self._plausible(trials, searches, merge=merge)]
 
     def _plausible(self, trials: Sequence[_Trial], searches: Sequence[ValueSearch], *, merge: bool) -> list[_Trial]:
-        """Return the splits in which the whole contains most values of both parts, or the merges with one such part.
+        """Return the merges, or the splits in which the whole also contains most values of the first part.
 
         A model that merges items may lose values of all but one of them. If the other part loses its partner, the first
         part must not contain values of this partner: otherwise, the model exchanged values between two items.
@@ -191,8 +192,7 @@ class JoinSearch:
         if not chosen:
             return []
         whole, first, part = (np.array([trial[place] for trial in chosen], dtype=np.intp) for place in (0, 2, 3))
-        both = [searches[merge].shares(rows, whole) for rows in (first, part)]
-        plausible = np.minimum(*both) >= (0.0 if merge else WHOLE_SHARE)
+        plausible = np.ones(len(chosen), dtype=np.bool_) if merge else searches[0].shares(first, whole) >= WHOLE_SHARE
         partner = self.pairs.partner[part]
         lost = ((partner >= 0) & (partner != whole)).nonzero()[0]
         plausible[lost] &= searches[not merge].shares(partner[lost], first[lost]) < SHARE

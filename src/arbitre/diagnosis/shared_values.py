@@ -95,7 +95,7 @@ class ValueSearch:
     wholes: Mask
     own: Indices
 
-    def containing(self, parts: Indices, share: float, nearest: int) -> tuple[Indices, Indices]:
+    def containing(self, parts: Indices, share: float, nearest: int) -> tuple[Indices, Indices, Floats]:
         """Find the wholes that contain most of the values of each part.
 
         Args:
@@ -104,7 +104,8 @@ class ValueSearch:
             nearest: Maximum number of wholes for each part.
 
         Returns:
-            The part and the whole of each result, as rows: parts in order, the wholes of a part from best to worst.
+            The part and the whole of each result, as rows, and the share: parts in order, the wholes of a part from
+            best to worst.
         """
         rows = self.values.rows
         weights, held = self._weights(rows.searchsorted(parts))
@@ -114,7 +115,7 @@ class ValueSearch:
         best = np.lexsort((whole, -shares, part))
         best = best[shares[best] >= share]
         best = best[rank_among_equal(part[best]) < nearest]
-        return parts[part[best]], rows[whole[best]]
+        return parts[part[best]], rows[whole[best]], shares[best]
 
     def shares(self, part: Indices, whole: Indices) -> Floats:
         """Return the share of the values of each part that its whole contains; rows of items, shapes (pairs,)."""
