@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -71,6 +72,13 @@ class _Content:
     values: defaultdict[_Value, list[int]] = field(default_factory=lambda: defaultdict(list))
     weight: float = 0.0
     lists: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, path: str, form: Hashable, leaf: int, weight: float) -> None:
+        """Add a value: its path relative to the object, its form, its node and its weight."""
+        self.values[path, form].append(leaf)
+        self.weight += weight
+        if "*" in path:
+            self.lists[path.partition("*")[0]] += weight
 
 
 class _Alike(NamedTuple):
@@ -257,41 +265,47 @@ class _Search:
         if not self.documents:
             return
         size = len(self._parent)
-        contents_of: tuple[defaultdict[int, dict[int, _Content]], ...] = defaultdict(dict), defaultdict(dict)
         depth = np.concatenate([np.full(len(level), len(level.path)) for level in self._tree.levels])
         nearest = [np.full(size + 1, NONE, dtype=np.intp) for _ in self._able]
+        around: tuple[dict[int, list[_Content]], ...] = {}, {}  # each candidate, and the candidates that it lies in
         for level in self._tree.levels:
             ids = np.arange(level.first, level.first + len(level))
-            for side, able, rows, contents in zip(
-                nearest, self._able, (level.left, level.right), contents_of, strict=True
-            ):
+            for side, able, rows, chains in zip(nearest, self._able, (level.left, level.right), around, strict=True):
                 side[ids] = np.where(able[ids], ids, side[level.parent])
                 if not level.leaf:
                     continue
                 at = ((side[ids] != NONE) & (rows >= 0)).nonzero()[0]
-                names = level.texts()
-                texts: dict[tuple[str, int], str] = {}
-                for place, value in zip(at.tolist(), level.source.values_of(rows[at]), strict=True):
+                names, values = level.texts(), level.source.values_of(rows[at])
+                for place, node, value in zip(at.tolist(), side[ids[at]].tolist(), values, strict=True):
                     leaf, form = level.first + place, value_form(value)
                     weight = self._weights[leaf] = min(MAX_WEIGHT, -math.log(base_chance(value)))
-                    node, own = int(side[leaf]), contents[int(document[leaf])]
-                    while node != NONE:
-                        content = own.setdefault(node, _Content(node))
-                        key = names[place], int(depth[node])
-                        if key not in texts:
-                            texts[key] = names[place].split("/", 1 + key[1])[-1]
-                        content.values[texts[key], form].append(leaf)
-                        content.weight += weight
-                        if "*" in texts[key]:
-                            content.lists[texts[key].partition("*")[0]] += weight
-                        node = int(side[self._parent[node]])
+                    for content in chains.get(node) or self._chain(node, side, chains):
+                        content.add(_below(names[place], int(depth[content.node])), form, leaf, weight)
+        contents_of: tuple[defaultdict[int, list[_Content]], ...] = defaultdict(list), defaultdict(list)
+        for chains, contents in zip(around, contents_of, strict=True):
+            for node, (content, *_) in chains.items():
+                contents[int(document[node])].append(content)
         for number in self.documents:
             gold, predicted = (
-                [content for content in contents[number].values() if self._complete(content)]
-                for contents in contents_of
+                [content for content in contents[number] if self._complete(content)] for contents in contents_of
             )
             self._sizes[number] = len(gold), len(predicted)
             self._alike[number] = list(self._pairs(gold, predicted))
+
+    def _chain(self, node: int, nearest: Indices, chains: dict[int, list[_Content]]) -> list[_Content]:
+        """Return the content of a candidate and of those that it lies in, from the inside out; adds them to `chains`.
+
+        With one chain for all values of a candidate, the content is read in two thirds of the time.
+        """
+        new: list[int] = []
+        while node != NONE and node not in chains:
+            chains[node] = []  # in the order in which they are found
+            new.append(node)
+            node = int(nearest[self._parent[node]])
+        chain = chains.get(node, [])
+        for inner in reversed(new):
+            chains[inner] = chain = [_Content(inner), *chain]
+        return chain
 
     def _path(self, node: int) -> Path:
         return self._tree.place(node)[0].path
@@ -447,6 +461,12 @@ class _Search:
         single = sum(number == 1 for number in every[0].values())
         self._known[path, document] = every[0], totals[0], single, share
         return self._known[path, document]
+
+
+@lru_cache(maxsize=1 << 10)
+def _below(path: str, depth: int) -> str:
+    """Return a wildcard path relative to the object at this depth in it."""
+    return path.split("/", 1 + depth)[-1]
 
 
 def value_form(value: Json) -> Hashable:
