@@ -54,28 +54,31 @@ class LeafPair(NamedTuple):
         return self._replace(gold=[self.gold, *(more if isinstance(more, list) else [more])])
 
 
-def leaf_pairs(levels: Sequence[Level], path: str | None = None) -> Iterator[tuple[str, LeafPair]]:
+def leaf_pairs(levels: Sequence[Level], path: str | None = None, first: int = 0) -> Iterator[tuple[str, LeafPair]]:
     """Yield the path and the pair of every leaf, level by level.
 
     Args:
         levels: The compared nodes of several documents.
         path: Wildcard path of the leaves; None for all leaves.
+        first: Index of the first of these documents.
     """
     node_tree = NodeTree.of(levels)
     pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
     for level in levels:
         gold, predicted, *_ = level.leaf_masses()
         texts = level.texts()
-        chosen = [
-            at for at in ((gold > 0.0) | (predicted > 0.0)).nonzero()[0].tolist() if path is None or texts[at] == path
-        ]
+        at = ((gold > 0.0) | (predicted > 0.0)).nonzero()[0]
+        chosen = [place for place in at.tolist() if path is None or texts[place] == path]
         if not chosen:
             continue
-        values = node_tree.values(level, gold=True), node_tree.values(level, gold=False)
-        for at in chosen:
-            place = tuple(side[level.first + at] for side in pointers)
-            sides = values[0][at], values[1][at]
-            yield texts[at], LeafPair(*sides, float(level.quality[at]), int(level.document[at]), *place)
+        columns = (
+            *(node_tree.values(level, gold=side) for side in (True, False)),
+            level.quality.tolist(),
+            (first + level.document).tolist(),
+            *(side[level.first : level.first + len(level)] for side in pointers),
+        )
+        for place in chosen:
+            yield texts[place], LeafPair(*[column[place] for column in columns])
 
 
 # The confusion matrix.

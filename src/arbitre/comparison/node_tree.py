@@ -91,10 +91,11 @@ class NodeTree:
             rows = level.left if gold else level.right
             here: list[str | None] = [None] * len(level)
             present = (rows >= 0).nonzero()[0]
+            parents = level.parent[present].tolist()
             tokens = level.source.tokens_of(rows[present])
-            for at, token, parent in zip(present.tolist(), tokens, level.parent[present].tolist(), strict=True):
-                above = "" if parent == NONE else pointers[parent] or ""
-                here[at] = above if parent == NONE or level.inner else f"{above}/{escape(str(token))}"
+            steps = {token: "" if level.inner else f"/{escape(str(token))}" for token in set(tokens)}
+            for at, token, parent in zip(present.tolist(), tokens, parents, strict=True):
+                here[at] = "" if parent == NONE else (pointers[parent] or "") + steps[token]
             pointers += here
         return pointers
 
