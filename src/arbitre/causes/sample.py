@@ -77,7 +77,9 @@ def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MA
     values = sum(number_of_values(side, MAX_SEARCHED_VALUES) for pair in pairs for side in (pair.gold, pair.predicted))
     if values > MAX_SEARCHED_VALUES and len(pairs) > FEW_DOCUMENTS:
         fewer = max(FEW_DOCUMENTS, len(pairs) * MAX_SEARCHED_VALUES // values)
-        pairs = [pair.as_json() for pair in sample_by_id(joined, fewer)]
+        if len(joined) <= most:
+            pairs = sample_by_id(JoinedCorpus(tuple(pairs)), fewer)
+        pairs = pairs[:fewer]  # of a sample, these have the smallest digests
     return pairs
 
 
@@ -341,8 +343,8 @@ class Sample:
         """All pairs of leaves by wildcard path; `document` is the position in `pairs`."""
         groups: defaultdict[str, list[LeafPair]] = defaultdict(list)
         for first, _, levels in self._parts:
-            for path, leaf in leaf_pairs(levels):
-                groups[path].append(leaf._replace(document=first + leaf.document))
+            for path, leaf in leaf_pairs(levels, first=first):
+                groups[path].append(leaf)
         return dict(groups)
 
     @cached_property
@@ -407,8 +409,8 @@ class Sample:
             return bool(faults)
         return len(faults) >= MIN_FAULTS and self.ids_of(faults) >= MIN_DOCUMENTS
 
-    def trial(self, change: Change) -> Trial | None:
-        """Make a change, and compare the documents that it concerns; None if it cannot be made.
+    def trial(self, change: Change, *, everywhere: bool = False) -> Trial | None:
+        """Make a change, and compare the documents that it concerns, or all; None if it cannot be made.
 
         An overlay concerns the documents with a fault at or below its paths, or above them. In the others, all values
         at these paths are correct, and remain so.
@@ -418,8 +420,8 @@ class Sample:
                 plan = self.plan.with_overlay(change.overlay)
             except ArbitreError:
                 return None
-            entries_moved = plan.entries != self.plan.entries
-            touched = range(len(self)) if entries_moved else sorted(self._concerned(change.overlay))
+            everywhere |= plan.entries != self.plan.entries
+            touched = range(len(self)) if everywhere else sorted(self._concerned(change.overlay))
             return self._again(plan, dict.fromkeys(touched))
         return self._again(self.plan, self._corrected(change))
 

@@ -221,11 +221,14 @@ def cause_of(found: Found) -> Cause:
 
 
 def _by_chance(found: Found) -> tuple[float | None, bool]:
-    """Return what an overlay gains for unrelated documents, and whether it is forgiving (see `Cause.forgiving`)."""
+    """Return what an overlay gains for unrelated documents, and whether it is forgiving (see `Cause.forgiving`).
+
+    All of them are compared again: nearly all have faults anywhere, and finding these would take twice as long.
+    """
     change, sample = found.proposal.change, found.sample
     if not isinstance(change, OverlayChange) or not len(sample.unrelated):
         return None, False
-    trial = sample.unrelated.trial(change)
+    trial = sample.unrelated.trial(change, everywhere=True)
     if trial is None:
         return None, False
     before, after = sample.unrelated.f1q, trial.f1q
