@@ -207,7 +207,9 @@ class Sentences:
         for number, spans in enumerate(self.spans):
             if overlap := first_overlap(spans):
                 message = f"Expected spans that do not overlap, got {dict(overlap[0])} and {dict(overlap[1])}"
-                raise self.source.error(number, message, hint="Correct them, or omit `no_overlap` to allow nested entities.")
+                raise self.source.error(
+                    number, message, hint="Correct them, or omit `no_overlap` to allow nested entities."
+                )
 
     def check_same(self, predicted: Sentences, name: str = "gold") -> None:
         """Check that predictions have the same sentences, of the same length.
