@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "same examples",
     parent=settings(),
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,

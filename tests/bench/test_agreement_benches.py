@@ -37,6 +37,7 @@ ANNOTATORS = Path(__file__).with_name("annotators.py")
 WORKLOAD = ANNOTATORS.parents[2].parent / "shared" / "bench" / "workload.py"
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not WORKLOAD.is_file(), reason="the shared workload is not here")
 def test_the_benchmark_of_agreement_runs(tmp_path):
     out = tmp_path / "bench.json"

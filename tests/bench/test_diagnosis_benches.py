@@ -66,6 +66,7 @@ MOST = 1.0
 """Maximum processor time of the list of faults with costs and repair gains, in comparisons."""
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not diagnosis.BESIDE.is_dir(), reason="there is no workload beside the project")
 def test_the_faults_cost_less_than_the_comparison():
     ratios = diagnosis.ratios(diagnosis.BESIDE, 100, 7)

@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SETTING = ("population", "design", "average", "units")
 BENCH = Path(__file__).with_name("simulated_coverage.py")
 
 
+@pytest.mark.nightly
 def test_the_short_benchmark_simulates_every_kind_of_row(tmp_path):
     out, table = tmp_path / "bench.json", tmp_path / "table.md"
     command = [sys.executable, str(BENCH), "--short", "--json", str(out), "--markdown", str(table)]

@@ -14,6 +14,7 @@ BESIDE = SIDE_BY_SIDE.parents[2].parent / "shared" / "bench"
 PAGE = SIDE_BY_SIDE.parents[2] / "docs" / "benchmarks.md"
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not BESIDE.is_dir(), reason="there is no workload beside the project")
 def test_the_short_comparison_with_other_scorers_times_every_kind_of_row(tmp_path):
     out, page = tmp_path / "bench.json", tmp_path / "benchmarks.md"
