@@ -473,7 +473,9 @@ class Corpus:
         rare=True,
     )
     strict: bool = switch(
-        "Stop with exit code 2 if a document fails, or if no document has a key that the schema declares.", rare=True
+        "Stop with exit code 2 if a document fails, if the documents of one side have no key that the schema declares, "
+        "or if no prediction matches any part of its gold.",
+        rare=True,
     )
     diagnose: bool = switch(
         "List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents "

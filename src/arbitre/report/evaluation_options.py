@@ -52,7 +52,8 @@ class EvaluationOptions:
     """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
     regular expression on ids."""
     strict: bool = False
-    """Stop with exit code 2 if a document fails, or if no document has a key that the schema declares."""
+    """Stop with exit code 2 if a document fails, if the documents of one side have no key that the schema declares,
+    or if no prediction matches any part of its gold."""
     diagnose: bool = False
     """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
     instead of 32."""
