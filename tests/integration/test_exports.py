@@ -214,11 +214,12 @@ class TestRank:
         said = self.rank("--manifest", "m.csv", "--factor", "ocr", "--out", "o", *wanted("systems.md"), code=2)
         assert "Available: levels, pairs. Extensions" in said
 
-    def test_help_lists_the_names_of_all_tables(self, monkeypatch):
+    def test_the_table_in_the_help_is_available(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
         for command, rows in (("evaluate", [ROWS]), ("rank", [RankingResults.rows, FactorsResults.rows])):
-            (said,) = re.findall(r"Extra table to write to --out, such as (\S+) or (\S+):", run(command, "--help"))
-            assert all([one.name for one in parse_exports(said, known)] == list(said) for known in rows)
+            said = re.findall(r"Extra table to write to --out, such as (\S+):", run(command, "--help"))
+            assert len(said) == 1
+            assert all([one.name for one in parse_exports(said, known)] == said for known in rows)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
