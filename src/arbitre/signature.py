@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Signature:
     """All options that can change a score, and the version of arbitre.
 
-    Two evaluations are comparable if and only if their signatures are equal.
+    Scores of the same documents are comparable if their signatures are equal.
 
     Attributes:
         entries: Key and value of each non-default option, sorted by key; a key is a path or the name of an option.
@@ -32,7 +32,7 @@ class Signature:
 
     @property
     def long(self) -> str:
-        """The signature as one line, such as `close:0.8|/entries/*/name:...|version:0.1.0`; `parse` is the inverse."""
+        """The signature as one line, such as `close:0.9|/entries/*/name:...|version:0.2.0`; `parse` is the inverse."""
         parts = [f"{_escape(key)}:{_escape(value)}" for key, value in self.entries]
         return "|".join([*parts, f"version:{self.version}"])
 

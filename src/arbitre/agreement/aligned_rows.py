@@ -7,7 +7,7 @@ aligns the values of one path without looking at them. There are three cases:
 * The schema says which items of a list belong together: by a key, or by position.
 * The other fields identify the items: the items are aligned without the values of the path.
 * Nothing identifies the items: the alignment looks at the values, and so does the agreement expected by chance. To
-  compute it, the values of the path are exchanged at random between all items, and the items are aligned again. The
+  compute it, the values of the path are shuffled among all items, and the items are aligned again. The
   coefficient is then a lower bound, because random values can be aligned in more ways than shared values.
 """
 
@@ -299,7 +299,7 @@ def _present(column: Column, rows: Indices) -> Indices:
 
 @dataclass(frozen=True, slots=True)
 class ExchangedChance:
-    """Agreement of values that are exchanged at random between the items, which are then aligned again.
+    """Agreement of values that are shuffled among the items, which are then aligned again.
 
     Attributes:
         expected: Mean of the observed agreement.
@@ -319,7 +319,7 @@ class ExchangedChance:
         return Coefficient.corrected(
             coefficient.observed,
             self.expected,
-            chance_model="values exchanged at random between all items, which are then aligned again",
+            chance_model="values shuffled among all items, which are then aligned again",
             standard_error=self.standard_error,
             **kept,
         )

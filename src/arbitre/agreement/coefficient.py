@@ -104,9 +104,9 @@ class Coefficient:
         local: The coefficient with the agreement expected within each document; None if it was not computed, or if no
             document has several items.
         aligned_by: What the items of lists that contain the values were aligned by: "key", "position", "other fields"
-            than those of the path, "all fields" or "these values". With "all fields", the values are exchanged at
-            random and aligned again to compute the expected agreement, and the value is a lower bound. With "these
-            values", they always agree, and the value is undefined. None if no list contains the values.
+            than those of the path, "all fields" or "these values". With "all fields", the values are shuffled and
+            aligned again to compute the expected agreement, and the value is a lower bound. With "these values", they
+            always agree, and the value is undefined. None if no list contains the values.
         exchanged: The pairs of different categories that annotators gave to the same items most often, with the number
             of pairs of ratings.
     """

@@ -60,7 +60,7 @@ FEW_DOCUMENTS: Final = 32
 """Number of documents in which causes are looked for without `diagnose`."""
 
 MAX_DOCUMENTS: Final = 400
-"""Maximum number of documents in which causes are looked for."""
+"""Maximum number of documents in which causes are looked for with `diagnose`."""
 
 MAX_SEARCHED_VALUES: Final = 1 << 17
 """Approximate maximum number of gold and predicted values among which causes are looked for, unless there are only

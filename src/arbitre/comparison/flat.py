@@ -26,8 +26,9 @@ class FlatComparison:
         solidarity_by_path: Solidarity by wildcard path of the leaves.
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
         flat_by_path: Scores of the best flat matching by wildcard path.
-        flat_exact: Whether every flat matching is optimal. Very large ones are approximated.
-        solidarity_chance: Solidarity if the predicted values of each path are exchanged at random and the documents are
+        flat_exact: Whether every flat matching is optimal. Very large ones are approximated: their scores are lower
+            bounds.
+        solidarity_chance: Solidarity if the predicted values of each path are shuffled and the documents are
             compared again; None if it is undefined, and with custom distances.
         solidarity_chance_by_path: The same by wildcard path.
     """

@@ -171,7 +171,7 @@ def flat(comparison: FlatComparison) -> Table:
     notes = [
         "Each gold value may be matched with any predicted value of the same path; entries are ignored.",
         "Solidarity: share of this quality that is reached by values in their own entries.",
-        "By chance: the same if the predicted values of each path are exchanged at random.",
+        "By chance: the same if the predicted values of each path are shuffled.",
     ]
     if not comparison.flat_exact:
         notes.append("Some matchings were too large for an optimal solution: their quality is a lower bound.")

@@ -152,7 +152,7 @@ def solidarity_by_chance(
 ) -> dict[str, Any]:
     """Return the fields of `FlatComparison` on the solidarity by chance, pooled over documents.
 
-    The predicted values of each path of a document are exchanged at random, which keeps the flat matching, and the
+    The predicted values of each path of a document are shuffled, which keeps the flat matching, and the
     documents are compared again. There is no chance value with custom distances, which are not called again.
 
     Args:
@@ -233,7 +233,7 @@ def _exchanged(
     places: Sequence[tuple[int, list[tuple[int | str, ...]]]],
     generator: np.random.Generator,
 ) -> list[Json]:
-    """Return copies of documents with the values of each path exchanged at random."""
+    """Return copies of documents with the values of each path shuffled."""
     copies = [_copy(document) for document in documents]
     for document, addresses in places:
         holders = [reduce(getitem, address[:-1], cast("Any", copies[document])) for address in addresses]

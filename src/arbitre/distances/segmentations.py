@@ -241,9 +241,10 @@ def _windowed(name: str, weigh: Weigh, k: int | None) -> Distance:
 
 
 def generalized_hamming(insertion: float = 2.0, deletion: float = 2.0, shift: float = 1.0) -> Distance:
-    """Return the generalised Hamming distance, divided by the cost of deleting and inserting all boundaries.
+    """Return the generalised Hamming distance, divided by its largest possible value.
 
-    It is the least cost of changing the predicted boundaries into those of gold. Source: Bookstein et al., 2002.
+    It is the least cost of changing the predicted boundaries into those of gold. The largest possible value is the cost
+    of deleting all predicted boundaries and inserting all gold ones. Source: Bookstein et al., 2002.
 
     Args:
         insertion: Cost of a boundary that is inserted.

@@ -334,7 +334,7 @@ def _root_rows(level: Level, side: int) -> Indices:
     return rows
 
 
-# Copies of columns in which the values at one path do not count, or are exchanged at random.
+# Copies of columns in which the values at one path do not count, or are shuffled.
 #
 # The rows of all columns stay the same, so that what is found on a copy is valid for the original.
 
@@ -382,7 +382,7 @@ def without(column: Column, *, keep: bool = False) -> list[Column]:
 
 
 def permuted(column: Column, chosen: Mask, random: np.random.Generator) -> list[Column]:
-    """Return copies of all columns in which the chosen rows of `column` are exchanged at random.
+    """Return copies of all columns in which the chosen rows of `column` are shuffled.
 
     Args:
         column: A field, the items of lists or the entries of maps.

@@ -142,14 +142,14 @@ def contrasts(
 
     p comes from paired approximate randomisation (see `swaps`): the share of swaps whose absolute difference is at
     least the observed one. If the systems differ on at most 16 units, all swaps are enumerated. Otherwise at least
-    10,000 random swaps are drawn, and at least 10 x pairs / alpha; the observed difference is counted as one of them. A
+    10,000 random swaps are drawn, and at least 10 x pairs / alpha; the observed difference is counted in addition. A
     swap that makes the difference undefined counts as at least as large.
 
     Within one family, p is adjusted by the step-down max-T procedure, which uses the joint distribution of all pairs.
     Several families have different documents; p is then adjusted by Holm's correction.
 
     The interval contains the shifts of the first system's scores that the test does not reject at the critical value of
-    the pair's step (see `Spread.ends`). It therefore excludes 0 exactly if the difference is `significant`.
+    the pair's step (see `SwapSpread.ends`). It therefore excludes 0 exactly if the difference is `significant`.
 
     Args:
         families: For each family, samples of systems on the same units.
