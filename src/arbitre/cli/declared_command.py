@@ -35,8 +35,9 @@ class DeclaredCommand(TyperCommand):
             self._show_all(ctx)
         given = [(self.present.get(flag, flag), rest) for flag, *rest in (arg.split("=", 1) for arg in args[:end])]
         present = ["=".join([flag, *rest]) for flag, rest in given] + args[end:]
+        if self.words == "config show":
+            ctx.default_map = {"file": ctx.obj}  # the file that --config names
         if "--help" in args[:end] or self.words in WITHOUT_CONFIG:
-            ctx.default_map = {"file": ctx.obj}  # `config show` prints the file that --config names
             return super().parse_args(ctx, present)
         config = Config.load(ctx.obj) if ctx.obj else Config.find()
         if config is None:

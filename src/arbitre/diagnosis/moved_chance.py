@@ -46,11 +46,9 @@ def base_chance(value: Json, *, near: bool = False) -> float:
     """
     if isinstance(value, bool) or value is None:
         return OTHER
-    if isinstance(value, int):
-        return float(DIGIT ** len(str(abs(value)).strip("0")))
-    if isinstance(value, float):
-        digits = "".join(map(str, Decimal(str(value)).as_tuple().digits)).strip("0")
-        return float(DIGIT ** len(digits))
+    if isinstance(value, (int, float)):
+        digits = str(abs(value)) if isinstance(value, int) else "".join(map(str, Decimal(str(value)).as_tuple().digits))
+        return float(DIGIT ** len(digits.strip("0")))
     characters = len(value if isinstance(value, str) else str(value)) * (NEAR if near else 1.0)
     return max(LEAST, float(LETTER**characters))
 
