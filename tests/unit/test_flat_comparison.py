@@ -289,7 +289,7 @@ def test_the_documents_are_not_compared_a_second_time_for_the_chance_value(monke
     flat = comparator.compare_flat(gold=gold, predicted=gold[::-1])
     diagnosis = comparator.compare(gold=gold, predicted=gold[::-1]).diagnosis
     assert flat.solidarity_chance == diagnosis.solidarity_chance is not None
-    assert counted == [solidarity.EXCHANGES] * 2
+    assert counted == [solidarity.SHUFFLES] * 2
 
 
 def test_a_corpus_with_a_document_that_cannot_be_compared_has_a_chance_value():

@@ -40,7 +40,7 @@ from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
 
 if TYPE_CHECKING:
-    from arbitre.agreement.aligned_rows import ExchangedChance, IndependentRows
+    from arbitre.agreement.aligned_rows import IndependentRows, ShuffledChance
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
     from arbitre.inputs.corpus_sources import Paths
@@ -206,7 +206,7 @@ def _alpha(  # noqa: PLR0917
     rated: LeafRatings | None,
     by_document: ByDocument | None,
     seed: int,
-    chance: ExchangedChance | None = None,
+    chance: ShuffledChance | None = None,
 ) -> Coefficient:
     """Return the alpha that fits the kind of the values.
 

@@ -7,8 +7,8 @@ aligns the values of one path without looking at them. There are three cases:
 * The schema says which items of a list belong together: by a key, or by position.
 * The other fields identify the items: the items are aligned without the values of the path.
 * Nothing identifies the items: the alignment looks at the values, and so does the agreement expected by chance. To
-  compute it, the values of the path are shuffled among all items, and the items are aligned again. The
-  coefficient is then a lower bound, because random values can be aligned in more ways than shared values.
+  compute it, the values of the path are shuffled among all items, and the items are aligned again. The coefficient is
+  then a lower bound, because random values can be aligned in more ways than shared values.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
     from arbitre.values import Json
 
 VALUES_DRAWN: Final = 100
-"""Approximate number of aligned values in each random exchange."""
+"""Approximate number of aligned values in each random shuffle."""
 
 MIN_DRAWN: Final = 8
-"""Minimum number of random exchanges."""
+"""Minimum number of random shuffles."""
 
 MAX_DRAWN: Final = 50
-"""Maximum number of random exchanges."""
+"""Maximum number of random shuffles."""
 
 PRECISION: Final = 0.01
-"""Relative standard error of the disagreement expected by chance at which no more exchanges are drawn."""
+"""Relative standard error of the disagreement expected by chance at which no more shuffles are drawn."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -298,7 +298,7 @@ def _present(column: Column, rows: Indices) -> Indices:
 
 
 @dataclass(frozen=True, slots=True)
-class ExchangedChance:
+class ShuffledChance:
     """Agreement of values that are shuffled among the items, which are then aligned again.
 
     Attributes:
@@ -342,25 +342,25 @@ class IndependentRows:
     anchor: AlignedRows
     complete: bool = False
 
-    def chance(self, observed: Callable[[AlignedRows], float | None], seed: int) -> ExchangedChance | None:
+    def chance(self, observed: Callable[[AlignedRows], float | None], seed: int) -> ShuffledChance | None:
         """Compute the agreement expected by chance if the alignment looks at the values; None if it does not.
 
         Args:
             observed: Returns the observed agreement of aligned values; None without pairs.
-            seed: Random seed of the exchanges, and of the samples of lists in them.
+            seed: Random seed of the shuffles, and of the samples of lists in them.
         """
         if self.aligned_by != "all fields":
             return None
         random, top = np.random.default_rng(seed), topmost(self.part.column)
         shared = ((self.anchor.rows != NONE).sum(axis=1) > 1).nonzero()[0]  # units of the anchor of two annotators
-        # Exchange the rows of `top` that are below such a unit: follow each row up to the column of the anchor.
+        # Shuffle the rows of `top` that are below such a unit: follow each row up to the column of the anchor.
         lineage = ancestors(top)
         above = next(each for each in lineage if each.number == self.anchor.column.number)
         held = top.origin
         for each in reversed(lineage[lineage.index(above) + 1 : -1]):
             held = each.origin[held]
         chosen = np.isin(held, self.anchor.rows[shared])
-        # In each exchange, align only as many units as contain about `VALUES_DRAWN` values.
+        # In each shuffle, align only as many units as contain about `VALUES_DRAWN` values.
         several = (self.part.rows != NONE).sum(axis=1) > 1
         values = max(1, int((self.part.rows[several] != NONE).sum()))
         size = min(len(shared), math.ceil(VALUES_DRAWN * len(shared) / values))
@@ -375,7 +375,7 @@ class IndependentRows:
                 drawn.append(value)
             if len(drawn) >= MIN_DRAWN and _error(drawn) <= PRECISION * (1.0 - fmean(drawn)):
                 break
-        return ExchangedChance(fmean(drawn), _error(drawn)) if len(drawn) > 1 else None
+        return ShuffledChance(fmean(drawn), _error(drawn)) if len(drawn) > 1 else None
 
 
 class IndependentAlignments:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from arbitre.agreement.aligned_rows import ExchangedChance
+    from arbitre.agreement.aligned_rows import ShuffledChance
     from arbitre.agreement.by_document import ByDocument
     from arbitre.arrays import Floats, Indices
     from arbitre.engine.columns.column import Column
@@ -102,7 +102,7 @@ def alpha_of_rows(
     *,
     seed: int,
     most: int = MAX_PAIRS,
-    chance: ExchangedChance | None = None,
+    chance: ShuffledChance | None = None,
 ) -> Coefficient:
     """Return alpha with the distance of the schema; for the other arguments, see `alpha_parts`.
 

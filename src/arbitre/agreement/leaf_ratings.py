@@ -33,7 +33,7 @@ from arbitre.values import Json, Kind, canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from arbitre.agreement.aligned_rows import AlignedRows, ExchangedChance
+    from arbitre.agreement.aligned_rows import AlignedRows, ShuffledChance
     from arbitre.agreement.alpha_of_ratings import Level
     from arbitre.agreement.by_document import ByDocument
     from arbitre.agreement.categorical import Weights
@@ -88,7 +88,7 @@ class LeafRatings:
             return cls(ratings, "interval", part.document, column)
         return None
 
-    def alpha(self, by_document: ByDocument | None, chance: ExchangedChance | None = None) -> Coefficient:
+    def alpha(self, by_document: ByDocument | None, chance: ShuffledChance | None = None) -> Coefficient:
         """Return Krippendorff's alpha.
 
         Args:

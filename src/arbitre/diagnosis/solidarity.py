@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-EXCHANGES: Final = 10
-"""Maximum number of times that the values of a document are exchanged for the solidarity by chance."""
+SHUFFLES: Final = 10
+"""Maximum number of times that the values of a document are shuffled for the solidarity by chance."""
 
 COMPARISONS: Final = 32
-"""Maximum number of compared copies of documents, if values are exchanged more than once."""
+"""Maximum number of compared copies of documents, if values are shuffled more than once."""
 
 MAX_NODES: Final = 1 << 15
-"""Maximum number of nodes of these copies, if values are exchanged more than once."""
+"""Maximum number of nodes of these copies, if values are shuffled more than once."""
 
 
 @dataclass(eq=False, slots=True)
@@ -152,8 +152,8 @@ def solidarity_by_chance(
 ) -> dict[str, Any]:
     """Return the fields of `FlatComparison` on the solidarity by chance, pooled over documents.
 
-    The predicted values of each path of a document are shuffled, which keeps the flat matching, and the
-    documents are compared again. There is no chance value with custom distances, which are not called again.
+    The predicted values of each path of a document are shuffled, which keeps the flat matching, and the documents are
+    compared again. There is no chance value with custom distances, which are not called again.
 
     Args:
         plan: The compiled schema.
@@ -167,10 +167,10 @@ def solidarity_by_chance(
         if levels is None:
             levels = compare_to_levels(plan, gold, predicted)
         places, nodes = _value_places(levels), sum(map(len, levels))
-        times = max(1, min(EXCHANGES, COMPARISONS // max(1, len(gold)), MAX_NODES // max(1, nodes)))
+        times = max(1, min(SHUFFLES, COMPARISONS // max(1, len(gold)), MAX_NODES // max(1, nodes)))
         generator, read = np.random.default_rng(0), _with_aliases(predicted, levels)
-        exchanged = [document for _ in range(times) for document in _exchanged(read, places, generator)]
-        sums = LeafSums.of(compare_to_levels(plan, [*gold] * times, exchanged), len(exchanged), plan.close)
+        shuffled = [document for _ in range(times) for document in _shuffled(read, places, generator)]
+        sums = LeafSums.of(compare_to_levels(plan, [*gold] * times, shuffled), len(shuffled), plan.close)
     except (DataError, SolverError):  # a document cannot be compared, or values are not valid in their new place
         return {}
     pooled = {
@@ -228,7 +228,7 @@ def _value_places(levels: Sequence[Level]) -> list[tuple[int, list[tuple[int | s
     return [(document, sorted(set(own), key=str)) for (document, _), own in sorted(places.items())]
 
 
-def _exchanged(
+def _shuffled(
     documents: Sequence[Json],
     places: Sequence[tuple[int, list[tuple[int | str, ...]]]],
     generator: np.random.Generator,

@@ -386,31 +386,31 @@ def permuted(column: Column, chosen: Mask, random: np.random.Generator) -> list[
 
     Args:
         column: A field, the items of lists or the entries of maps.
-        chosen: Which rows are exchanged; shape (size,).
+        chosen: Which rows are shuffled; shape (size,).
         random: Draws the permutation.
     """
     rows = chosen.nonzero()[0]
-    exchanged = np.arange(column.size + 1, dtype=np.intp)
-    exchanged[-1] = -1
-    exchanged[rows] = random.permutation(rows)
+    shuffled = np.arange(column.size + 1, dtype=np.intp)
+    shuffled[-1] = -1
+    shuffled[rows] = random.permutation(rows)
     columns = _copied(column)
     parent = columns[column.number].parent
     if parent is None:
         return columns
     every = np.append(np.arange(parent.size, dtype=np.intp), -1)
     parent.links = [
-        replace(link, index=exchanged[link.rows(every)]) if link.column.number == column.number else link
+        replace(link, index=shuffled[link.rows(every)]) if link.column.number == column.number else link
         for link in parent.links
     ]
     if isinstance(parent, ObjectColumn):
         parent.maps = [
-            replace(entries, index=exchanged[entries.rows(np.arange(entries.starts[-1], dtype=np.intp))])
+            replace(entries, index=shuffled[entries.rows(np.arange(entries.starts[-1], dtype=np.intp))])
             if entries.column.number == column.number
             else entries
             for entries in parent.maps
         ]
     elif isinstance(parent, ListColumn) and parent.items is not None and parent.items.number == column.number:
-        parent.index = exchanged[parent.rows(np.arange(parent.starts[-1], dtype=np.intp))]
+        parent.index = shuffled[parent.rows(np.arange(parent.starts[-1], dtype=np.intp))]
         parent.multiset_keys = multiset_keys(parent)
     return columns
 
