@@ -77,9 +77,7 @@ def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MA
     values = sum(number_of_values(side, MAX_SEARCHED_VALUES) for pair in pairs for side in (pair.gold, pair.predicted))
     if values > MAX_SEARCHED_VALUES and len(pairs) > FEW_DOCUMENTS:
         fewer = max(FEW_DOCUMENTS, len(pairs) * MAX_SEARCHED_VALUES // values)
-        if len(joined) <= most:
-            pairs = sample_by_id(JoinedCorpus(tuple(pairs)), fewer)
-        pairs = pairs[:fewer]  # of a sample, these have the smallest digests
+        pairs = sample_by_id(JoinedCorpus(tuple(pairs)), fewer)
     return pairs
 
 
