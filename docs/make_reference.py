@@ -144,7 +144,7 @@ INTERNAL: Final = ("Callable", "ClassVar", "DetailReader", "DocumentTable", "Ini
 AS_COMMAND: Final = re.compile(r"as `arbitre ([a-z -]+?)(?: --[a-z-]+)?` does")
 """How a docstring names the command that does the same."""
 COMMON: Final = "of", "to_dict", "from_dict"
-"""Methods of most results, which the page names once."""
+"""Methods that most results have; the page names them once."""
 INTRODUCTION: Final = "demo"
 """Command that comes first on the page, but whose shared options are described under other commands."""
 

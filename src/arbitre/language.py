@@ -102,7 +102,7 @@ grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """Prefixes of the catalogue names of headings and words in cells."""
 _PLURAL: Final = "(s)"
-"""Optional plural ending in a text of a table: a French text gets "s" instead if the number before is 2 or more."""
+"""Optional plural ending in a text of a table. In French, it becomes "s" if the number before it is 2 or more."""
 _QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
 _PART: Final = re.compile(r"(, |; )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""

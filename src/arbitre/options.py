@@ -283,7 +283,7 @@ FORCE: Final = switch(
 
 ALLOW_REFS: Final = option(
     (),
-    "Further folder whose files the schema may reference with $ref. May be repeated.",
+    "Another folder whose files the schema may reference with $ref. May be repeated.",
     "DIR",
     keyword="str | Path | Iterable[str | Path]",
     more="See [the schema](reference/keyword.md).",
@@ -338,8 +338,8 @@ class Formats:
 
     format_assertion: bool = switch(
         "Also report values that do not match the `format` in the schema.",
-        more="`compare` and `evaluate` require `--validate`. Formats other than `date`, `email`, `idn-email`, `ipv4`, "
-        "`ipv6`, `regex` and `uuid` require the extra `formats`; `iri` and `iri-reference` require the package "
+        more="Requires `--validate` in `compare` and `evaluate`. Formats other than `date`, `email`, `idn-email`, "
+        "`ipv4`, `ipv6`, `regex` and `uuid` require the extra `formats`; `iri` and `iri-reference` require the package "
         "rfc3987-syntax. A format that cannot be checked is an error.",
         rare=True,
     )
@@ -399,7 +399,7 @@ class AnnotationFiles:
 
     annotations: AnnotationFormat = option(
         "auto",
-        "Annotation tool that wrote the files; auto recognises it, and documents reads all JSON as documents.",
+        "Annotation tool that wrote the files: inferred (auto), a named tool, or none (documents).",
         more="See [annotation tools](agreement.md#annotation-tools).",
     )
     layer: str | None = option(
@@ -417,14 +417,14 @@ class Reading:
     id_key: str = ID_KEY
     id_pattern: str | None = option(
         None,
-        "Regular expression for the id in a file name: its group named id, its first group, or the whole match.",
+        "Regular expression for the id in a file name: the group named id, else the first group, else the whole match.",
         "REGEX",
         more="A group `run` extracts the run.",
         rare=True,
     )
     normalize_ids: bool = switch(
         "Treat ids that differ only in case, Unicode form or file extension as the same id.",
-        more="Results have the case-folded ids without extension.",
+        more="Results contain case-folded ids without extensions.",
         rare=True,
     )
     gold_key: str = option(
@@ -473,7 +473,7 @@ class Corpus:
         rare=True,
     )
     strict: bool = switch(
-        "Stop with exit code 2 if a document fails, if the documents of one side have no key that the schema declares, "
+        "Stop with exit code 2 if a document fails, if gold or the predictions have no key that the schema declares, "
         "or if no prediction matches any part of its gold.",
         rare=True,
     )
@@ -494,7 +494,7 @@ class Corpus:
     )
     source: Path | None = option(
         None,
-        "Folder of the sources that were given to the model: for each document, a text (<id>.txt) or a picture (.png, "
+        "Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png, "
         ".jpg, .pdf and others). The report shows them. --diagnose looks up missing and spurious values in the texts.",
         "DIR",
         keyword="str | Path | None",
@@ -614,7 +614,7 @@ class Bounds:
     )
     fail_over: list[str] = option(
         (),
-        "Exit with code 1 if a value is exceeded, as in failed=0. May be repeated.",
+        "Exit with code 1 if a score or count is above a value, as in failed=0. May be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:over",
         keyword="Bounds",

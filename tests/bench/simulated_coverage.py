@@ -35,7 +35,7 @@ SIZES = (5, 10, 20, 50, 100, 200)
 ENTRIES = 20
 """Documents have 1 to this many entries, each as likely."""
 MOST_UNITS = 50
-"""Largest corpora in the tables of the documentation."""
+"""Maximum number of units of the corpora in the tables of the documentation."""
 
 POPULATIONS = {
     "mild": ((8, 2), 0.0),
@@ -224,7 +224,7 @@ def rates(population, units, systems, better, corpora, *, gain=0.3, permutations
 
 
 def markdown(rows, differences, errors):
-    """The tables of the documentation, a selection of the rows."""
+    """Return the tables of the documentation, which contain a selection of the rows."""
     closed = [row for row in rows if row.method in CLOSED and row.units <= MOST_UNITS]
     independent = [row for row in closed if (row.design, row.average) == (DESIGNS[0], "macro")]
     clustered = [row for row in closed if (row.design, row.average) == (DESIGNS[2], "micro")]

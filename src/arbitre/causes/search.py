@@ -223,7 +223,8 @@ def cause_of(found: Found) -> Cause:
 def _by_chance(found: Found) -> tuple[float | None, bool]:
     """Return what an overlay gains for unrelated documents, and whether it is forgiving (see `Cause.forgiving`).
 
-    All of them are compared again: nearly all have faults anywhere, and finding these would take twice as long.
+    All unrelated documents are compared again: nearly all have faults, and to find those that the overlay concerns
+    would take twice as long.
     """
     change, sample = found.proposal.change, found.sample
     if not isinstance(change, OverlayChange) or not len(sample.unrelated):

@@ -576,7 +576,7 @@ class ComparatorKeywords(TypedDict, total=False):
     functions: Iterable[str]
     """Custom distance, normaliser or matching in Python, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
-    """Further folder whose files the schema may reference with $ref."""
+    """Another folder whose files the schema may reference with $ref."""
     fields: str | Iterable[str]
     """Compare only the values at this wildcard path and below it, such as /people/*/name."""
     close: float

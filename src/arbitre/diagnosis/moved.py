@@ -57,7 +57,7 @@ class MovedResults:
 
     @cached_property
     def values(self) -> Sequence[tuple[Moved, ...]]:
-        """The moved values of each document. Corpora only need the nodes: this saves 4% of the time of their faults."""
+        """The moved values of each document. Only single pairs need them: a corpus is diagnosed in 4% less time."""
         values = ([_value(self.tree, moved) for moved in of_document] for of_document in self.nodes)
         return [tuple(sorted(own, key=lambda value: (order(value.source), order(value.target)))) for own in values]
 

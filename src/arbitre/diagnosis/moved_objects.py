@@ -293,9 +293,9 @@ class _Search:
             self._alike[number] = list(self._pairs(gold, predicted))
 
     def _chain(self, node: int, nearest: Indices, chains: dict[int, list[_Content]]) -> list[_Content]:
-        """Return the content of a candidate and of those that it lies in, from the inside out; adds them to `chains`.
+        """Return the content of a candidate and of those that it lies in, innermost first, and add them to `chains`.
 
-        With one chain for all values of a candidate, the content is read in two thirds of the time.
+        All values of a candidate share one chain, which cuts the time to read the content by a third.
         """
         new: list[int] = []
         while node != NONE and node not in chains:

@@ -104,8 +104,8 @@ class ValueSearch:
             nearest: Maximum number of wholes for each part.
 
         Returns:
-            The part and the whole of each result, as rows, and the share: parts in order, the wholes of a part from
-            best to worst.
+            The part and the whole of each result, as rows, and the share, sorted by part, then from the best whole to
+            the worst.
         """
         rows = self.values.rows
         weights, held = self._weights(rows.searchsorted(parts))

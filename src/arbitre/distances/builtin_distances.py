@@ -187,8 +187,8 @@ _TEXTS: Final = {
     ),
     "date": Factory(
         lambda options: dates.date(options["scale"]),
-        "number of days between two dates, divided by `scale`, at most 1. A year or a month is the interval of all its "
-        "days",
+        "number of days between two dates, divided by `scale`, at most 1. A year or month counts as the "
+        "interval of its days",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
@@ -254,7 +254,7 @@ _NUMBERS: Final = {
     "tolerance": Factory(
         lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
         "0 if the difference is at most `within`, or at most `relative` times the larger magnitude, else 1; "
-        "one of the two is required",
+        "at least one of the two is required",
         {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": _one_option(
@@ -334,7 +334,7 @@ _PROSE: Final = {
     ),
     "chrf": Factory(
         lambda options: translation.chrf(int(options["words"])),
-        "1 - chrF of the prediction against gold, computed by sacrebleu (extra `text`); `words` 2 is chrF++",
+        "1 - chrF of the prediction against gold, computed by sacrebleu (extra `text`); with `words` = 2, chrF++",
         {"words": {"type": "integer", "minimum": 0, "maximum": _LONGEST_RUN, "default": 0}},
         source="Popović, 2015",
     ),

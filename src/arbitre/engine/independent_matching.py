@@ -334,7 +334,7 @@ def _root_rows(level: Level, side: int) -> Indices:
     return rows
 
 
-# Copies of columns in which the values at one path do not count, or are shuffled.
+# Copies of columns in which the values at one path are ignored or shuffled.
 #
 # The rows of all columns stay the same, so that what is found on a copy is valid for the original.
 

@@ -54,8 +54,8 @@ class GoldCheckKind(NamedTuple):
 
     Attributes:
         reports: What it reports.
-        find: Yields the findings in one document; None if the problem is detected while documents are read, or if all
-            documents are needed.
+        find: Yields the findings in one document; None if the problem is detected while documents are read, or only
+            across documents.
     """
 
     reports: str

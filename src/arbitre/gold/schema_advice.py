@@ -632,7 +632,7 @@ class SchemaAdviceKind(NamedTuple):
 
     Attributes:
         found: What triggers the advice.
-        evidence: The minimum evidence.
+        evidence: Minimum counts and shares.
         settings: The settings that implement the advice; "" if an overlay cannot.
     """
 

@@ -1,7 +1,7 @@
 """Files of annotation tools: Label Studio, Prodigy, LangExtract, WebAnno TSV and UIMA XMI.
 
-Label Studio, WebAnno and UIMA count UTF-16 code units, of which an emoji has two; the spans that are read count
-characters.
+Label Studio, WebAnno and UIMA count UTF-16 code units, of which most emoji have two; the spans read from them
+count characters.
 """
 
 from __future__ import annotations

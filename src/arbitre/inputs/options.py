@@ -55,7 +55,7 @@ class ReadOptions:
     id_key: str = "id"
     """Key of a record's id."""
     id_pattern: str | None = None
-    """Regular expression for the id in a file name: its group named id, its first group, or the whole match."""
+    """Regular expression for the id in a file name: the group named id, else the first group, else the whole match."""
     normalize_ids: bool = False
     """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str = "gold"

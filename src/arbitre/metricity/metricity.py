@@ -224,7 +224,7 @@ def check_matrix(name: str, matrix: npt.ArrayLike) -> Floats:
 
 
 EXACT_UP_TO: Final = 500**3
-"""Maximum number of inequalities for an exhaustive check: a pool of 501 points, or a table of 105 by 105."""
+"""Maximum number of inequalities for an exhaustive check, as in a pool of 501 points or a table of 105 by 105."""
 SAMPLES: Final = 1_000_000
 """Number of inequalities drawn if there are too many for an exhaustive check."""
 REPAIR_UP_TO: Final = 2000
@@ -320,8 +320,8 @@ def metricity(
         matrix: Distances, finite and at least 0; shape (N, N) for a pool, (n, m) for a table.
         pool: Whether the matrix is a pool.
         seed: Random seed of the samples.
-        exact_up_to: Maximum number of triples or quadruples for an exhaustive check (default: a pool of 501 points, or
-            a table of 105 by 105).
+        exact_up_to: Maximum number of triples or quadruples for an exhaustive check (the default suffices for a pool of
+            501 points or a table of 105 by 105).
         samples: Number of triples or quadruples drawn if there are more.
         repair_up_to: Maximum number of points that are repaired if not all inequalities are checked; of more points, a
             random part is repaired.

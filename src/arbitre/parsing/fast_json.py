@@ -149,7 +149,7 @@ def compact_lists(lists: Sequence[list[Json]]) -> list[str]:
 
 
 _NOT_INTEGERS: Final = (b'"', b"{", b".", b"e", b"n")
-"""Characters that lists of integers do not have as JSON; all texts, objects, floats, booleans and nulls have one."""
+"""Characters absent from the JSON of lists of integers; any text, object, float, boolean or null has one."""
 
 
 def json_text(value: Json) -> str:

@@ -52,8 +52,8 @@ class EvaluationOptions:
     """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
     regular expression on ids."""
     strict: bool = False
-    """Stop with exit code 2 if a document fails, if the documents of one side have no key that the schema declares,
-    or if no prediction matches any part of its gold."""
+    """Stop with exit code 2 if a document fails, if gold or the predictions have no key that the schema declares, or
+    if no prediction matches any part of its gold."""
     diagnose: bool = False
     """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
     instead of 32."""
@@ -64,7 +64,7 @@ class EvaluationOptions:
     provenance: Provenance | str | Path | None = None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None = None
-    """Folder of the sources that were given to the model: for each document, a text (<id>.txt) or a picture (.png,
+    """Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png,
     .jpg, .pdf and others). The report shows them. `diagnose` looks up missing and spurious values in the texts."""
     workers: int | None = None
     """Number of worker processes. None stands for the number of processors."""

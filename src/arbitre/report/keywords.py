@@ -49,7 +49,7 @@ class ReadingKeywords(TypedDict, total=False):
     id_key: str
     """Key of a record's id."""
     id_pattern: str | None
-    """Regular expression for the id in a file name: its group named id, its first group, or the whole match."""
+    """Regular expression for the id in a file name: the group named id, else the first group, else the whole match."""
     normalize_ids: bool
     """Treat ids that differ only in case, Unicode form or file extension as the same id."""
     gold_key: str
@@ -79,8 +79,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
     regular expression on ids."""
     strict: bool
-    """Stop with exit code 2 if a document fails, if the documents of one side have no key that the schema declares,
-    or if no prediction matches any part of its gold."""
+    """Stop with exit code 2 if a document fails, if gold or the predictions have no key that the schema declares, or
+    if no prediction matches any part of its gold."""
     diagnose: bool
     """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
     instead of 32."""
@@ -91,7 +91,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     provenance: Provenance | str | Path | None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None
-    """Folder of the sources that were given to the model: for each document, a text (<id>.txt) or a picture (.png,
+    """Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png,
     .jpg, .pdf and others). The report shows them. `diagnose` looks up missing and spurious values in the texts."""
     workers: int | None
     """Number of worker processes. None stands for the number of processors."""
@@ -152,7 +152,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     fail_under: Bounds
     """Exit with code 1 if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8."""
     fail_over: Bounds
-    """Exit with code 1 if a value is exceeded, as in failed=0."""
+    """Exit with code 1 if a score or count is above a value, as in failed=0."""
     # end of the options
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Contrasting: TypeAlias = Literal["swaps", "percentile", "bca"]
 """Method of the interval of a difference.
 
-- `swaps`: the differences that the test does not reject. The interval excludes 0 exactly if the adjusted p <= alpha.
+- `swaps`: the differences that the test does not reject. The interval excludes 0 if and only if adjusted p <= alpha.
 - `percentile`, `bca`: the bootstrap. If interval and test disagree, the test decides.
 """
 
@@ -149,7 +149,7 @@ def contrasts(
     Several families have different documents; p is then adjusted by Holm's correction.
 
     The interval contains the shifts of the first system's scores that the test does not reject at the critical value of
-    the pair's step (see `SwapSpread.ends`). It therefore excludes 0 exactly if the difference is `significant`.
+    the pair's step (see `SwapSpread.ends`). It therefore excludes 0 if and only if the difference is `significant`.
 
     Args:
         families: For each family, samples of systems on the same units.

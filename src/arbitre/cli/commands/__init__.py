@@ -172,7 +172,7 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
         None,
         "Folder for the results as JSON, report.html, and tables as CSV, Markdown and LaTeX.",
         "DIR",
-        more="It contains a folder of `evaluate` for each system; with factors, one folder `evaluation`.",
+        more="It contains the results of `evaluate` in a folder for each system or, with factors, in `evaluation`.",
         group="Output",
     )
     table: list[str] = option(
@@ -251,7 +251,7 @@ class Gamma(AnnotationFiles, Output):
     seed: int = option(0, "Random seed of the random annotations.", "N", least=0, rare=True)
     tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
     lenient_tags: bool = switch(
-        "Read tags that do not follow the notation as conlleval does.",
+        "Like conlleval, accept tags that do not follow the notation.",
         former=("--lenient",),
         rare=True,
     )
@@ -276,9 +276,9 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     schema: str | None = ANNOTATED_SCHEMA
     strategy: Strategy = option(
         "minimum-risk",
-        "Which values to keep: those with the best expected score (minimum-risk), of most (majority) or all annotators "
-        "(unanimity), those that people choose (collegial), or categories estimated from the error rates of annotators "
-        "(dawid-skene).",
+        "Which values to keep: those with the best expected score (minimum-risk), those of most (majority) or "
+        "all annotators (unanimity), those that people choose (collegial), or categories estimated from the error "
+        "rates of annotators (dawid-skene).",
     )
     weak_margin: float = WEAK_MARGIN
     min_annotators: int = option(
@@ -342,7 +342,7 @@ class Entities(Bounds, AnnotationFiles, Output):
     scheme: Scheme = option(
         "strict",
         "When a predicted entity is correct: same boundaries and label (strict), same boundaries (exact), same "
-        "boundaries with half credit for any overlap (partial), or same label and an overlap (type).",
+        "boundaries, or any overlap for half credit (partial), or same label and an overlap (type).",
         more="See [schemes](entities.md#schemes).",
     )
     detail: Literal["entity", "model"] = option(
@@ -358,7 +358,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
     )
     lenient_tags: bool = switch(
-        "Read gold tags that do not follow the notation as conlleval does. Predicted tags are always read this way.",
+        "Like conlleval, accept gold tags that do not follow the notation. Predicted tags are always read this way.",
         former=("--lenient",),
         rare=True,
     )
@@ -546,7 +546,7 @@ class Confidence(Annotations, Output):
     schema: str = SCHEMA
     confidence_from: Literal["logprobs", "explicit"] = option(
         "logprobs",
-        "Where confidences come from: the log-probabilities of the tokens, or the prediction, which states them as "
+        "Where confidences come from: token log-probabilities (logprobs), or the prediction (explicit), as "
         '{"value": ..., "confidence": ...} or in fields such as name_confidence.',
         former=("--source",),
     )
@@ -574,7 +574,7 @@ class Advise(Annotations, Thresholds, Output):
     )
     test: list[str] | None = option(
         None,
-        "Gold test documents, as for --train. May be repeated.",
+        "Gold test documents, in the form of --train. May be repeated.",
         "PATH",
     )
     predicted: list[str] | None = option(
