@@ -54,6 +54,30 @@ processes.prepare()
 time.sleep(seconds)
 processes.close()
 """
+CLOSED = """
+import sys, time
+from arbitre.corpus import fork_server
+from arbitre.corpus.executors import ProcessPool
+
+fork_server._METHOD = sys.argv[1]
+processes = ProcessPool(2)
+assert list(processes.map(str, [1, 2])) == ["1", "2"]
+processes.close()
+time.sleep(0.5)
+"""
+UNREGISTER_LATE = """
+import threading, time
+from multiprocessing import resource_tracker
+
+unregister = resource_tracker.unregister
+
+def unregister_late(name, kind):
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(1)
+    unregister(name, kind)
+
+resource_tracker.unregister = unregister_late
+"""
 THREAD = """
 import threading
 import arbitre
@@ -147,6 +171,11 @@ def test_python_exits_while_worker_processes_are_being_stopped(tmp_path, method)
 @pytest.mark.parametrize("method", [FORK_SERVER, SPAWN])
 def test_python_exits_while_worker_processes_start(method, seconds):
     assert python("-c", EARLY, method, seconds) == ("",)
+
+
+@pytest.mark.parametrize("method", [FORK_SERVER, SPAWN])
+def test_no_thread_deletes_semaphores_while_python_exits(method):
+    assert python("-c", UNREGISTER_LATE + CLOSED, method) == ("",)
 
 
 def test_an_evaluation_in_a_thread_ends_after_the_main_thread():

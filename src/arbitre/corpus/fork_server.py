@@ -7,17 +7,19 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import context as contexts
 from multiprocessing import forkserver, resource_tracker, util
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.context import BaseContext
+    from multiprocessing.synchronize import BoundedSemaphore, Lock
 
 MAIN: Final = "__main__"
 """Name of the module of the user's script, notebook or prompt."""
@@ -31,6 +33,12 @@ _STARTING: Final = threading.Lock()
 """Held while a process or the semaphores of a pool are created."""
 _ENDED: Final = threading.Event()
 """Set when `end_processes` has been called: no more processes may start."""
+_LAST_SEMAPHORES: Final[deque[Any]] = deque(maxlen=64)
+"""Semaphores of the last pools. While they are kept, no thread of a closed pool deletes them.
+
+Otherwise, this process could exit when a thread has deleted a semaphore but not yet said so to the resource tracker of
+`multiprocessing`, which would warn of a leak.
+"""
 
 
 @contextmanager
@@ -61,11 +69,23 @@ class _WorkerProcess(BaseProcess):
                 self.kill()
 
 
+class _KeepsSemaphores(contexts.BaseContext):
+    """A context that keeps the semaphores of its pools; see `_LAST_SEMAPHORES`."""
+
+    def Lock(self) -> Lock:  # noqa: N802  (name in `multiprocessing`)
+        _LAST_SEMAPHORES.append(lock := super().Lock())
+        return lock
+
+    def BoundedSemaphore(self, value: int = 1) -> BoundedSemaphore:  # noqa: N802
+        _LAST_SEMAPHORES.append(semaphore := super().BoundedSemaphore(value))
+        return semaphore
+
+
 class _SpawnedProcess(_WorkerProcess, contexts.SpawnProcess):
     pass
 
 
-class _SpawnContext(contexts.SpawnContext):
+class _SpawnContext(_KeepsSemaphores, contexts.SpawnContext):
     Process = _SpawnedProcess
 
 
@@ -74,7 +94,7 @@ if sys.platform != "win32":
     class _ForkedProcess(_WorkerProcess, contexts.ForkServerProcess):
         pass
 
-    class _ForkServerContext(contexts.ForkServerContext):
+    class _ForkServerContext(_KeepsSemaphores, contexts.ForkServerContext):
         Process = _ForkedProcess
 
 
