@@ -43,7 +43,7 @@ class Confusion(Protocol):
 @formerly(alpha="significance")
 @dataclass(frozen=True)
 class Thresholds:
-    """When a finding is reported.
+    """The thresholds at which `advise` reports a finding.
 
     Raises:
         OptionError: A threshold is out of range.
@@ -106,7 +106,7 @@ CHECKS: Final[Mapping[str, AdviceCheck]] = {
 
 @dataclass(frozen=True, slots=True)
 class AdviceFinding:
-    """One finding about the data.
+    """One issue in the training or test data, with a recommended action.
 
     Attributes:
         check: A key of `CHECKS`.
@@ -135,7 +135,7 @@ class AdviceFinding:
 
 @dataclass(frozen=True, slots=True)
 class DistributionTest:
-    """Test of whether training and test data have the same distribution of classes.
+    """A test of whether training and test data have the same class distribution.
 
     Attributes:
         statistic: Pearson's chi-square statistic.
@@ -159,7 +159,7 @@ class DistributionTest:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Advice on the data.
+    """Advice on training and test data, as returned by `advise`.
 
     Attributes:
         training: Number of training examples by class.
@@ -194,7 +194,7 @@ def advise(
     thresholds: Thresholds | None = None,
     seed: int = 0,
 ) -> Advice:
-    """Check the classes of training and test data, as `arbitre advise` does, and say what to add, balance or merge.
+    """Check the class distribution of training and test data, as `arbitre advise` does, and recommend improvements.
 
     Args:
         training: Labels of the training examples, or their numbers by label.

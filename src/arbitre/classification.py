@@ -1,4 +1,4 @@
-"""Classification: a confusion matrix with the scores of each class and their averages.
+"""Classification: the confusion matrix of a field, with the scores of each class and their averages.
 
 A confusion matrix has a row for each gold label and a column for each predicted label. Its last row and column count
 values without a partner: spurious values have no gold label, missing values no predicted label.
@@ -36,7 +36,7 @@ HIGH: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """Scores of one class from its counts. A score whose denominator is zero is None, never 0.
+    """The scores of one class, computed from its counts. A score whose denominator is zero is None, never 0.
 
     Attributes:
         tp: True positives: values of the class that are predicted as this class.
@@ -81,7 +81,7 @@ class ClassScores:
 
 @dataclass(frozen=True, slots=True)
 class AverageScores:
-    """Averages of the scores of several classes. Classes whose score is None are left out; None if all are."""
+    """Averages of a score over several classes. Classes whose score is None are left out; None if all are."""
 
     precision: float | None
     recall: float | None

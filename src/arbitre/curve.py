@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Precision, recall, f1 and panoptic quality when only pairs of quality >= `threshold` count as matched."""
+    """Precision, recall, f1 and panoptic quality if only pairs with quality >= `threshold` count as matched."""
 
     threshold: float
     precision: float | None
@@ -30,7 +30,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Curve:
-    """The step function #{q >= t}: the mass of matched pairs with quality of at least t.
+    """The step function #{q >= t}: the mass of the matched pairs whose quality is at least t.
 
     The area under the curve is the sum of the qualities S (layer-cake formula: the integral of 1{q >= t} over t is q).
     Divided by `gold`, it is irq; by `predicted`, imq; by their mean, f1q.

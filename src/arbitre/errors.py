@@ -126,7 +126,7 @@ class OptionError(ArbitreError):
 
 
 class QualityBoundError(ArbitreError, AssertionError):
-    """A score misses a quality bound. There is one problem for each score."""
+    """A score does not meet a quality bound. There is one problem for each such score."""
 
 
 QualityGateError = QualityBoundError

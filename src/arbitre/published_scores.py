@@ -25,7 +25,7 @@ _THRESHOLDS: Final = np.linspace(0.0, 1.0, STEPS)
 
 
 def published(comparison: Comparison) -> dict[str, float]:
-    """Compute the published scores of the entries (desireesdata, 2025), under the names that arbitre uses.
+    """Compute the scores of the entries as published by desireesdata (2025), under the names that arbitre uses.
 
     They differ from `comparison.scores`:
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """All options that can change a score, and the version of arbitre.
+    """The non-default options that can change a score, and the version of arbitre.
 
     Scores of the same documents are comparable if their signatures are equal.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The five sums of a comparison; all are non-negative. Tallies can be added, with `Tally()` as zero.
+    """The five non-negative sums from which scores are computed. Tallies can be added, with `Tally()` as zero.
 
     Attributes:
         gold: Number of items, or total weight of fields, in gold.
@@ -101,7 +101,7 @@ NAMES: Final = ("precision", "recall", "f1", "imq", "irq", "f1q", "amq", "omq", 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All scores of one tally. A score whose denominator is zero is None, never 0.
+    """All scores that are computed from one tally. A score whose denominator is zero is None, never 0.
 
     In the formulas, n = `gold`, m = `predicted`, k = `matched` and S = `quality_mass`. Scores are in [0, 1] and higher
     is better, except `variance`, which is in [0, 1/4].
@@ -229,7 +229,7 @@ RATES: Final = ("exact_match_rate", "specificity")
 
 @dataclass(frozen=True, slots=True)
 class PathScores(Scores):
-    """Scores of one path, with the number of values by outcome.
+    """Scores of one path, with the number of values for each outcome.
 
     Lists that are matched by transport count masses. Up to rounding, exact + close + wrong + wrong_type + missing is
     `gold`, and exact + close + wrong + wrong_type_predicted + spurious is `predicted`.
@@ -282,7 +282,7 @@ class PathScores(Scores):
 
 
 class ScoresByPath(dict[str, PathScores]):
-    """Scores by wildcard path. A call returns the object itself: `by_path()` and `by_path` are the same."""
+    """A mapping from wildcard paths to scores. A call returns the object itself: `by_path()` equals `by_path`."""
 
     def __call__(self) -> Self:
         """Return the scores."""
@@ -291,7 +291,7 @@ class ScoresByPath(dict[str, PathScores]):
 
 @dataclass(frozen=True, slots=True)
 class MacroScores:
-    """Per-document means of the scores, available under the names of `Scores`.
+    """Per-document means of the scores, under the attribute names of `Scores`.
 
     A failed document counts as 0 in every mean. A vacuous document (both sides empty) is excluded. A document whose
     score is None (zero denominator) is excluded from the mean of that score. A mean over no documents is None.

@@ -58,7 +58,7 @@ FORMAT: Final = "arbitre-agreement/1"
 
 @dataclass(frozen=True, slots=True)
 class StructuralAgreement:
-    """Agreement of several annotators on nested documents.
+    """Agreement among several annotators on nested documents.
 
     Attributes:
         alpha: Krippendorff's alpha of whole documents.

@@ -46,7 +46,7 @@ FEW: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SpanAgreement:
-    """Agreement of several annotators on spans that they located themselves.
+    """Agreement among several annotators on the positions and labels of spans.
 
     Attributes:
         gamma: Gamma with random annotations drawn from the same document ("local") and from all documents ("global").

@@ -48,7 +48,7 @@ DIGITS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class CategoryDistance:
-    """A suggested distance of two categories.
+    """A suggested distance between two categories.
 
     Attributes:
         path: Wildcard path of the values.

@@ -42,7 +42,7 @@ class CoefficientInterval:
 
 @dataclass(frozen=True, slots=True)
 class DocumentAgreement:
-    """Agreement within one document: see `Coefficient`."""
+    """Agreement within one document; see `Coefficient` for the attributes."""
 
     document: str
     value: float | None
@@ -52,7 +52,7 @@ class DocumentAgreement:
 
 @dataclass(frozen=True, slots=True)
 class LocalChance:
-    """A coefficient whose expected agreement is computed within each document.
+    """An agreement coefficient for which chance agreement is computed within each document.
 
     Attributes:
         value: The coefficient with the local expected agreement; None if it is undefined.

@@ -143,7 +143,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class CategoricalCoefficients:
-    """Coefficients of one path with few categories.
+    """Agreement coefficients of a path whose values fall into few categories.
 
     For ordinal values, all coefficients except alpha weight disagreement by the squared distance between the positions.
 

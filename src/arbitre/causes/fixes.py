@@ -37,7 +37,7 @@ GATE: Final = "gate"
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that repairs one cause, with its gain; an item of `Fixes.fixes`.
+    """A change that would fix one cause of faults, with its gain; an item of `Fixes.fixes`.
 
     Attributes:
         cause: The cause that it repairs. Its `cost` is the gain of the change, given those above it.
@@ -70,7 +70,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Fixes:
-    """The changes that repair the causes of a corpus, in the order in which they are made.
+    """The changes that would fix the causes of faults in a corpus, in the order in which to make them.
 
     Attributes:
         fixes: The changes. Each is the one with the largest gain, given those above it and the order of the search.

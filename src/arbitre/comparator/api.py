@@ -64,7 +64,7 @@ def evaluate(
     progress: Progress | None = None,
     **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
-    """Compare all documents of a corpus, as `arbitre evaluate` does: `Comparator(schema).evaluate(...)`.
+    """Compare all documents of a corpus, as `arbitre evaluate` does; short for `Comparator(schema).evaluate(...)`.
 
     Args:
         schema: Schema of the documents, or a comparator.
@@ -136,7 +136,7 @@ def rank(
     seed: int = 0,
     **options: Unpack[RankKeywords],
 ) -> Ranking | FactorsResults:
-    """Rank systems on the same documents, or compare the levels of factors, as `arbitre rank` does.
+    """Rank systems by their scores on the same documents, or compare factor levels, as `arbitre rank` does.
 
     Every two systems are compared by paired approximate randomisation (see `arbitre.statistics.contrasts`).
 
@@ -208,7 +208,7 @@ def suggest_aliases(
     force: bool = False,
     **options: Unpack[SuggestionKeywords],
 ) -> AliasSuggestions:
-    """Suggest aliases for fields under undeclared keys, as `arbitre schema suggest-aliases` does.
+    """Suggest aliases for fields that predictions put under other keys, as `arbitre schema suggest-aliases` does.
 
     Args:
         schema: Schema of the documents, or a comparator.
@@ -244,7 +244,7 @@ def suggest_gate(
     force: bool = False,
     **options: Unpack[SuggestionKeywords],
 ) -> SuggestedGate:
-    """Suggest a gate for the matching of the entries, as `arbitre schema suggest-gate` does.
+    """Suggest a minimum quality (`gate`) for matching entries, as `arbitre schema suggest-gate` does.
 
     Args:
         schema: Schema of the documents, or a comparator.
@@ -286,7 +286,7 @@ def fix(
     force: bool = False,
     **options: Unpack[FixKeywords],
 ) -> Fixes:
-    """List the changes that repair the causes of the faults of a corpus, as `arbitre fix` does.
+    """Find changes that would fix the causes of faults in a corpus, as `arbitre fix` does.
 
     The changes are those of `Evaluation.causes`, in the order in which they are made. At most 400 documents are
     examined.

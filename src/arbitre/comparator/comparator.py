@@ -198,7 +198,7 @@ class Comparator:
         overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
         fields: Wildcard paths, such as "/people/*/name". Only the values there and below are compared, and the keys of
             `keyed` lists above them. All other fields are ignored, including undeclared ones. Empty for all.
-        close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
+        close: Minimum quality, in [0, 1], for the verdict "close".
         distances: Distances that the schema may name: a catalogue (see `arbitre.distances.catalogue.with_distance`), or
             your functions (gold, predicted) by name, in addition to the built-in distances.
         normalizers: Normalisers that the schema may name: a catalogue (see
@@ -272,7 +272,7 @@ class Comparator:
         Args:
             documents: The gold documents, or a path of them: a folder, a file or a glob, as for `check_gold`.
             overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
-            close: Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close".
+            close: Minimum quality, in [0, 1], for the verdict "close".
 
         Raises:
             DataError: There are no documents, or one cannot be read.
@@ -297,9 +297,9 @@ class Comparator:
 
     @property
     def certificate(self) -> Certificate:
-        """Whether the distance between documents (1 - quality) is a metric, and if not, where and why.
+        """Whether the distance between documents (1 - quality) is a metric and, if not, where and why it fails.
 
-        See [certificate](metricity.md#the-certificate).
+        See [the certificate](metricity.md#the-certificate).
         """
         from arbitre.metricity import witnesses  # noqa: PLC0415  (evaluations do not need it)
 
@@ -312,11 +312,11 @@ class Comparator:
 
     @property
     def authorities(self) -> tuple[UsedAuthority, ...]:
-        """The [authority files](reference/normalisers.md#authority-files) that the schema uses, and its own `names`."""
+        """The [authority files](reference/normalisers.md#authority-files) and inline `names` that the schema uses."""
         return authorities_of(self.plan.sites)
 
     def explain(self) -> tuple[ResolvedPath, ...]:
-        """Return the resolved settings of every path of the schema, as `arbitre schema explain` does."""
+        """Return the resolved settings for every path in the schema, as `arbitre schema explain` does."""
         return self.plan.rows
 
     def _repr_html_(self) -> str:
@@ -339,7 +339,7 @@ class Comparator:
     def compare(self, *, gold: Json, predicted: Json, exhaustive: bool = False, rematch: bool = False) -> Comparison:
         """Compare one predicted document with its gold document.
 
-        The documents need not be valid against the schema. Do not modify them while you use the comparison, which
+        The documents do not have to be valid against the schema. Do not modify them while you use the comparison: it
         computes details from them on demand. Model instances, decimals, dates, enum members, tuples and NumPy values
         are converted to JSON.
 
@@ -409,9 +409,10 @@ class Comparator:
         return make_patch(self.plan, gold, predicted, traced.levels(), gains=gains)
 
     def compare_flat(self, *, gold: Json, predicted: Json) -> FlatComparison:
-        """Match all leaves of each path of a document, whatever entries they belong to.
+        """Match all leaves at each path of a document, regardless of the entries that they belong to.
 
-        The result includes the [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis` has the same results.
+        The result includes the [solidarity](diagnosis.md#solidarity). `compare(...).diagnosis` contains the same
+        scores.
 
         Args:
             gold: The gold document, or `arbitre.ABSENT`.
@@ -431,19 +432,19 @@ class Comparator:
         return replace(flat, **solidarity.solidarity_by_chance(self.plan, *documents, levels))
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
-        """Return the maximum number of calls to custom distances for this pair of documents, by path.
+        """Return an upper bound on the calls to custom distances that comparing these documents takes, by path.
 
-        No custom distance is called. If another field identifies the list items, or the distance has a lower bound,
-        the actual number is close to the number of items.
+        Does not call any custom distance. If another field identifies the list items, or if the distance has a lower
+        bound, the actual number of calls is close to the number of items.
         """
         return count_calls(self.plan, json_form(gold), json_form(predicted))
 
     def check_claims(
         self, *, gold: Sequence[Json], predicted: Sequence[Json] = (), sample: int = MAX_VALUES, seed: int = 0
     ) -> tuple[ClaimCheck, ...]:
-        """Check the [claims](custom.md#claims) about custom distances, on the values of documents.
+        """Check the [claims](custom.md#claims) about custom distances on values from documents.
 
-        Each function is called for all ordered pairs of at most `sample` distinct values of each path.
+        At each path, the distance is called for all ordered pairs of at most `sample` distinct values.
 
         Args:
             gold: Gold documents.
@@ -490,8 +491,8 @@ class Comparator:
     def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
         """Suggest [aliases](faults.md#fields-under-other-keys) for fields that predictions have under undeclared keys.
 
-        A key is suggested if its values equal missing values of the field, in the same entries, more often than by
-        chance. Pass the `overlay` of the result to a comparator to accept all suggestions.
+        A key is suggested if its values equal missing values of the field in the same entries more often than expected
+        by chance. To accept all suggestions, pass the `overlay` of the result to a comparator.
 
         Args:
             pairs: As for `evaluate`.
@@ -520,9 +521,9 @@ class Comparator:
     def suggest_gate(
         self, pairs: Pairs | None = None, *, seed: int = 0, **sources: Unpack[SourceKeywords]
     ) -> SuggestedGate:
-        """Suggest a [gate](reference/commands.md#arbitre-schema-suggest-gate) for the matching of the entries.
+        """Suggest a [gate](reference/commands.md#arbitre-schema-suggest-gate) (minimum quality) for matching entries.
 
-        Pass the `overlay` of the result to a comparator to use the gate.
+        To use the gate, pass the `overlay` of the result to a comparator.
 
         Args:
             pairs: As for `evaluate`.

@@ -60,7 +60,7 @@ class NamedChoice:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A comparator with one matching and one distance; None uses the setting from the schema."""
+    """A comparator with one matching and one distance, each of which is None if the schema determines it."""
 
     match: NamedChoice | None
     distance: NamedChoice | None
@@ -78,7 +78,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class SideBySideRow:
-    """Results of one choice of matching and distance.
+    """The comparison under one combination of matching and distance.
 
     Attributes:
         choice: The matching and the distance, with their comparator.
@@ -115,7 +115,7 @@ def side_by_side(
     max_depth: int = MAX_DEPTH,
     **options: Any,  # noqa: ANN401  (arguments of different types)
 ) -> tuple[SideBySideRow, ...]:
-    """Compare one pair of documents with several matchings and distances, as `arbitre compare` does.
+    """Compare one pair of documents under several matchings and distances, as `arbitre compare` does.
 
     Args:
         schema: The schema, as in `Comparator`; inferred from gold by default.

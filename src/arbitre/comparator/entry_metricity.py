@@ -52,7 +52,7 @@ EXAMPLE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class MetricityRow:
-    """Results of one combination of matching and distance.
+    """The results for one combination of matching and distance.
 
     Attributes:
         choice: The matching and the distance, with their comparator.
@@ -88,7 +88,7 @@ class MetricityRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryMetricity:
-    """Metricity of the distances between the entries of both sides.
+    """How close the distances between the gold and predicted entries are to a metric.
 
     Attributes:
         rows: Results of each combination of matching and distance.
@@ -195,7 +195,7 @@ def entry_metricity(
     csv_dialect: CsvDialectName = "standard",
     **options: Any,  # noqa: ANN401  (arguments of different types)
 ) -> EntryMetricity:
-    """Measure how far the distances between entries deviate from a metric, as `arbitre metricity` does.
+    """Measure how close the distances between entries are to a metric, as `arbitre metricity` does.
 
     Every gold and predicted entry is compared with every other. For a matrix of distances, use `arbitre.metricity`.
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Grade:
-    """The score of one answer. Everything else is computed when it is first read.
+    """The score of one answer. All other attributes are computed on first access.
 
     Attributes:
         score: The score, in [0, 1]. 0 for a failure. A score that is undefined for a document is 1 if there was nothing
@@ -169,7 +169,7 @@ class Grade:
 
 
 class Grader:
-    r"""Scores answers of a model, one at a time: `grader(answer, gold)`.
+    r"""Scores model answers one at a time: `grader(answer, gold)` returns a `Grade`.
 
     The schema is compiled once. A grader may be called from several threads and from coroutines, and can be pickled.
 

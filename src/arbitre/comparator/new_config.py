@@ -36,7 +36,7 @@ MOST_RECORDS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class NewConfig:
-    """A config file that was written.
+    """A config file created by `init_config`.
 
     Attributes:
         path: The config file.
@@ -58,7 +58,7 @@ class NewConfig:
 
 
 def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfig:
-    """Write `arbitre.toml` for the files in a folder, as `arbitre init` does.
+    """Create `arbitre.toml` for the gold, the predictions and the schema in a folder, as `arbitre init` does.
 
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated. Every other file or
     folder of documents that has ids of gold is a system. If there is no schema, it is inferred from gold and written

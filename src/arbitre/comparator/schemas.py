@@ -147,7 +147,7 @@ class DocumentViolation:
 
 @dataclass(frozen=True, slots=True)
 class SchemaCheck:
-    """Result of checking a schema without errors, and documents against it.
+    """The result of checking a valid schema, and documents against it.
 
     Attributes:
         comparator: The comparator of the schema, with its `certificate`, `authorities` and `explain()`. With `apply`,
@@ -201,7 +201,7 @@ def check_schema(
     force: bool = False,
     **options: Unpack[ComparatorKeywords],
 ) -> SchemaCheck:
-    """Check a schema, and optionally documents against it, as `arbitre schema check` does.
+    """Check a schema and, optionally, validate documents against it, as `arbitre schema check` does.
 
     Args:
         schema: The schema, or a comparator.

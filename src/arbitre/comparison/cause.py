@@ -363,7 +363,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
 
 
 class CauseExample(NamedTuple):
-    """One fault of a cause.
+    """An example of a fault that belongs to a cause.
 
     Attributes:
         id: Id of the document.
@@ -405,7 +405,7 @@ class CauseExample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The faults of a corpus that one explanation covers, or that look alike.
+    """A group of faults in a corpus that share an explanation or look alike.
 
     Attributes:
         kind: Kind of the cause, one of `KINDS`.
@@ -462,7 +462,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class CauseAnalysis:
-    """The causes of the faults of a corpus, and the documents in which they were found.
+    """The causes of the faults in a corpus, and the number of documents that were examined.
 
     Attributes:
         causes: The causes, largest gain first.

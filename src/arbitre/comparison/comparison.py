@@ -69,7 +69,7 @@ class Comparison:
     signature: Signature
     """Every option that can change a score."""
     close: float
-    """Minimum quality, in [0, 1], at which a value that is not equal gets the verdict "close"."""
+    """Minimum quality, in [0, 1], for the verdict "close"."""
     schema: Subschema | None = None
     item_costs: Callable[[Level, int, tuple[int, int]], Floats] | None = None
     """Computes the distances between the items of a pair of lists; None if the comparison was read from JSON."""
@@ -108,14 +108,14 @@ class Comparison:
 
     @property
     def leaves(self) -> Scores:
-        """The scores over all leaves, unweighted."""
+        """Unweighted scores over all leaves."""
         return Scores(Tally.of(leaves(self.levels, 1)[0]))
 
     @property
     def by_path(self) -> ScoresByPath:
         """Scores and [outcomes](measures.md#outcomes-by-path) by wildcard path, for leaves and list items.
 
-        Paths are in document order. Computed on each access. `by_path()` is the same.
+        The paths are in document order. Computed anew on each access. `by_path()` is equivalent.
         """
         sums = by_path(self.levels, 1, self.close)
         fields = {path: rows[0].tolist() for path, rows in field_counts(self.levels, 1).items()}
@@ -124,10 +124,11 @@ class Comparison:
     def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
         """Return the [confusion matrix](classification.md) of the values at a path, with the scores of each class.
 
-        List items are matched without the values of the path, which would make the labels agree too often. If nothing
-        else identifies the items, or the comparison was read from JSON, its own matching is used, and the figures are
-        upper bounds; `matched_by` of the result states which. A predicted spelling that is matched with a gold value at
-        quality 1, such as after `casefold`, counts as that value.
+        List items are matched without the values at this path, because matching on these values would inflate the
+        agreement. If nothing else identifies the items, or if the comparison was read from JSON, the matching of the
+        comparison is used, and the scores are upper bounds. `matched_by` of the result states how the items were
+        matched. A predicted label that differs from the gold label but has quality 1, for example after `casefold`,
+        counts as the gold label.
 
         Args:
             path: Wildcard path of single values, such as "/people/*/role".
@@ -161,8 +162,9 @@ class Comparison:
     def at(self, pointer: str) -> Node:
         """Return the node at a JSON Pointer of the gold document.
 
-        `reading` is the [accepted form](reference/keyword.md#alternatives) that was used, or `ABSENT`; `margin` is the
-        [margin](diagnosis.md#margin-of-a-match) of a list item.
+        `reading` of the node is the [accepted form](reference/keyword.md#alternatives) that the prediction was compared
+        with, or `ABSENT` if gold has only one form. `margin` is the [margin](diagnosis.md#margin-of-a-match) of a list
+        item.
 
         Raises:
             DataError: No node was compared at the pointer.
@@ -194,8 +196,8 @@ class Comparison:
     def alignment(self, pointer: str) -> Alignment:
         """Return the matching of the list at a JSON Pointer of the gold document.
 
-        See [margins](diagnosis.md#margin-of-a-match), and [transport](transport.md#one-entry-made-of-two) for the costs
-        and the plan.
+        See [margin of a match](diagnosis.md#margin-of-a-match) for `margin`, and
+        [transport](transport.md#one-entry-made-of-two) for `costs` and `plan`.
 
         Args:
             pointer: JSON Pointer of a list, such as "/people".
@@ -260,7 +262,10 @@ class Comparison:
         return node_id
 
     def explain(self) -> tuple[LeafVerdict, ...]:
-        """Return all leaves with verdict and share of the document, in document order of gold, then spurious ones."""
+        """Return the verdict on every leaf, and the share of the leaf in the document.
+
+        Leaves of gold come first, in document order, then spurious leaves.
+        """
         levels = self.levels
         node_tree = NodeTree.of(levels)
         shares, verdicts = node_tree.shares(), node_tree.verdicts(self.close)
@@ -294,7 +299,7 @@ class Comparison:
 
     @property
     def references(self) -> Mapping[str, ScopeReferences]:
-        """The corresponding ids and the wrong [references](references.md), by scope; empty if the schema has no ids.
+        """The pairs of ids and the wrong [references](references.md), by scope; empty if the schema declares no ids.
 
         >>> from arbitre import compare
         >>> id_field = {"type": "string", "x-arbitre": {"id": "person"}}
@@ -307,7 +312,7 @@ class Comparison:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """The schema violations of the prediction, computed on each access.
+        """The schema violations of the prediction, computed anew on each access.
 
         Raises:
             DataError: The comparison was read from JSON and has no schema.
@@ -341,7 +346,8 @@ class Comparison:
     def causes(self) -> tuple[Cause, ...]:
         """The [causes](diagnosis.md#causes) of the faults, largest gain first.
 
-        Found on first access, by comparing changed documents again. A single pair of documents is little evidence.
+        Computed on first access, by comparing modified copies of the documents. A single pair of documents provides
+        little evidence of a cause.
 
         Raises:
             DataError: The comparison was read from JSON.
@@ -356,8 +362,8 @@ class Comparison:
     def patch(self, *, gains: bool | None = None) -> Patch:
         """Return the [JSON Patch](diagnosis.md#repair-as-a-json-patch) (RFC 6902) that turns the prediction into gold.
 
-        Values that count as equal and fields that are not compared stay as they are. Lists that are matched by
-        transport are replaced as a whole.
+        The patch leaves values that count as equal and fields that are not compared unchanged. It replaces lists that
+        are matched by transport as a whole.
 
         Args:
             gains: Whether to compute the gains, which takes one comparison for each operation.
@@ -374,7 +380,7 @@ class Comparison:
         return self.make_patch(gains)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON, valid against `schemas/comparison.schema.json`. `from_dict` is the inverse."""
+        """Return JSON-serialisable data, valid against `schemas/comparison.schema.json`; `from_dict` is the inverse."""
         paths = self.by_path
         plain: dict[str, Any] = {
             "format": FORMAT,
@@ -398,7 +404,7 @@ class Comparison:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
-        """Create a comparison from the result of `to_dict`. Raises DataError for an unknown format."""
+        """Create a comparison from the result of `to_dict`. Raises DataError if the format is unknown."""
         gold, predicted = data.get("gold_document", ABSENT), data.get("predicted_document", ABSENT)
         levels = levels_from_json(data, (gold, predicted))
         diagnosis = Diagnosis.from_dict(data["diagnosis"]) if "diagnosis" in data else None

@@ -39,7 +39,7 @@ class CoreferenceScore(NamedTuple):
 
 
 class CoreferenceScores(NamedTuple):
-    """The coreference scores of two partitions.
+    """Scores that compare how gold and the prediction group mentions into entities.
 
     Attributes:
         muc: Links that are missing or spurious (Vilain et al., 1995). 0 if all entities have one mention.
@@ -71,7 +71,7 @@ class CoreferenceScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceCounts:
-    """The sums from which the scores are computed; those of a corpus are the sums of its documents.
+    """The sums from which coreference scores are computed; those of a corpus are added up over its documents.
 
     A pair of numbers belongs to gold and to the prediction, unless it says otherwise.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Several items on one side of a list that together correspond to one item on the other side.
+    """Several items on one side (gold or predicted) that together correspond to a single item on the other.
 
     A merge combines two or more gold items into one predicted item; a split divides one gold item among two or more
     predicted items.
@@ -34,7 +34,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A value, an object or a list that is in a different place in the prediction than in gold.
+    """A value, object or list that is in a different place in the prediction than in gold.
 
     Attributes:
         path: Wildcard path of the value in gold.
@@ -51,7 +51,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulAlignment:
-    """A gold item that was not matched with the predicted item that has its text, because of less telling values.
+    """A gold item that less distinctive values prevented from matching the predicted item that has its text.
 
     Attributes:
         path: Wildcard path of the item.
@@ -82,7 +82,7 @@ class DoubtfulAlignment:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One leaf or item that is not correct.
+    """One leaf or list item that is not correct.
 
     Attributes:
         entry: JSON Pointer of the entry; in the prediction if gold has no such entry. None outside the entries.
@@ -112,7 +112,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis(FlatComparison):
-    """Why the prediction of a comparison is wrong. Contains the flat comparison.
+    """Explains how a prediction differs from gold. Includes the flat comparison.
 
     Attributes:
         merges: Groups of gold items that the prediction merges into one item.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FlatComparison:
-    """The best flat matching, and the share of its quality that is reached by values in their own entries.
+    """The best flat matching, and the solidarity: the share of its quality that values reach in their own entries.
 
     Attributes:
         solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,

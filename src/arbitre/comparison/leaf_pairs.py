@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LeafPair(NamedTuple):
-    """A gold leaf and the predicted leaf it is compared with.
+    """A gold leaf and the predicted leaf that it is compared with.
 
     Attributes:
         gold: Value in gold, or a list of accepted forms; ABSENT for a spurious leaf.

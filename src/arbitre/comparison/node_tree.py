@@ -219,7 +219,7 @@ class _MatchedItems(NamedTuple):
 
 
 class Match(_MatchedItems):
-    """A matched pair of items of two lists.
+    """A gold list item matched with a predicted list item.
 
     Attributes:
         gold: Position of the gold item, from 0.
@@ -258,7 +258,7 @@ class Match(_MatchedItems):
 
 @dataclass(frozen=True)
 class Alignment:
-    """The matching of one pair of lists of n gold and m predicted items. Items are identified by position.
+    """The matching of a gold list of n items with a predicted list of m items. Items are identified by position.
 
     Attributes:
         pairs: The matched pairs.
@@ -366,7 +366,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One compared node.
+    """A compared leaf, object or list, with its scores.
 
     Attributes:
         path: Wildcard path of the node.
@@ -407,7 +407,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class LeafVerdict:
-    """One leaf of an explanation. The sum of `share` x `quality` over all leaves is the quality of the root.
+    """The verdict on one leaf, as listed by `Comparison.explain`.
+
+    The sum of `share` x `quality` over all leaves is the quality of the root.
 
     Attributes:
         path: Wildcard path of the leaf.

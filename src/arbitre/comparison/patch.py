@@ -59,7 +59,7 @@ class PatchOperation:
 
 
 class Patch(tuple[PatchOperation, ...]):
-    """The operations that turn a prediction into gold, in the order in which they are applied."""
+    """The operations that turn a prediction into gold, in order of application."""
 
     __slots__ = ()
 

@@ -17,7 +17,7 @@ Id = str | int | tuple[str | int, ...]
 
 
 class ReferenceNote(NamedTuple):
-    """Describes a wrong, missing or spurious reference.
+    """A note on a wrong, missing or spurious reference.
 
     Attributes:
         to: Title of the predicted item, or the id if no item has it; None if the reference is missing.
@@ -56,7 +56,7 @@ class ReferredItem(NamedTuple):
 
 
 class UnpairedIds(NamedTuple):
-    """Ids of items without a partner; None for an item without an id."""
+    """Ids of the items without a partner; None stands for an item without an id."""
 
     gold: tuple[Id | None, ...]
     predicted: tuple[Id | None, ...]
@@ -64,7 +64,7 @@ class UnpairedIds(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ScopeReferences:
-    """The correspondence of the ids of one scope, and the references to them.
+    """The pairing of gold ids with predicted ids in one scope, and the references to these ids.
 
     Attributes:
         pairs: Gold id and predicted id of each pair of partners, in the order of gold; None for an item without an id.

@@ -1,4 +1,4 @@
-"""Comparison of the confidence of predicted values with their correctness."""
+"""Calibration: how well the confidence of predicted values agrees with their correctness."""
 
 from arbitre.confidence.calibration import (
     Calibration,

@@ -58,7 +58,7 @@ class CalibrationBin(NamedTuple):
 
 
 class RiskCoverage(NamedTuple):
-    """A point of the risk-coverage curve: the leaves with at least a given confidence.
+    """A point on the risk-coverage curve: the leaves with at least a given confidence.
 
     Attributes:
         threshold: Minimum confidence.
@@ -73,7 +73,7 @@ class RiskCoverage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How well the confidences of leaves predict whether they are correct.
+    """How well the confidence of a leaf predicts whether the leaf is correct.
 
     Attributes:
         leaves: Number of predicted leaves with a confidence.
@@ -173,7 +173,7 @@ def _risk_coverage(scores: Floats, right: Any) -> tuple[RiskCoverage, ...]:  # n
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceReport:
-    """How well the confidences of a model predict whether its values are correct.
+    """How well the confidence that a model assigns to its values predicts whether they are correct.
 
     Attributes:
         documents: Number of documents.

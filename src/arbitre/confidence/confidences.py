@@ -33,7 +33,7 @@ _CLOSING: Final = re.compile(rb"[}\]]")
 
 
 class ConfidentDocument(NamedTuple):
-    """A prediction with the confidence of its values.
+    """A prediction with the confidence of each value.
 
     Attributes:
         document: The prediction as it is compared.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """Result of one document.
+    """The result for one document.
 
     Attributes:
         id: Id of the document.
@@ -162,7 +162,7 @@ LEAST: Final = (0.5, 0.7, 0.9, 1.0)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DocumentQuality:
-    """Qualities of the roots of all documents.
+    """The quality of every whole document, with summary statistics.
 
     Every field counts by its weight, inside and outside the entries. A failed document counts as 0. A document that is
     empty on both sides counts as 1, whereas macro scores exclude it.

@@ -125,7 +125,7 @@ class DetailReader(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Results of a corpus, with their tables, files and report.
+    """The results of comparing a corpus, available as scores, tables, files and a report.
 
     A failed prediction counts as an empty prediction in pooled scores and as 0 in means.
 
@@ -146,27 +146,27 @@ class Evaluation:
     leaves: Scores
     """Scores over all leaves of all documents."""
     curve: Curve
-    """Survival curve of the qualities of matched entries."""
+    """Survival curve of the qualities of the matched entries."""
     failures: tuple[Failure, ...] = ()
-    """Predictions and gold documents that could not be used."""
+    """Predictions and gold documents that could not be read or compared."""
     without_gold: tuple[str, ...] = ()
     """Names of predictions without a gold document."""
     clusters: tuple[str, ...] | None = None
-    """Cluster of every document; None for the default clusters."""
+    """Cluster of each document; None for the default clusters."""
     declared: tuple[str, ...] = ()
     """Paths that the schema declares."""
     repaired: tuple[RepairedPrediction, ...] = ()
     """Predictions that were not valid JSON and were repaired."""
     violations: tuple[Mapping[str, Any], ...] | None = None
-    """Schema violations of the predictions; None without `validate`."""
+    """Schema violations of the predictions; None unless `validate` is set."""
     flat_comparison: FlatComparison | None = None
-    """The best flat matching of the leaves, and the solidarity of the values; None without `flat` or `diagnose`."""
+    """The best flat matching of the leaves, and the solidarity; None unless `flat` or `diagnose` is set."""
     diagnosis: CorpusDiagnosis | None = None
-    """Faults by path and fault class, with their costs; see [diagnosis](diagnosis.md); None without `diagnose`."""
+    """Faults by path and class, with their costs (see [diagnosis](diagnosis.md)); None unless `diagnose` is set."""
     notes: tuple[str, ...] = ()
-    """Possible mistakes in how the documents were joined, such as ids that differ only in case."""
+    """Possible mistakes in the joining of documents by id, such as ids that differ only in case."""
     provenance: GoldProvenance = UNKNOWN_GOLD
-    """Who annotated the gold, and how well they agree; see [provenance](corpora.md#provenance-of-gold)."""
+    """Who annotated the gold, and how well the annotators agree; see [provenance](corpora.md#provenance-of-gold)."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
     """Computes the chance scores on first access."""
     cause_factory: Callable[[], CauseAnalysis] | None = field(default=None, repr=False)
@@ -174,20 +174,20 @@ class Evaluation:
     files: tuple[str, ...] = ()
     """Names of the files written to `folder`."""
     folder: Path | None = field(default=None, repr=False)
-    """Folder of the results, if they were written."""
+    """Folder that the results were written to; None if they were not written."""
     lang: Language = field(default=Language.EN, repr=False)
-    """Language of the report and of the display in a notebook."""
+    """Language of the report and of the notebook display."""
     reader: DetailReader | None = field(default=None, repr=False)
     """Reads or computes what the evaluation does not hold; None if the documents are no longer available."""
 
     @cached_property
     def chance(self) -> Chance | None:
-        """Chance scores of the corpus; None if they were not computed, or if the documents are not available."""
+        """Chance scores of the corpus; None if they were not computed, or if the documents are no longer available."""
         return None if self.chance_factory is None else self.chance_factory()
 
     @cached_property
     def trust(self) -> dict[str, Any]:
-        """Intervals, chance scores and coverage, as JSON-serialisable values."""
+        """Confidence intervals, chance scores and coverage, as JSON-serialisable data."""
         return {
             "intervals": self.intervals,
             "chance": None if self.chance is None else self.chance.to_dict(),
@@ -196,15 +196,15 @@ class Evaluation:
 
     @cached_property
     def intervals(self) -> dict[str, Any]:
-        """The intervals of all scores with the default options, as JSON-serialisable values."""
+        """The confidence intervals of all scores under the default options, as JSON-serialisable data."""
         return intervals_to_dict(self.sample())
 
     @cached_property
     def cause_analysis(self) -> CauseAnalysis:
-        """The causes of the faults, and the documents that were searched for them.
+        """The causes of the faults, and the number of documents that were searched for causes.
 
-        If the evaluation did not look for them, documents are compared again. Raises DataError if they are not
-        available.
+        If the evaluation has not searched for causes, the documents are compared again. Raises DataError if they are no
+        longer available.
         """
         return self._reader.causes() if self.cause_factory is None else self.cause_factory()
 
@@ -215,22 +215,22 @@ class Evaluation:
 
     @property
     def chance_floor(self) -> Scores | None:
-        """Scores of predictions compared with the gold of other documents; None if there is only one document."""
+        """Scores of predictions compared with the gold of other documents; None if the corpus has only one document."""
         return None if self.chance is None else self.chance.chance_score
 
     @property
     def gold_self_agreement(self) -> float | None:
-        """Mean quality of two different entries of one gold document, in [0, 1]; None if no document has two."""
+        """Mean quality between two entries of the same gold document, in [0, 1]; None if no document has two."""
         return None if self.chance is None else self.chance.self_agreement
 
     @property
     def unscored(self) -> int:
-        """Number of failures that affect no scored document: unreadable gold documents and duplicates."""
+        """Number of failures that affect no scored document: unusable gold documents and duplicate predictions."""
         return len(self.failures) - int(self.document_table.failed.sum())
 
     @property
     def not_scored(self) -> dict[str, int]:
-        """Number of documents that are not scored, by reason."""
+        """Number of documents that were not scored, by reason."""
         gold = Counter(failure.reason.partition(":")[0] for failure in self.failures if failure.side == "gold")
         reasons = {f"gold document, {reason}": number for reason, number in gold.items()}
         reasons["duplicate prediction"] = self.unscored - gold.total()
@@ -249,14 +249,14 @@ class Evaluation:
 
     @cached_property
     def macro(self) -> MacroScores:
-        """Means of the documents' scores of their entries. A failed document counts as 0 in every mean."""
+        """Per-document means of the entry scores. A failed document counts as 0 in every mean."""
         return means(self.document_table.tallies, self.document_table.failed)
 
     @cached_property
     def by_path(self) -> ScoresByPath:
         """Pooled scores and outcomes by wildcard path, for leaves and list items.
 
-        `by_path()` is the same.
+        `by_path()` is equivalent.
         """
         return self.document_table.by_path()
 
@@ -270,15 +270,15 @@ class Evaluation:
 
     @property
     def document_quality(self) -> DocumentQuality:
-        """Quality of whole documents, in [0, 1]: mean, median, and the share of documents with a quality of at least q.
+        """Quality of whole documents, in [0, 1]: mean, median, and share of documents with at least a given quality.
 
-        A failed document counts as 0, a vacuous document as 1.
+        A failed document counts as 0, and a vacuous document (empty on both sides) as 1.
         """
         return DocumentQuality(self.document_table.qualities)
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Paths of the schema that occur in gold, and those that do not and are therefore not evaluated."""
+        """The schema paths that occur in gold, and those that do not occur and are therefore not evaluated."""
         present = [path for path, scores in self.by_path.items() if scores.gold > 0.0]
         never = [
             path for path in self.declared if path and not any(f"{other}/".startswith(f"{path}/") for other in present)
@@ -287,7 +287,7 @@ class Evaluation:
 
     @property
     def by_document(self) -> dict[str, Scores]:
-        """Scores of each document's entries, by name (its id, followed by the run if there is one)."""
+        """Entry scores of each document, by its name: the id, followed by the run if there is one."""
         return {document.key: document.scores for document in self.document_table}
 
     def interval(
@@ -301,7 +301,7 @@ class Evaluation:
         seed: int = 0,
         path: str | None = None,
     ) -> Interval:
-        """Compute the confidence interval of a score, for corpora of similar documents.
+        """Compute a confidence interval for a score, treating the corpus as a random sample of similar documents.
 
         Args:
             score: The score, one of `arbitre.tally.NAMES`.
@@ -322,7 +322,7 @@ class Evaluation:
         return interval(sample, score, average=aggregate, level=level, method=method, seed=seed)
 
     def sample(self, *, cluster: Cluster = None, path: str | None = None) -> Sample:
-        """Return the documents as input for the statistics; see `interval` for the arguments. Raises DataError."""
+        """Return the documents as input for `arbitre.statistics`; see `interval` for the arguments and errors."""
         columns = self.document_table
         if path is not None and path not in columns.paths:
             raise DataError.of(
@@ -334,13 +334,13 @@ class Evaluation:
         return Sample.of(named, tallies, columns.failed, clusters, runs=runs)
 
     def worst(self, number: int = 10) -> tuple[DocumentResult, ...]:
-        """Return the documents with the lowest quality, worst first. Failed documents come last: see `failures`."""
+        """Return the documents with the lowest quality, worst first. Failed documents come last; see `failures`."""
         return tuple(self.document_table.at(self.document_table.worst_first[:number]))
 
     def table(self, name: str = "documents") -> Table:
-        """Return a table of the results: "documents", "paths", "matches" or "faults".
+        """Return one of the result tables: "documents", "paths", "matches" or "faults".
 
-        Values in the tables of matches and of faults are texts, as in their files.
+        In "matches" and "faults", the compared values are given as texts, as in the files of these tables.
 
         Args:
             name: "documents" (one row per document), "paths" (one row per path), "matches" (one row per entry, with
@@ -363,7 +363,7 @@ class Evaluation:
     def faults(self) -> Table:
         """Return the table of [faults](diagnosis.md#faults-of-a-corpus).
 
-        Without `diagnose`, the documents are compared again.
+        If `diagnose` was not set, the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -371,9 +371,9 @@ class Evaluation:
         return Table.of_frame(self._reader.faults(self))
 
     def scan(self, table: str = "documents") -> Any:  # noqa: ANN401  (pyarrow is optional)
-        """Return a table as a `pyarrow.dataset.Dataset`, whose rows and columns are read only when needed.
+        """Return a table as a `pyarrow.dataset.Dataset`, which reads rows and columns only when they are needed.
 
-        Use it for the entries and faults of a [large corpus](corpora.md#large-corpora). `polars.scan_pyarrow_dataset`
+        Use this for the matches and faults of a [large corpus](corpora.md#large-corpora). `polars.scan_pyarrow_dataset`
         turns the result into a lazy frame.
 
         Args:
@@ -388,10 +388,10 @@ class Evaluation:
 
     @property
     def solidarity(self) -> float | None:
-        """Share of the leaf quality of the best flat matching that is reached by values in their own entries.
+        """Leaf quality that values reach in their own entries, as a share of that of the best flat matching.
 
-        In [0, 1]; None under transport. See [solidarity](diagnosis.md#solidarity). Without `diagnose` or `flat`, the
-        documents are compared again.
+        In [0, 1]; None if lists are matched by transport. See [solidarity](diagnosis.md#solidarity). If neither
+        `diagnose` nor `flat` was set, the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -400,17 +400,17 @@ class Evaluation:
 
     @property
     def flat(self) -> Scores:
-        """Pooled scores over all leaves in the best flat matching, which ignores entries; see `solidarity`."""
+        """Pooled scores over all leaves in the best flat matching, which ignores entry boundaries; see `solidarity`."""
         return self._flat.flat
 
     @property
     def flat_by_path(self) -> Mapping[str, Scores]:
-        """Pooled scores of the best flat matching by wildcard path; see `solidarity`."""
+        """Pooled scores in the best flat matching, by wildcard path; see `solidarity`."""
         return self._flat.flat_by_path
 
     @cached_property
     def coreference(self) -> Mapping[str, CoreferenceScores]:
-        """The coreference scores of the [references](references.md#what-is-wrong) of all documents, by scope.
+        """Coreference scores of the [references](references.md#what-is-wrong) in all documents, by scope.
 
         The documents are compared again on first access.
 
@@ -455,8 +455,9 @@ class Evaluation:
     def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
         """Return ROUGE, BLEU and chrF of the texts at a path, as `arbitre text corpus` does.
 
-        The documents are compared again. BLEU and chrF are scores of the corpus; ROUGE is a mean over the gold texts. A
-        missing text counts as empty. If gold lists accepted forms in place of a text, all of them are references.
+        The documents are compared again. BLEU and chrF are computed over the whole corpus; ROUGE is averaged over the
+        gold texts. A missing text counts as empty. If gold lists several accepted forms of a text, all of them serve as
+        references.
 
         Args:
             path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
@@ -502,7 +503,7 @@ class Evaluation:
         return self.reader
 
     def report(self, path: str | Path, *, lang: str | None = None, language: str | None = None) -> None:
-        """Write the [report](report.md) as one HTML page.
+        """Write the [report](report.md) as a single HTML page.
 
         Args:
             path: File of the page. An existing file is replaced only if arbitre wrote it.
@@ -516,7 +517,7 @@ class Evaluation:
         self._reader.report(self, Path(path), language or lang or self.lang)
 
     def save(self, folder: str | Path, *, lang: str | None = None, force: bool = False) -> tuple[str, ...]:
-        """Write the [files](reference/files.md) of `arbitre evaluate --out`; `arbitre.load` reads them again.
+        """Write the [files](reference/files.md) of `arbitre evaluate --out`; `arbitre.load` reads them back.
 
         Args:
             folder: Folder of the results: new, empty, or with earlier results.
@@ -536,7 +537,7 @@ class Evaluation:
 
     @property
     def details(self) -> Path:
-        """Folder with all files of these results; written to a temporary folder now if there is none."""
+        """Folder with all result files. If there is none, they are written to a temporary folder on first access."""
         if self.folder is not None and self._reader.complete(self):
             return self.folder
         return self._written.path
@@ -551,7 +552,7 @@ class Evaluation:
     def assert_at_least(
         self, *, paths: Mapping[str, float | Mapping[str, float]] | None = None, **scores: float
     ) -> None:
-        """Raise an error if a score is below its minimum; for tests.
+        """Raise an error if a score is below its minimum, for use in tests.
 
         Args:
             paths: Minimum f1q by path, or minimum scores by path: `{"/people/*/name": {"irq": 0.8}}`.
@@ -575,7 +576,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary that is valid against `schemas/evaluation.schema.json`.
 
-        The same corpus always gives the same bytes.
+        Evaluating the same corpus again gives an identical dictionary.
         """
         macro = self.macro
         plain = {

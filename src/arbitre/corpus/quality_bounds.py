@@ -43,7 +43,7 @@ _CALLED: Final = re.compile(r"(fq|at_least)\((.+)\)")
 
 @dataclass(frozen=True, slots=True)
 class QualityBound:
-    """A bound on one score.
+    """A minimum or maximum for one score.
 
     Attributes:
         scope: micro (the entries), macro, leaves, document_quality, failed, or a wildcard path.
@@ -162,7 +162,7 @@ def check_bounds(
     fail_over: Bounds = (),
     declared: Collection[str] = (),
 ) -> tuple[MissedBound, ...]:
-    """Check results against bounds on their scores, as `--fail-under` and `--fail-over` do.
+    """Check results against lower and upper bounds, as `--fail-under` and `--fail-over` do.
 
     Args:
         result: A comparison, an evaluation, or several evaluations by the names of their systems.

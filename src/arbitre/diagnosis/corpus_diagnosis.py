@@ -47,7 +47,7 @@ class FaultGroup:
 
 @dataclass(frozen=True, slots=True)
 class DocumentAlignment(DoubtfulAlignment):
-    """A doubtful alignment, with its document.
+    """A doubtful alignment, with the document that it occurs in.
 
     Attributes:
         id: Id of the document.
@@ -69,7 +69,7 @@ MAX_DOUBTFUL: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class CorpusDiagnosis:
-    """Why the predictions of a corpus are wrong.
+    """Explains how the predictions of a corpus differ from gold.
 
     Attributes:
         faults: The faults by path and class, the most costly first.

@@ -221,7 +221,7 @@ _POSITION_NUMBERS: Final = np.array([_NUMBERS[POSITION, group] for group in POSI
 
 @dataclass(frozen=True, slots=True)
 class MissingGroup:
-    """The gold values of one group at a path, and how many of them are missing.
+    """A group of gold values at a path, such as those with three digits, and how many of them are missing.
 
     Attributes:
         path: Wildcard path.
@@ -406,7 +406,7 @@ SPURIOUS: Final = "spurious"
 
 @dataclass(frozen=True, slots=True)
 class SourceCounts:
-    """Missing and spurious values at a path, by whether they occur in the source text.
+    """Counts of the missing or spurious values at a path, by whether they occur in the source text.
 
     Attributes:
         path: Wildcard path of the values.
@@ -445,7 +445,7 @@ class SourceEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourCounts:
-    """Spurious values at a path, by whether the gold of a neighbouring document has them at this path.
+    """Counts of the spurious values at a path that occur there in the gold of a neighbouring document.
 
     Up to `MAX_SEARCHED` documents, all are searched. Larger corpora are sampled: the expected size of the sample is
     between `MAX_SEARCHED / 2` and `MAX_SEARCHED` (see `is_searched`).

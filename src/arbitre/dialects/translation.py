@@ -59,7 +59,7 @@ def import_schema(
     allow_refs: str | Path | Iterable[str | Path] = (),
     force: bool = False,
 ) -> ImportedSchema:
-    """Translate a schema that is annotated for another tool into an overlay, as `arbitre schema import` does.
+    """Translate the annotations of another tool in a schema into an overlay, as `arbitre schema import` does.
 
     The overlay contains what means the same in both tools, defaults included. Everything else is listed.
 

@@ -123,7 +123,7 @@ _ASCII: Final = re.compile(r"[a-z0-9]+")
 
 
 class RougeScore(NamedTuple):
-    """A ROUGE score of a candidate, in [0, 1], against its best reference.
+    """The ROUGE score of a candidate against its best reference, in [0, 1].
 
     Attributes:
         precision: Share of the candidate's n-grams that the reference contains; 0 if the candidate has none.

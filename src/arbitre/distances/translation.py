@@ -66,7 +66,7 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
 
 
 class CorpusScore(NamedTuple):
-    """A score of a corpus, in [0, 1], and the signature of sacrebleu."""
+    """A score of a corpus, in [0, 1], with the signature that sacrebleu reports for it."""
 
     score: float
     signature: str
@@ -245,7 +245,7 @@ SUM_TOLERANCE: Final = 1e-6
 
 
 class BleuScore(NamedTuple):
-    """BLEU with its components.
+    """A BLEU score with its components.
 
     Attributes:
         bleu: The score, in [0, 1].

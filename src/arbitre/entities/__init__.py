@@ -1,4 +1,4 @@
-"""Entity recognition: tags and spans, compared as records by the ordinary comparator."""
+"""Entity recognition: evaluates tags and spans with a comparator, treating each entity as a record."""
 
 from arbitre.entities.entity_evaluation import EntityEvaluation, evaluate, trainer_metrics
 from arbitre.entities.sentences import read

@@ -43,7 +43,7 @@ _LOGITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class TokenAccuracy:
-    """Share of the tokens with the correct tag. Most tokens are outside entities, so compare it with the baseline.
+    """The share of tokens that have the correct tag. Most tokens are outside entities, so compare it with the baseline.
 
     Attributes:
         tokens: Number of tokens.
@@ -72,7 +72,7 @@ class TokenAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Sentences whose entities are all correct, with none missing and none spurious.
+    """The number of sentences whose entities are all correct, with none missing and none spurious.
 
     Attributes:
         denominator: Sentences that count in `rate`: "all", or those with gold "entities".
@@ -103,7 +103,7 @@ class ExactMatches:
 
 @dataclass(frozen=True, eq=False)
 class EntityClasses(ClassAverages):
-    """The scores of each label: the scheme applied to the entities of this label alone.
+    """The scores of each label, computed by applying the scheme only to the entities with this label.
 
     Attributes:
         counts: Counts and scores of each label, sorted.
@@ -121,7 +121,7 @@ class EntityClasses(ClassAverages):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EntityEvaluation(Evaluation):
-    """Results of entity recognition. Sentences are the documents, entities are the entries.
+    """The results of evaluating entity recognition. Sentences are the documents, entities are the entries.
 
     `f1q`, `imq` and `irq` of `micro` are F1, precision and recall; for the scheme "partial", a partially correct pair
     counts 1/2 + intersection / union / 2 instead of 1/2.

@@ -49,7 +49,7 @@ _GATE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class EntityCounts(ClassScores):
-    """Numbers of entities with each outcome of SemEval-2013, and the scores computed from them.
+    """The number of entities for each SemEval-2013 outcome, and the scores computed from these numbers.
 
     A partially correct entity counts as half a true positive.
 

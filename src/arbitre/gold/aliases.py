@@ -290,7 +290,7 @@ ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class AliasSuggestion:
-    """A suggested alias of a field, with its evidence.
+    """A suggested alias for a field, with the evidence for it.
 
     Attributes:
         path: Wildcard path of the field.
@@ -318,7 +318,7 @@ class AliasSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class AliasSuggestions:
-    """Suggested aliases. None of them is applied.
+    """Suggested aliases, with the overlay that would apply them.
 
     Attributes:
         suggestions: The suggestions, by path.

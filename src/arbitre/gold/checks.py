@@ -97,7 +97,7 @@ class GoldFinding:
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """Result of checking gold documents.
+    """The result of checking gold documents.
 
     Attributes:
         documents: Number of gold documents, including those that could not be read.

@@ -41,7 +41,7 @@ END: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class AppliedDecisions:
-    """What became of the decisions of a file.
+    """The result of applying a file of decisions to gold.
 
     Attributes:
         out: The corrected gold.
@@ -96,7 +96,7 @@ def apply_decisions(
     gold_key: str = "gold",
     force: bool = False,
 ) -> AppliedDecisions:
-    """Write corrected gold, as `arbitre gold apply` does.
+    """Apply decisions from a report to gold, as `arbitre gold apply` does, and write a corrected copy.
 
     The copy differs from the gold only in the corrected values, and has a sidecar that states who corrected how many
     values. Decisions that the prediction is wrong, or of people who were unsure, are counted. A decision is refused,

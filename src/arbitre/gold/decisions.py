@@ -47,7 +47,7 @@ _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
 
 @dataclass(frozen=True, slots=True)
 class GoldDecision:
-    """What a person decided on a fault.
+    """A person's decision about a fault.
 
     Attributes:
         document: Id of the document, followed by the run of the prediction if there is one.
@@ -97,7 +97,7 @@ class GoldDecision:
 
 
 class RefusedGoldDecision(NamedTuple):
-    """A decision that cannot be applied.
+    """A decision that cannot be applied to gold, with the reason.
 
     Attributes:
         reason: Why it cannot be applied, and what to do.

@@ -222,7 +222,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlantedFault:
-    """One planted fault.
+    """A fault that was planted in a copy of a document.
 
     Attributes:
         kind: Kind of the fault.

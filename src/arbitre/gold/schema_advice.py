@@ -44,7 +44,7 @@ EXAMPLES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SchemaAdvice:
-    """One piece of advice on a schema.
+    """A piece of advice on a schema, with the evidence for it.
 
     Attributes:
         kind: A key of `KINDS`.

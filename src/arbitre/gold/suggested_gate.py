@@ -37,7 +37,7 @@ DIGITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SuggestedGate:
-    """A gate for the matching of the entries. It is not applied.
+    """A suggested gate (minimum quality) for matching entries. It is not applied.
 
     Attributes:
         path: Wildcard path of the list of entries.

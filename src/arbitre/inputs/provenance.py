@@ -36,7 +36,7 @@ MAX_ANNOTATORS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class MeasuredAgreement:
-    """Agreement of the annotators of gold.
+    """Agreement among the annotators of the gold.
 
     Attributes:
         coefficient: Name of the coefficient, such as "alpha_d".
@@ -60,7 +60,7 @@ class DisagreementCounts:
 
 @dataclass(frozen=True, slots=True)
 class ValueOrigin:
-    """Origin of a gold value that not all annotators agree on.
+    """The origin of a gold value on which not all annotators agree.
 
     Attributes:
         annotators: The annotators who have this value.
@@ -77,7 +77,7 @@ class ValueOrigin:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRates:
-    """Estimated errors of an annotator in list items.
+    """Estimated error rates of an annotator for list items.
 
     Attributes:
         omitted: Share of the real items that the annotator omits.
@@ -90,7 +90,7 @@ class ErrorRates:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Corrections of gold by decisions of people on faults of predictions.
+    """Corrections of gold that follow from decisions about faults in predictions.
 
     Attributes:
         decisions: Name of the file of decisions.
@@ -111,7 +111,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Provenance of the gold documents of one source.
+    """Provenance of the gold documents in one source.
 
     Attributes:
         annotators: Names of the annotators; a single name for gold by one annotator; none if they are unknown, for gold
@@ -295,7 +295,7 @@ def sidecar(source: str | Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class GoldProvenance:
-    """Provenance of the gold of an evaluation.
+    """Provenance of the gold that an evaluation used.
 
     Attributes:
         known: The sources with a sidecar: file name and provenance, without the origin of values. The name is empty if

@@ -70,7 +70,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document that cannot be used, with what is known about it and the reason.
+    """A document that cannot be used, with its location and the reason.
 
     Attributes:
         side: "gold" or "predicted".
@@ -93,7 +93,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RepairedPrediction:
-    """A prediction that was not valid JSON and was repaired, or that is JSON in a text.
+    """A prediction that was repaired because it was not valid JSON, or that is a text containing JSON.
 
     Attributes:
         id: Id of the document.

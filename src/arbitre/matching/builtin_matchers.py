@@ -233,7 +233,7 @@ def match(
     masses: str | tuple[npt.ArrayLike, npt.ArrayLike] = "uniform",
     **options: Any,  # noqa: ANN401  (of the method)
 ) -> Coupling:
-    """Match the rows of a cost matrix with its columns, as arbitre matches two lists.
+    """Match the rows of a cost matrix with its columns, as arbitre does for the items of two lists.
 
     Args:
         cost: Costs of all pairs, in [0, 1]; shape (n, m). The quality of a pair is 1 - cost.

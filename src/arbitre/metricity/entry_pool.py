@@ -27,7 +27,7 @@ MAX_ENTRIES: Final = 4000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EntryPool:
-    """N entries, gold entries first, and their pairwise distances.
+    """The gold entries, followed by the predicted entries, and the distances between all N of them.
 
     Attributes:
         distances: d(row, column) with the row as gold and the column as predicted, not made symmetric; shape (N, N),

@@ -233,7 +233,7 @@ REPAIR_UP_TO: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metricity:
-    """How far a matrix is from a pseudo-metric. A defect of 0 is absent; None is undefined.
+    """How close a distance matrix is to a pseudo-metric. A defect of 0 is absent; None is undefined.
 
     D is the matrix, and S = (D + Dᵀ)/2 with zero diagonal. `metricity` is (1 - symmetry_defect) *
     max(0, 1 - identity_defect) * (1 - repair_mass), in [0, 1]; it is 1 exactly if D is a pseudo-metric. For a table
@@ -310,7 +310,7 @@ def metricity(
     tolerance: float = 1e-9,
     same: npt.ArrayLike | None = None,
 ) -> Metricity:
-    """Measure how close a matrix of distances is to a pseudo-metric.
+    """Measure how close a distance matrix is to a pseudo-metric.
 
     A pool holds the distances between all points: gold with gold, gold with predicted, and predicted with gold. A table
     holds only gold with predicted; it can be extended to a pseudo-metric exactly if no quadrangle is violated. The
@@ -509,7 +509,7 @@ def _share(part: Floats, total: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Deviation |C[i, p(j)] - D[i, j]| of a cost matrix C from the distances D within gold.
+    """Deviation |C[i, p(j)] - D[i, j]| of a cost matrix C from the distances D between the gold items.
 
     `max` and `mean` are 0 for a perfect prediction, and None if there are no pairs.
     """
@@ -521,7 +521,7 @@ class Distortion:
 def distortion(
     matrix: npt.ArrayLike, gold_matrix: npt.ArrayLike, pairs: Sequence[tuple[int, int]] | Indices
 ) -> Distortion:
-    """Compute the deviation of a cost matrix from the distances within gold.
+    """Compute how far a cost matrix deviates from the distances between the gold items.
 
     Each matched pair (j, p(j)) is compared in all gold rows i. If the distance is a metric, `max` equals the largest
     matched cost; a larger value shows that the distance is not a metric.

@@ -88,7 +88,7 @@ class RankingResults:
 
 @dataclass(frozen=True, slots=True)
 class FactorsResults:
-    """Comparisons of factor levels."""
+    """The comparison of the levels of each factor."""
 
     name: ClassVar = "factors"
     rows: ClassVar = ("levels", "pairs")

@@ -35,7 +35,7 @@ Results = str | Path | Evaluation | Sequence[str | Path | Evaluation]
 
 
 def load(folder: str | Path) -> Evaluation | Ranking:
-    """Load the results in a folder: of `Evaluation.save` or `arbitre evaluate --out`, or of `arbitre rank --out`.
+    """Load results from a folder that `Evaluation.save`, `arbitre evaluate` or `arbitre rank` has written.
 
     All figures are the same to the last digit. Intervals and tests can be computed from the loaded results.
 
@@ -75,7 +75,7 @@ def load(folder: str | Path) -> Evaluation | Ranking:
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """A written report: its file, and notes on documents that it could not show."""
+    """The file of a report, with notes on the documents that it could not show."""
 
     file: Path
     notes: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ def write_report(
     keep: int | None = None,
     force: bool = False,
 ) -> WrittenReport:
-    """Write the HTML report of results, as `arbitre report` does.
+    """Write an HTML report of results, as `arbitre report` does.
 
     Args:
         results: An evaluation or several; or folders of `evaluate --out` or `rank --out`, or their `evaluation.json`,
@@ -138,7 +138,7 @@ def report_file(sources: Sequence[str | Path | Evaluation]) -> Path:
 def write_figures(
     results: Results, out: str | Path, *, lang: str = "en", width: FigureWidth = "both", force: bool = False
 ) -> tuple[str, ...]:
-    """Draw the figures of results as SVG, PDF and PNG, as `arbitre figures` does. Requires the extra `report`.
+    """Draw figures of results as SVG, PDF and PNG files, as `arbitre figures` does. Requires the extra `report`.
 
     Args:
         results: As for `write_report`; also a `factors.json` alone.

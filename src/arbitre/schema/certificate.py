@@ -49,7 +49,7 @@ Fact = Literal["identity", "symmetric", "separating", "triangle", "metric"]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One, two or three documents that violate a property, and the values in which they differ."""
+    """One, two or three documents that violate a metric property, and the values in which they differ."""
 
     documents: tuple[Json, ...]
     values: tuple[Json, ...]
@@ -57,7 +57,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class MetricViolation:
-    """A node that violates a metric property, the reason, and the closest alternative that satisfies it."""
+    """A violation of a metric property at a node, with the reason and the closest alternative without it."""
 
     path: str
     """Wildcard path of the node."""
@@ -105,7 +105,7 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """A condition that the values at a path must satisfy for the verdict to hold."""
+    """A condition that the values at a path must satisfy for the verdict of the certificate to hold."""
 
     path: str
     condition: str
@@ -113,7 +113,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known about the distance between two documents, 1 - quality.
+    """States whether the distance between two documents (1 - quality) is a metric, and why or why not.
 
     Attributes:
         breaks: The violations of metric properties.

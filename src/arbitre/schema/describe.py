@@ -150,7 +150,7 @@ def _alternatives(site: Site) -> str:
 
 
 class UsedAuthority(NamedTuple):
-    """Names with their variants, and the path whose values are normalised with them."""
+    """The names and variants that the values at a path are normalised with."""
 
     path: str
     authority: Authority
@@ -311,7 +311,7 @@ def _entry(row: ResolvedPath) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPath:
-    """One row of `explain`: the resolved options of one path of the schema.
+    """One row of `Comparator.explain`: the resolved settings for a path in the schema.
 
     Attributes:
         path: Wildcard path.

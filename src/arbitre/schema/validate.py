@@ -39,7 +39,7 @@ CHECKS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation of the schema.
+    """A violation of the schema.
 
     Attributes:
         pointer: JSON Pointer of the value.

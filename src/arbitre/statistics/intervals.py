@@ -167,7 +167,7 @@ TOPS: Final = {"variance": 0.25}
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Confidence interval of a corpus score, for corpora of similar documents.
+    """Confidence interval of a score, with the corpus treated as a random sample of similar documents.
 
     Attributes:
         estimate: The score; None if it is undefined.

@@ -42,7 +42,7 @@ SUMMED_ROWS: Final = 1 << 14
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sample:
-    """Documents of one system, sorted by cluster and key, so that results do not depend on the input order.
+    """The documents of one system, sorted by cluster and key so that results do not depend on the input order.
 
     A *unit* is resampled as a whole: a cluster or, without clusters, a document.
 

@@ -20,7 +20,7 @@ EXAMPLES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AgreedValues:
-    """The values that all systems give, and gold does not have.
+    """The values that all systems predict but gold does not contain.
 
     Values are the same if they are equal as JSON. Faults of systematic causes do not count, such as another notation of
     dates, nor do values that all systems leave out, since a source that is hard to read explains them as well. Several

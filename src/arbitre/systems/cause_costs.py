@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CauseCost:
-    """What one cause costs each system.
+    """How much a cause lowers the pooled f1q of each system.
 
     Attributes:
         kind: Kind of the cause.
@@ -34,7 +34,7 @@ class CauseCost:
 
 @dataclass(frozen=True, slots=True)
 class CauseDifference:
-    """The causes that separate two systems.
+    """How much each cause contributes to the difference between two systems.
 
     Attributes:
         better: Name of the system with the higher pooled f1q in the documents that were examined.
@@ -64,7 +64,7 @@ LEAST: Final = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class CauseCosts:
-    """The costs of the causes of several systems, side by side.
+    """The cost of each cause for several systems, side by side.
 
     Attributes:
         f1q: Pooled f1q of each system in the documents that were examined.

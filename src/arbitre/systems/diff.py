@@ -54,7 +54,7 @@ SHARED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score before and after a change, of a path, a document or the corpus; None if undefined."""
+    """The score of a path, a document or the corpus before and after a change; None if undefined."""
 
     name: str
     before: float | None
@@ -68,7 +68,7 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True)
 class TestedChange(ScoreChange):
-    """A change with its paired test.
+    """A change in a score, with the result of its paired test.
 
     Attributes:
         p: p of the test, adjusted by Holm; None if the change was not tested.
@@ -262,7 +262,7 @@ def diff(
     fail_under: Bounds = (),
     fail_over: Bounds = (),
 ) -> EvaluationDiff:
-    """Compare two evaluations of one system, before and after a change, as `arbitre diff` does.
+    """Compare the evaluations of a system before and after a change, as `arbitre diff` does.
 
     Args:
         before: The first evaluation, its `evaluation.json`, or the folder of this file.

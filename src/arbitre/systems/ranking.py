@@ -102,7 +102,7 @@ _DEFAULTS: Final = StatisticsOptions()
 
 @dataclass(frozen=True, slots=True)
 class RankedSystem:
-    """One system of a ranking.
+    """A system in a ranking, with its scores and ranks.
 
     Attributes:
         name: Name of the system.
@@ -129,7 +129,7 @@ class RankedSystem:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseResult:
-    """Paired test of two systems. Unknown values are None.
+    """The result of a paired test of two systems. Unknown values are None.
 
     Attributes:
         a: Name of the first system.
@@ -181,7 +181,7 @@ class PairwiseResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranking of systems.
+    """A ranking of systems, with paired tests of their differences.
 
     Attributes:
         score: Name of the score.

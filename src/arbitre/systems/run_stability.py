@@ -31,7 +31,7 @@ MASS_TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Mean and standard deviation of a score over the runs.
+    """Mean and standard deviation of a score over several runs.
 
     The standard deviation has n - 1 in the denominator. Both are None if the score of a run is undefined.
     """
@@ -54,7 +54,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class RunStability:
-    """Variation of a system's results between runs, over the documents that every run has.
+    """How much the results of a system vary between runs, over the documents that all runs include.
 
     Attributes:
         score: Name of the score.

@@ -1,4 +1,4 @@
-"""Measures of generated text: ROUGE, BLEU, segmentation and perplexity."""
+"""Metrics for generated text: ROUGE, BLEU, perplexity and segmentation metrics."""
 
 from arbitre.distances.rouge import RougeScore
 from arbitre.distances.translation import BleuScore

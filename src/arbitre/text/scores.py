@@ -267,7 +267,7 @@ class TextScores:
 
 @dataclass(frozen=True, slots=True)
 class SegmentationScores:
-    """Differences between the segmentations at one path of a corpus, in [0, 1]; 0 is best.
+    """Differences between gold and predicted segmentations at one path of a corpus, in [0, 1]; 0 is best.
 
     Attributes:
         segmentations: Number of gold segmentations.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TokenLogprob(NamedTuple):
-    """A token with the natural logarithm of its probability; `token` is None if only the number is known."""
+    """A token with the natural logarithm of its probability; `token` is None if only the logarithm is known."""
 
     token: str | None
     logprob: float

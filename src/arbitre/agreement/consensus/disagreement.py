@@ -31,7 +31,7 @@ FLAGGED: Final[tuple[Flag, ...]] = ("tie", "weak majority")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one annotator has at a place.
+    """The value that an annotator has at a place, if any.
 
     Attributes:
         annotator: Name of the annotator.
@@ -118,7 +118,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class PathCounts:
-    """Number of values or list items at a wildcard path, by how they were decided.
+    """Counts of the values or list items at a wildcard path, by how the consensus was reached.
 
     A value counts as no safer than the entry that contains it: in a flagged entry, unanimous values count as flagged.
 
@@ -142,7 +142,7 @@ class PathCounts:
 
 @dataclass(frozen=True, slots=True)
 class PartScores:
-    """Scores of a system on some of the gold values.
+    """Scores of a system on a subset of the gold values.
 
     Attributes:
         values: Number of gold values.
@@ -166,7 +166,7 @@ class PartScores:
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """Scores of a system on the unanimous and on the contested values of the consensus.
+    """Separate scores of a system on the unanimous and the contested values of the consensus.
 
     Spurious values count in neither part. Values that are left out of the consensus are not scored.
 
@@ -185,7 +185,7 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How well a consensus predicts an annotator who took no part in it, compared with single annotators.
+    """How well a consensus, a medoid and single annotators agree with an annotator who was left out.
 
     Each annotator is left out in turn. The consensus of the others is compared with the documents of that annotator,
     and so are the documents of each other annotator and the medoid: for each document, that of the other annotator who

@@ -509,7 +509,7 @@ def _by_msgspec(source: Any) -> Json:  # noqa: ANN401
 
 
 class Field:
-    """The `x-arbitre` settings of a field, for `Annotated[TYPE, Field(...)]` in a type that Pydantic supports.
+    """The `x-arbitre` settings of a field, for use in `Annotated[TYPE, Field(...)]` with Pydantic types.
 
     In a struct of msgspec or a class of attrs, write
     `Annotated[TYPE, msgspec.Meta(extra_json_schema=Field(...).json_schema)]`. The settings are those of the keyword
