@@ -165,8 +165,8 @@ class Advice:
         training: Number of training examples by class.
         test: Number of test examples by class; None if no test data were given.
         distribution: Test of the difference between training and test data; None if it is undefined.
-        findings: What to improve, in the order of the checks.
-        thresholds: The thresholds.
+        findings: The findings, in the order of the checks.
+        thresholds: The thresholds that were applied.
     """
 
     training: Mapping[str, int]
@@ -197,15 +197,15 @@ def advise(
     """Check the class distribution of training and test data, as `arbitre advise` does, and recommend improvements.
 
     Args:
-        training: Labels of the training examples, or their numbers by label.
+        training: Labels of the training examples, or the number of examples by label.
         test: The same for the test data; None to check the training data only.
         confusion: Pairs of gold and predicted labels, or a confusion matrix such as
             `comparison.classification(path).confusion`. Pairs without a label on one side do not count as confused.
-        thresholds: When a finding is reported.
+        thresholds: Thresholds at which findings are reported.
         seed: Random seed of the permutation test.
 
     Returns:
-        The number of examples of each class, the test of the distributions, and the findings.
+        The number of examples of each class, the test of the class distributions, and the findings.
 
     Raises:
         DataError: There are no labels, or a label is not a text.

@@ -41,7 +41,7 @@ FORMATS: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The names and variants of an authority file or of a schema, after normalisation.
+    """Names with their variants, from an authority file or from a schema, after normalisation.
 
     Attributes:
         file: Name of the authority file; None if the names are in the schema.

@@ -64,7 +64,7 @@ class Config:
 
     Attributes:
         path: The file.
-        project: Schema, overlay, functions and gold, as far as they are set.
+        project: Schema, overlay, functions and gold, if they are set.
         systems: The predictions of each system.
         common: Options of all commands, by name.
         own: Options of single commands, by the name of the command.
@@ -80,8 +80,8 @@ class Config:
     def find(cls, folder: str | Path = ".") -> Config | None:
         """Return the config of a folder, as `arbitre config show` does; None if there is none.
 
-        The folders above it are searched, too; the nearest one with a config counts. In each folder, `arbitre.toml`
-        comes before `pyproject.toml`, which counts only if it has `[tool.arbitre]`.
+        If the folder has no config, its parent folders are searched from the nearest to the farthest. In each folder,
+        `arbitre.toml` takes precedence over `pyproject.toml`, which is used only if it contains `[tool.arbitre]`.
 
         Raises:
             OptionError: A file is not valid TOML, or does not have the form of a config.

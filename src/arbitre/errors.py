@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem in a schema, a document or a source.
+    """A single problem that an error reports, with its location.
 
     Attributes:
         message: Description of the problem.

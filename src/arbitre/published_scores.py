@@ -25,9 +25,9 @@ _THRESHOLDS: Final = np.linspace(0.0, 1.0, STEPS)
 
 
 def published(comparison: Comparison) -> dict[str, float]:
-    """Compute the scores of the entries as published by desireesdata (2025), under the names that arbitre uses.
+    """Compute the scores of the entries in the same way as the published script (desireesdata, 2025).
 
-    They differ from `comparison.scores`:
+    The scores have the names that arbitre uses, but differ from `comparison.scores`:
 
     - The script divides IMQ by the number of *gold* entries. It therefore equals IRQ, up to the error of summing 1000
       thresholds (including 0 and 1) and dividing by 1000.

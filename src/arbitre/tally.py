@@ -238,13 +238,13 @@ class PathScores(Scores):
         exact: Pairs with quality 1.
         close: Pairs with a quality below 1, but at least `close`.
         wrong: Pairs with a quality below `close`.
-        wrong_type: Gold values that are paired with a value of another kind, or lie in such a value.
-        wrong_type_predicted: Predicted values of this sort. Differs from `wrong_type` only if an object or a list is
+        wrong_type: Gold values that are paired with a value of another kind, or are inside such a value.
+        wrong_type_predicted: The same for predicted values. Differs from `wrong_type` only if an object or a list is
             paired with a value of another kind, because it is counted by its leaves, each at its own path.
         missing: Gold values without a partner.
         spurious: Predicted values without a partner.
         absent: Matched objects in which gold does not have this field; 0 for items of lists and maps.
-        true_negatives: Those in which the prediction does not have it either.
+        true_negatives: Matched objects in which the prediction does not have the field either.
     """
 
     exact: float = 0.0
@@ -291,7 +291,7 @@ class ScoresByPath(dict[str, PathScores]):
 
 @dataclass(frozen=True, slots=True)
 class MacroScores:
-    """Per-document means of the scores, under the attribute names of `Scores`.
+    """Per-document means of the scores, with the same attribute names as `Scores`.
 
     A failed document counts as 0 in every mean. A vacuous document (both sides empty) is excluded. A document whose
     score is None (zero denominator) is excluded from the mean of that score. A mean over no documents is None.

@@ -125,7 +125,7 @@ class LeafRatings:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Two different categories that annotators gave to the same items.
+    """A pair of different categories that annotators gave to the same items.
 
     Attributes:
         values: The categories.

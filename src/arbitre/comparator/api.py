@@ -138,10 +138,10 @@ def rank(
 ) -> Ranking | FactorsResults:
     """Rank systems by their scores on the same documents, or compare factor levels, as `arbitre rank` does.
 
-    Every two systems are compared by paired approximate randomisation (see `arbitre.statistics.contrasts`).
+    Every pair of systems is compared by paired approximate randomisation (see `arbitre.statistics.contrasts`).
 
     Args:
-        systems: By the names of the systems, their evaluations, or the paths of their predictions.
+        systems: Evaluations, or paths of predictions, by the names of the systems.
         score: Score to rank by, one of `arbitre.statistics.sample.HIGHER_IS_BETTER` or `fq(beta)`. With
             several scores, the first determines the ranking and the others replace `beside`.
         schema: Schema or comparator, if predictions are given as paths.
@@ -288,14 +288,14 @@ def fix(
 ) -> Fixes:
     """Find changes that would fix the causes of faults in a corpus, as `arbitre fix` does.
 
-    The changes are those of `Evaluation.causes`, in the order in which they are made. At most 400 documents are
+    The changes are those of `Evaluation.causes`, in the order in which to make them. At most 400 documents are
     examined.
 
     Args:
         schema: Schema of the documents, or a comparator.
         pairs: The documents; see `Comparator.evaluate`.
-        accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
-            make unrelated documents more similar by as much as they raise the score, and those that gain nothing on
+        accept: Kinds of causes whose changes to include in the overlay, or "gate". By default, all changes except those
+            that make unrelated documents similar by as much as they raise the score, and those without a gain on
             held-out documents.
         out: File for the overlay; None writes none.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.

@@ -195,7 +195,7 @@ class Comparator:
         schema: JSON Schema as a dictionary, path of a JSON or YAML file, or a Python type: a model of Pydantic, a
             struct of msgspec, a class of attrs, or any type that Pydantic can validate, such as `list[Model]` or a data
             class. "MODULE:NAME" imports one of these.
-        overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
+        overlay: Additional settings by wildcard path, as a dictionary or the path of a JSON file.
         fields: Wildcard paths, such as "/people/*/name". Only the values there and below are compared, and the keys of
             `keyed` lists above them. All other fields are ignored, including undeclared ones. Empty for all.
         close: Minimum quality, in [0, 1], for the verdict "close".
@@ -271,7 +271,7 @@ class Comparator:
 
         Args:
             documents: The gold documents, or a path of them: a folder, a file or a glob, as for `check_gold`.
-            overlay: Additional annotations by wildcard path, as a dictionary or the path of a JSON file.
+            overlay: Additional settings by wildcard path, as a dictionary or the path of a JSON file.
             close: Minimum quality, in [0, 1], for the verdict "close".
 
         Raises:
@@ -292,7 +292,7 @@ class Comparator:
 
     @property
     def signature(self) -> Signature:
-        """Every option that can change a score. Scores are comparable only if their signatures are equal."""
+        """The options that can change a score. Scores are comparable only if their signatures are equal."""
         return self.plan.signature
 
     @property
@@ -432,7 +432,7 @@ class Comparator:
         return replace(flat, **solidarity.solidarity_by_chance(self.plan, *documents, levels))
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
-        """Return an upper bound on the calls to custom distances that comparing these documents takes, by path.
+        """Return the maximum number of calls to custom distances needed to compare these documents, by path.
 
         Does not call any custom distance. If another field identifies the list items, or if the distance has a lower
         bound, the actual number of calls is close to the number of items.
@@ -489,7 +489,7 @@ class Comparator:
 
     @spelled_out(Sources, Reading)
     def suggest_aliases(self, pairs: Pairs | None = None, **sources: Unpack[SourceKeywords]) -> AliasSuggestions:
-        """Suggest [aliases](faults.md#fields-under-other-keys) for fields that predictions have under undeclared keys.
+        """Suggest [aliases](faults.md#fields-under-other-keys) for fields that predictions put under undeclared keys.
 
         A key is suggested if its values equal missing values of the field in the same entries more often than expected
         by chance. To accept all suggestions, pass the `overlay` of the result to a comparator.

@@ -121,8 +121,8 @@ def side_by_side(
         schema: The schema, as in `Comparator`; inferred from gold by default.
         gold: The gold document, or its path. A string is always a path.
         predicted: The predicted document, or its path.
-        match: Matchings for every array, each a name or an object as in a schema. If empty, as the schema says.
-        distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, as the schema says.
+        match: Matchings for every array, each a name or an object as in a schema. If empty, those of the schema.
+        distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, those of the schema.
         max_depth: Maximum number of nested containers in a file.
         **options: Further arguments of `Comparator`.
 

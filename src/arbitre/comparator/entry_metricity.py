@@ -204,10 +204,10 @@ def entry_metricity(
         gold: A path: a `.json` file with one document, "-" for standard input, or a folder or file of documents, which
             are joined by id. Or one gold document that is not a string.
         predicted: The predictions, in the same forms.
-        match: Matchings for every array, each a name or an object as in a schema. If empty, as the schema says.
-        distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, as the schema says.
+        match: Matchings for every array, each a name or an object as in a schema. If empty, those of the schema.
+        distance: Distances for all non-exact leaves of their kinds, in the same form. If empty, those of the schema.
         out: Folder for the distance matrices (.npy, .csv) and `metricity.json`; None writes no files.
-        force: Whether to write to a folder that contains other files, beside them.
+        force: Whether to write to a folder that already contains other files, which are kept.
         sample: Maximum number of entries; more are sampled at random. None for all, at most 4000.
         seed: Random seed.
         id_key: Key of the id of a record.

@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Grade:
-    """The score of one answer. All other attributes are computed on first access.
+    """The score of one answer, as returned by a `Grader`. All other attributes are computed on first access.
 
     Attributes:
         score: The score, in [0, 1]. 0 for a failure. A score that is undefined for a document is 1 if there was nothing
             to find and nothing was found, otherwise 0.
-        failure: Why the answer could not be read or compared; None if it was. It then counts as a missing prediction.
+        failure: Why the answer could not be read or compared; None if it could. A failed answer counts as a missing
+            prediction.
         gold: The gold document.
         predicted: The document that was read from the answer; ABSENT for a failure.
         grader: The grader.

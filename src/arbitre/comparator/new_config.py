@@ -41,9 +41,9 @@ class NewConfig:
     Attributes:
         path: The config file.
         schema: The schema.
-        inferred: The schema as it was inferred from gold and written; None if there was one.
+        inferred: The schema that was inferred from gold and written; None if there already was one.
         gold: The gold documents.
-        systems: The predictions of each system; empty if no other documents have ids of gold.
+        systems: The predictions of each system; empty if no other documents share ids with gold.
         options: The options that the files need.
         notes: What was left out, and why.
     """
@@ -61,12 +61,12 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     """Create `arbitre.toml` for the gold, the predictions and the schema in a folder, as `arbitre init` does.
 
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated. Every other file or
-    folder of documents that has ids of gold is a system. If there is no schema, it is inferred from gold and written
-    to `schema.json`. If records have their id under another key than `id`, the key is found.
+    folder of documents that shares ids with gold is treated as a system. If there is no schema, one is inferred from
+    gold and written to `schema.json`. If records store their id under a key other than `id`, the key is detected.
 
     Args:
-        folder: The folder of the project. Its folders and their folders are searched as well.
-        force: If there is a file with the name of a new one that arbitre did not write, write to a new file beside it.
+        folder: The project folder. Its subfolders are searched two levels deep.
+        force: If a file of the same name exists that arbitre did not write, write to a new file beside it.
 
     Raises:
         DataError: There is no gold, or a file exists that arbitre did not write.

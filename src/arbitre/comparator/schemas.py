@@ -207,8 +207,8 @@ def check_schema(
         schema: The schema, or a comparator.
         documents: Documents that may violate the schema: a path, or an iterable of paths, of documents, or of
             (id, document) pairs.
-        gold: Gold documents to check (see `Comparator.check_gold`), and to advise on the schema, in the same forms.
-        predicted: Predictions, for advice on keys and placeholders that only they have, in the same forms.
+        gold: Gold documents to check (see `Comparator.check_gold`) and to derive advice from, in the same forms.
+        predicted: Predictions, in the same forms, for advice on keys and placeholders that occur only in predictions.
         apply: Apply the settings of the advice. Requires `gold` and a schema that is not a comparator.
         out: File for the overlay of `apply`, with the settings of `overlay` and of the advice; None writes none.
         id_key: Key of the id of a record in a file.
@@ -221,7 +221,7 @@ def check_schema(
     Raises:
         SchemaError: The schema is invalid. The error lists every problem.
         DataError: A document cannot be read, or the file cannot be written or is not one that arbitre wrote.
-        OptionError: An option requires another one, or a comparator is given together with one of its options.
+        OptionError: An option requires another one, or a comparator is passed together with one of its options.
 
     >>> check = check_schema({"type": "array", "items": {"type": "string"}}, [("a", ["Ada"]), ("b", ["Bo", 1])])
     >>> [(one.id, one.violation.pointer) for one in check.violations], check.documents

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 class Comparison:
     """The result of comparing a prediction with its gold document.
 
-    Scores are computed at once, explanations on request. Pointers refer to the gold document. Fields that a prediction
-    holds under an alias have their schema name.
+    Scores are computed immediately, and explanations on demand. Pointers refer to the gold document. A field that a
+    prediction stores under an alias has its schema name.
     """
 
     level_source: Callable[[Path | None], tuple[Level, ...]]
@@ -61,13 +61,13 @@ class Comparison:
     entry_levels: tuple[Level, ...]
     """The levels down to the entries and their fields, from which the scores are computed."""
     gold: Json
-    """The gold document, or `ABSENT`."""
+    """The gold document, or `ABSENT` if there is none."""
     predicted: Json
-    """The predicted document, or `ABSENT`."""
+    """The predicted document, or `ABSENT` if there is none."""
     entries: str
     """Wildcard path of the list of entries; "" is the root."""
     signature: Signature
-    """Every option that can change a score."""
+    """The options that can change a score. Scores are comparable only if their signatures are equal."""
     close: float
     """Minimum quality, in [0, 1], for the verdict "close"."""
     schema: Subschema | None = None
@@ -262,9 +262,9 @@ class Comparison:
         return node_id
 
     def explain(self) -> tuple[LeafVerdict, ...]:
-        """Return the verdict on every leaf, and the share of the leaf in the document.
+        """Return every leaf with its verdict and its share of the document.
 
-        Leaves of gold come first, in document order, then spurious leaves.
+        Leaves of gold come first, in document order, followed by spurious leaves.
         """
         levels = self.levels
         node_tree = NodeTree.of(levels)
@@ -299,7 +299,7 @@ class Comparison:
 
     @property
     def references(self) -> Mapping[str, ScopeReferences]:
-        """The pairs of ids and the wrong [references](references.md), by scope; empty if the schema declares no ids.
+        """The pairing of ids, and the wrong [references](references.md), by scope; empty if the schema has no ids.
 
         >>> from arbitre import compare
         >>> id_field = {"type": "string", "x-arbitre": {"id": "person"}}

@@ -71,7 +71,7 @@ class CoreferenceScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceCounts:
-    """The sums from which coreference scores are computed; those of a corpus are added up over its documents.
+    """The sums from which coreference scores are computed; for a corpus, they are totals over its documents.
 
     A pair of numbers belongs to gold and to the prediction, unless it says otherwise.
 

@@ -51,7 +51,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulAlignment:
-    """A gold item that less distinctive values prevented from matching the predicted item that has its text.
+    """A gold item that, because of less distinctive values, was not matched with the item that has its text.
 
     Attributes:
         path: Wildcard path of the item.
@@ -92,8 +92,8 @@ class Fault:
         fault: Class of the fault: close, wrong, wrong type, missing, spurious, moved, renamed, split or merged.
         gold: Value in gold; ABSENT if there is none.
         predicted: Predicted value; ABSENT if there is none.
-        cost: Share of the fault in the f1q that the entries lost; the costs of a document add up to 1 - f1q. 0 outside
-            the entries.
+        cost: The part of 1 - f1q of the entries that is due to the fault; the costs of a document add up to 1 - f1q. 0
+            outside the entries.
     """
 
     entry: str | None
@@ -118,7 +118,7 @@ class Diagnosis(FlatComparison):
         merges: Groups of gold items that the prediction merges into one item.
         splits: Gold items that the prediction splits into several.
         moved: Values, objects and lists in the wrong place.
-        doubtful: Items that were not matched with the item that has their text, because of less telling values.
+        doubtful: Items that, because of less distinctive values, were not matched with the item that has their text.
         f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.
         repair_gain: Increase in the f1q of the entries if all faults of a class were repaired, by class.
         repair_gain_by_path: Increase in the f1q of the entries if all faults at a path were repaired, by wildcard path

@@ -20,16 +20,16 @@ class FlatComparison:
     """The best flat matching, and the solidarity: the share of its quality that values reach in their own entries.
 
     Attributes:
-        solidarity: Share of the leaf quality of the best flat matching that is reached by values in their own entries,
-            in [0, 1]; None if no quality can be reached, and under transport. The flat matching of a path pairs all its
-            gold leaves with all its predicted leaves, regardless of entries.
+        solidarity: Leaf quality that values reach in their own entries, as a share of that of the best flat matching,
+            in [0, 1]; None if the latter is 0, or if lists are matched by transport. The flat matching of a path pairs
+            all its gold leaves with all its predicted leaves, regardless of entries.
         solidarity_by_path: Solidarity by wildcard path of the leaves.
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
         flat_by_path: Scores of the best flat matching by wildcard path.
         flat_exact: Whether every flat matching is optimal. Very large ones are approximated: their scores are lower
             bounds.
-        solidarity_chance: Solidarity if the predicted values of each path are shuffled and the documents are
-            compared again; None if it is undefined, and with custom distances.
+        solidarity_chance: Solidarity if the predicted values of each path are shuffled and the documents are compared
+            again; None if it is undefined, or if custom distances are used.
         solidarity_chance_by_path: The same by wildcard path.
     """
 

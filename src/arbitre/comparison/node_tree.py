@@ -315,7 +315,7 @@ class Alignment:
 
     @cached_property
     def w1(self) -> float | None:
-        """Wasserstein distance of order 1 between the lists, in [0, 1], whatever the matching.
+        """Wasserstein distance of order 1 between the lists, in [0, 1], regardless of the matching.
 
         All items of a list have the same mass, and each list has mass 1. None if a list is empty or a distance is
         undefined.
@@ -331,7 +331,7 @@ class Alignment:
 
     @cached_property
     def ospa(self) -> float | None:
-        """OSPA distance of order 1 with cut-off 1 between the lists, in [0, 1], whatever the matching.
+        """OSPA distance of order 1 with cut-off 1 between the lists, in [0, 1], regardless of the matching.
 
         It is the cost of the optimal assignment, in which an item without partner costs 1, divided by the size of the
         longer list (Schuhmacher et al., 2008). None if a distance is undefined. Where both exist, w1 <= ospa; the

@@ -162,7 +162,7 @@ LEAST: Final = (0.5, 0.7, 0.9, 1.0)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DocumentQuality:
-    """The quality of every whole document, with summary statistics.
+    """The qualities of whole documents, with summary statistics.
 
     Every field counts by its weight, inside and outside the entries. A failed document counts as 0. A document that is
     empty on both sides counts as 1, whereas macro scores exclude it.

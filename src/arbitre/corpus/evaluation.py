@@ -129,16 +129,16 @@ class Evaluation:
 
     A failed prediction counts as an empty prediction in pooled scores and as 0 in means.
 
-    The figures of single entries (the table of matches, the report) come from a folder of results. If the evaluation
-    was not written to one, the documents are compared again when these figures are first used. Do not modify the
-    documents until then.
+    The results of individual entries (the table of matches, the report) come from a folder of results. If the
+    evaluation was not written to a folder, the documents are compared again when these results are first used. Do not
+    modify the documents until then.
 
-    An evaluation can be pickled, with the documents if they are in memory. Documents that are read from files are not
-    pickled: the figures of single entries are then only available if `folder` contains them.
+    You can pickle an evaluation. Documents in memory are pickled with it, but documents in files are not: the results
+    of individual entries are then available only if `folder` contains them.
     """
 
     signature: Signature
-    """Every option that can change a score. Scores are comparable only if their signatures are equal."""
+    """The options that can change a score. Scores are comparable only if their signatures are equal."""
     entries: str
     """Wildcard path of the list of entries; "" is the root."""
     document_table: DocumentTable
@@ -152,11 +152,11 @@ class Evaluation:
     without_gold: tuple[str, ...] = ()
     """Names of predictions without a gold document."""
     clusters: tuple[str, ...] | None = None
-    """Cluster of each document; None for the default clusters."""
+    """Cluster of each document; None for the default, where the runs of one document form a cluster."""
     declared: tuple[str, ...] = ()
     """Paths that the schema declares."""
     repaired: tuple[RepairedPrediction, ...] = ()
-    """Predictions that were not valid JSON and were repaired."""
+    """Predictions that were repaired because they were not valid JSON, or that are texts containing JSON."""
     violations: tuple[Mapping[str, Any], ...] | None = None
     """Schema violations of the predictions; None unless `validate` is set."""
     flat_comparison: FlatComparison | None = None
@@ -164,7 +164,7 @@ class Evaluation:
     diagnosis: CorpusDiagnosis | None = None
     """Faults by path and class, with their costs (see [diagnosis](diagnosis.md)); None unless `diagnose` is set."""
     notes: tuple[str, ...] = ()
-    """Possible mistakes in the joining of documents by id, such as ids that differ only in case."""
+    """Possible mistakes in how gold and predictions were joined, such as ids that differ only in case."""
     provenance: GoldProvenance = UNKNOWN_GOLD
     """Who annotated the gold, and how well the annotators agree; see [provenance](corpora.md#provenance-of-gold)."""
     chance_factory: Callable[[], Chance] | None = field(default=None, repr=False)
@@ -215,7 +215,7 @@ class Evaluation:
 
     @property
     def chance_floor(self) -> Scores | None:
-        """Scores of predictions compared with the gold of other documents; None if the corpus has only one document."""
+        """Scores of predictions compared with the gold of other documents; None for a corpus of one document."""
         return None if self.chance is None else self.chance.chance_score
 
     @property
@@ -287,7 +287,7 @@ class Evaluation:
 
     @property
     def by_document(self) -> dict[str, Scores]:
-        """Entry scores of each document, by its name: the id, followed by the run if there is one."""
+        """Entry scores by document name (the id, followed by the run if there is one)."""
         return {document.key: document.scores for document in self.document_table}
 
     def interval(
@@ -523,7 +523,7 @@ class Evaluation:
             folder: Folder of the results: new, empty, or with earlier results.
             lang: Language of the report, "en" or "fr"; by default that of the evaluation or, if it was loaded, that of
                 its report.
-            force: Whether to write to a folder that contains other files, beside them.
+            force: Whether to write to a folder that already contains other files, which are kept.
 
         Returns:
             The names of the files.
@@ -537,7 +537,7 @@ class Evaluation:
 
     @property
     def details(self) -> Path:
-        """Folder with all result files. If there is none, they are written to a temporary folder on first access."""
+        """Folder with all result files, which are written to a temporary folder if there is none yet."""
         if self.folder is not None and self._reader.complete(self):
             return self.folder
         return self._written.path

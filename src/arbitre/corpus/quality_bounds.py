@@ -165,15 +165,15 @@ def check_bounds(
     """Check results against lower and upper bounds, as `--fail-under` and `--fail-over` do.
 
     Args:
-        result: A comparison, an evaluation, or several evaluations by the names of their systems.
+        result: A comparison, an evaluation, or a dictionary of evaluations by system name.
         fail_under: Lower bounds: `{"document_quality": 0.9}` or `["document_quality=0.9"]`.
         fail_over: Upper bounds, such as `{"failed": 0}`.
         declared: Paths that the schema declares. If no document has such a path, a bound on it is missed instead of
             raising an error. Evaluations already contain these paths.
 
     Returns:
-        The bounds that are missed, in order; `str()` of each says by how much. A score without a value (nothing to
-        count) meets no bound.
+        The bounds that are not met, in order; `str()` of each states by how much. An undefined score (nothing to count)
+        meets no bound.
 
     Raises:
         OptionError: A bound names an unknown score, or its value is out of range.

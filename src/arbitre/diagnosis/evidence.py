@@ -445,7 +445,7 @@ class SourceEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourCounts:
-    """Counts of the spurious values at a path that occur there in the gold of a neighbouring document.
+    """Counts of the spurious values at a path, and of those that the gold of a neighbouring document has there.
 
     Up to `MAX_SEARCHED` documents, all are searched. Larger corpora are sampled: the expected size of the sample is
     between `MAX_SEARCHED / 2` and `MAX_SEARCHED` (see `is_searched`).

@@ -59,14 +59,15 @@ def import_schema(
     allow_refs: str | Path | Iterable[str | Path] = (),
     force: bool = False,
 ) -> ImportedSchema:
-    """Translate the annotations of another tool in a schema into an overlay, as `arbitre schema import` does.
+    """Translate the annotations for another tool in a schema into an overlay, as `arbitre schema import` does.
 
-    The overlay contains what means the same in both tools, defaults included. Everything else is listed.
+    The overlay contains the settings that mean the same in both tools, including defaults. All other keywords are
+    listed.
 
     Args:
         schema: The schema.
         dialect: The other tool: "stickler", "extract-bench" or "x-eval".
-        nearest: Add the nearest settings for what means something else.
+        nearest: Also add the nearest settings for keywords without an exact equivalent.
         out: File for the overlay; None writes none.
         allow_refs: Further folders with files that the schema may reference.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
@@ -75,7 +76,8 @@ def import_schema(
         The overlay, and the keywords that it does not express.
 
     Raises:
-        SchemaError: The schema is invalid, has no keyword of the other tool, or a value that it does not accept.
+        SchemaError: The schema is invalid, has no keyword of the other tool, or has a value that the other tool does
+            not accept.
         DataError: The file cannot be written, or is not one that arbitre wrote.
         OptionError: The other tool is unknown.
 

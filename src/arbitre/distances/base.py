@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Mathematical properties of a distance under its options. The law tests check them.
+    """Mathematical properties of a distance with given options. The law tests check them.
 
     * `identity`: d(x, x) = 0
     * `symmetric`: d(x, y) = d(y, x)

@@ -212,7 +212,7 @@ def evaluate(
         exact_match: Sentences included in the exact-match rate: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
         lang: Language of the report: "en" or "fr".
-        force: Whether to write to a folder that contains other files, beside them.
+        force: Whether to write to a folder that already contains other files, which are kept.
 
     Returns:
         The counts and scores of all entities and of each label.

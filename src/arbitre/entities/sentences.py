@@ -51,7 +51,7 @@ _SAME_FILES: Final = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Source:
-    """Where sentences come from, for error messages and ids.
+    """Where sentences come from, as used in error messages and ids.
 
     Attributes:
         file: The file; None for Python objects.

@@ -98,18 +98,18 @@ def apply_decisions(
 ) -> AppliedDecisions:
     """Apply decisions from a report to gold, as `arbitre gold apply` does, and write a corrected copy.
 
-    The copy differs from the gold only in the corrected values, and has a sidecar that states who corrected how many
-    values. Decisions that the prediction is wrong, or of people who were unsure, are counted. A decision is refused,
-    and written to a table beside the copy, if
+    The copy differs from the gold only in the corrected values. Its sidecar states who corrected how many values.
+    Decisions that the prediction is wrong, and decisions of people who were unsure, are only counted. A decision is
+    refused, and written to a table beside the copy, if
 
-    - the gold no longer has the value that was decided on, or has no such document or place;
-    - another decision on the same value, or on a part of it, differs;
-    - the schema does not allow the correct value.
+    - the gold no longer contains the value, the place or the document that the decision refers to;
+    - it contradicts another decision on the same value or on a part of it;
+    - the corrected value would violate the schema.
 
     Args:
         decisions: Decisions that were exported from a report (.csv or .json).
         gold: The gold that was evaluated: a folder of `<id>.json` files, a `.json` or a `.jsonl` file.
-        out: New folder or file for the corrected gold, of the same form.
+        out: New folder or file for the corrected gold, in the same form as `gold`.
         schema: Schema that the corrected values must not violate. Formats are checked as far as possible.
         allow_refs: Further folders with files that the schema may reference.
         id_key: Key of the id of a record.

@@ -53,8 +53,8 @@ def perturb(
 ) -> Perturbed:
     """Plant faults in a copy of a document.
 
-    Faults are planted in the items of every list of objects, at any depth, and of every outermost list. If the
-    document has no list of objects, it is also an entry as a whole. An entry has at most one fault, and no faults are
+    Faults are planted in the items of every list of objects, at any depth, and of every outermost list. If the document
+    has no list of objects, the whole document is also an entry. An entry has at most one fault, and no faults are
     planted inside an entry that has one. Two calls that differ only in the kind of fault affect the same entries where
     possible.
 

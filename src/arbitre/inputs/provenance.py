@@ -111,11 +111,10 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Provenance of the gold documents in one source.
+    """Who annotated the gold documents in one source, and how well the annotators agree.
 
     Attributes:
-        annotators: Names of the annotators; a single name for gold by one annotator; none if they are unknown, for gold
-            that was corrected.
+        annotators: Names of the annotators; empty if they are unknown, which is possible only for corrected gold.
         strategy: How the annotations were combined: "minimum-risk", "majority", "unanimity", "collegial",
             "dawid-skene", or any text.
         agreement: Agreement of the annotators.

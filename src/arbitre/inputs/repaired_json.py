@@ -61,7 +61,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
 class Repair(NamedTuple):
-    """One change that was made to read an answer as JSON.
+    """A change made to an answer in order to read it as JSON.
 
     Attributes:
         kind: "code fence" or "text around the JSON" (removed), or the kind of damage: "trailing comma", "quotes"
@@ -76,7 +76,7 @@ class Repair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The JSON value extracted from an answer of a language model.
+    """The JSON value extracted from a language model's answer, with the repairs made.
 
     Attributes:
         value: The value.
@@ -88,10 +88,10 @@ class Answer:
 
 
 def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Answer:
-    r"""Extract the JSON value from the answer of a language model, as `--lenient` does.
+    r"""Extract the JSON value from a language model's answer, as `--lenient` does.
 
     Valid JSON is parsed strictly. Otherwise the answer is the longest valid JSON object or list in the text, or the
-    last one of this length; values outside closed `<think>` blocks come first. If there is none, damaged JSON is
+    last one of this length; values outside closed `<think>` blocks take precedence. If there is none, damaged JSON is
     repaired. Values that JSON does not define (NaN, duplicate keys) are rejected.
 
     Args:

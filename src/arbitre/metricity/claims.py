@@ -30,7 +30,7 @@ ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """The check of one claim about a custom distance, on the values at one path.
+    """The result of checking one claim about a custom distance on the values at one path.
 
     Attributes:
         path: Wildcard path.

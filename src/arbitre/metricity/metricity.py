@@ -323,8 +323,8 @@ def metricity(
         exact_up_to: Maximum number of triples or quadruples for an exhaustive check (the default suffices for a pool of
             501 points or a table of 105 by 105).
         samples: Number of triples or quadruples drawn if there are more.
-        repair_up_to: Maximum number of points that are repaired if not all inequalities are checked; of more points, a
-            random part is repaired.
+        repair_up_to: Maximum number of points that are repaired if not all inequalities are checked; if there are more,
+            a random subset is repaired.
         level: Confidence level of the interval of a sampled rate (Clopper and Pearson, 1934).
         tolerance: Share of the largest entry up to which a defect counts as a rounding error.
         same: Mask of pairs of points with the same value; shape (N, N). Without it, `separation_defect` is None, as a
@@ -509,7 +509,7 @@ def _share(part: Floats, total: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Deviation |C[i, p(j)] - D[i, j]| of a cost matrix C from the distances D between the gold items.
+    """Maximum and mean deviation |C[i, p(j)] - D[i, j]| of costs C from the distances D between gold items.
 
     `max` and `mean` are 0 for a perfect prediction, and None if there are no pairs.
     """

@@ -35,9 +35,9 @@ Results = str | Path | Evaluation | Sequence[str | Path | Evaluation]
 
 
 def load(folder: str | Path) -> Evaluation | Ranking:
-    """Load results from a folder that `Evaluation.save`, `arbitre evaluate` or `arbitre rank` has written.
+    """Load results from a folder written by `Evaluation.save`, `arbitre evaluate` or `arbitre rank`.
 
-    All figures are the same to the last digit. Intervals and tests can be computed from the loaded results.
+    All numbers are identical to the original ones. Intervals and tests can be computed from the loaded results.
 
     Args:
         folder: Folder of the results.
@@ -145,7 +145,7 @@ def write_figures(
         out: Folder of the figures: new, empty, or with earlier figures.
         lang: "en" or "fr".
         width: "column" (85 mm), "page" (178 mm) or "both".
-        force: Whether to write to a folder that contains other files, beside them.
+        force: Whether to write to a folder that already contains other files, which are kept.
 
     Returns:
         The names of the files.

@@ -96,7 +96,7 @@ class MetricViolation:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Different values at a path that are treated as equal before comparison, and the option that causes this."""
+    """Different values at a path that count as equal, and the option that causes this."""
 
     path: str
     by: str
@@ -113,7 +113,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """States whether the distance between two documents (1 - quality) is a metric, and why or why not.
+    """States whether the distance between two documents (1 - quality) is a metric and, if not, why.
 
     Attributes:
         breaks: The violations of metric properties.

@@ -150,7 +150,7 @@ def _alternatives(site: Site) -> str:
 
 
 class UsedAuthority(NamedTuple):
-    """The names and variants that the values at a path are normalised with."""
+    """The authority file or inline names used to normalise the values at a path."""
 
     path: str
     authority: Authority

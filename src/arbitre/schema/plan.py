@@ -57,7 +57,7 @@ class Plan:
     Attributes:
         sites: The table of sites; the first is the root.
         entries: Wildcard path of the list of entries; () if the root is the entries.
-        signature: Every option that can change a score.
+        signature: The options that can change a score.
         close: Minimum quality of a value that counts as close.
         root: The root of the schema.
         rows: The resolved options, one row per path.

@@ -214,7 +214,7 @@ def output_folder(
         parts: Names of subfolders that are also folders of results, each with the names of their files.
         resume: Whether to keep the checkpoints of earlier runs.
         keep_checkpoints: Whether the checkpoints belong to the results.
-        force: Whether to write to a folder that contains other files, beside them.
+        force: Whether to write to a folder that already contains other files, which are kept.
 
     Yields:
         The folder to write to. Its files are moved when the block ends.

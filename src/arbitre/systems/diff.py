@@ -269,19 +269,19 @@ def diff(
         after: The second evaluation, in the same forms.
         score: One of `arbitre.statistics.sample.HIGHER_IS_BETTER`.
         fail_if_worse: Whether to raise an error if a score of the whole corpus is significantly lower.
-        tolerance: With `fail_if_worse`, raise the error if such a score fell by more than this instead, whether or not
-            the difference is significant.
+        tolerance: With `fail_if_worse`, raise the error instead if such a score falls by more than this amount,
+            regardless of significance.
         fail_under: Minimum scores of the second evaluation, as for `arbitre.check_bounds`.
         fail_over: Maximum scores of the second evaluation.
 
     Returns:
-        The changes. Its `to_markdown()` is for a comment on a pull request, its `to_junit()` for a CI server.
+        The changes. Use `to_markdown()` for a comment on a pull request, and `to_junit()` for a CI server.
 
     Raises:
         DataError: A file is not an evaluation, or the change cannot be tested and `fail_if_worse` is set without
             `tolerance`.
-        OptionError: The score is unknown or not one where higher is better, or `tolerance` is negative or is set
-            without `fail_if_worse`.
+        OptionError: The score is unknown or one for which lower is better, or `tolerance` is negative or is set without
+            `fail_if_worse`.
         QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
     """
     check_tolerance(tolerance, fail_if_worse=fail_if_worse)

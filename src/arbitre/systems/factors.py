@@ -28,7 +28,7 @@ _DEFAULTS: Final = StatisticsOptions()
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """Comparison of the levels of one factor.
+    """The comparison of the levels of one factor.
 
     Two predictions are of the same document if their id and the levels of all other factors are equal.
 

@@ -1,4 +1,4 @@
-"""Metrics for generated text: ROUGE, BLEU, perplexity and segmentation metrics."""
+"""Measures for generated text: ROUGE, BLEU, perplexity and measures of segmentation."""
 
 from arbitre.distances.rouge import RougeScore
 from arbitre.distances.translation import BleuScore

@@ -282,7 +282,7 @@ class Consensus:
                 `<id>.json` each. Only files that arbitre wrote are replaced.
             id_key: Key of the id in a file.
             inputs: Files and folders that were read, which the folder must not contain.
-            force: Whether to write to a folder that contains other files, beside them.
+            force: Whether to write to a folder that already contains other files, which are kept.
 
         Returns:
             The path of the documents, and that of the sidecar.

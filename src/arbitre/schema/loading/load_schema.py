@@ -509,7 +509,7 @@ def _by_msgspec(source: Any) -> Json:  # noqa: ANN401
 
 
 class Field:
-    """The `x-arbitre` settings of a field, for use in `Annotated[TYPE, Field(...)]` with Pydantic types.
+    """The `x-arbitre` settings of a field: `Annotated[TYPE, Field(...)]` in a type that Pydantic supports.
 
     In a struct of msgspec or a class of attrs, write
     `Annotated[TYPE, msgspec.Meta(extra_json_schema=Field(...).json_schema)]`. The settings are those of the keyword
@@ -529,7 +529,7 @@ class Field:
         ref: The scope that the field refers to.
         compare: Whether the values of an id are compared as well.
         scope: Whether the ids of a scope are those of a document or of the corpus, on the root.
-        null: "credit": null and a missing key count as a value, which earns credit if it is right.
+        null: "credit": null and a missing key count as a value, which earns credit if it is correct.
         ignore: Whether the field is excluded from the comparison.
         undeclared: Whether keys that the schema does not declare count.
 
