@@ -380,13 +380,18 @@ catalogue: Final = Catalogue(
                 "the text without leading and trailing whitespace",
                 "texts that differ in white space at the ends",
             ),
-            _of_texts("casefold", str.casefold, "the case-folded text", "texts that differ in case (and ß and ss)"),
+            _of_texts(
+                "casefold",
+                str.casefold,
+                "the text after Unicode case folding, which also replaces ß with ss",
+                "texts that differ in case (and ß and ss)",
+            ),
             _of_texts("lower", str.lower, "the text in lower case", "texts that differ in case"),
             _of_texts("upper", str.upper, "the text in upper case", "texts that differ in case (and ß and ss)"),
             _of_texts(
                 "nfc",
                 partial(unicodedata.normalize, "NFC"),
-                "Unicode normal form C; applies by default, before all other normalisers",
+                "the text in Unicode normal form C; applied by default, before all other normalisers",
                 NFC.identifies,
             ),
             _fixed(
@@ -399,7 +404,7 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "nfkc",
                 partial(unicodedata.normalize, "NFKC"),
-                "Unicode normal form KC: ﬁ becomes fi, ² becomes 2",
+                "the text in Unicode normal form KC: ﬁ becomes fi, ² becomes 2",
                 "texts that differ in compatible forms of characters, such as ﬁ and fi, ² and 2",
             ),
             _of_texts(
@@ -411,41 +416,43 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "squash-space",
                 _squash_space,
-                "the text with each run of whitespace replaced by one space, and none at the ends",
+                "the text without leading and trailing whitespace, with any other run of whitespace replaced by one "
+                "space",
                 "texts that differ in white space at the ends, or in its kind and length elsewhere",
             ),
             _of_texts(
                 "dehyphenate",
                 _dehyphenate,
-                "the text, in which words broken by a hyphen and whitespace are rejoined, as at the end of a "
-                "line; soft hyphens are removed",
+                "the text with broken words rejoined: a hyphen followed by whitespace between two letters, as at the "
+                "end of a line, is removed, and so are soft hyphens",
                 "texts that differ in whether a word is broken at the end of a line",
             ),
             _fixed(
                 "roman",
                 partial(_itemwise, partial(_textwise, _roman)),
-                "the number of a Roman numeral below 4000, such as XIV or xiv; any other text is unchanged",
+                "the number that a Roman numeral such as XIV or xiv represents, if it is below 4000; any other text is "
+                "unchanged",
                 "a number and its Roman numerals",
                 {Kind.STRING: _NUMBER_OR_TEXT},
             ),
             _fixed(
                 "digits",
                 partial(_itemwise, _digits),
-                "the digits 0-9 of a text, or of a number in decimal notation",
+                "the digits 0 to 9 in a text, or in the decimal notation of a number",
                 "texts and numbers with the same digits in the same order",
                 {Kind.NUMBER: _TEXT},
             ),
             _fixed(
                 "numbers",
                 _numbers,
-                "the list of the numbers in a text or a list",
+                "a list of the numbers in a text or a list",
                 "texts and lists that contain the same numbers in the same order",
                 {Kind.STRING: _LIST, Kind.NUMBER: _LIST},
             ),
             _fixed(
                 "text",
                 partial(_itemwise, _text),
-                "the JSON text of a number or boolean",
+                "a number (without an exponent) or a boolean as text",
                 "a number or boolean and its JSON text",
                 {Kind.BOOLEAN: _TEXT, Kind.NUMBER: _TEXT},
             ),
@@ -464,7 +471,7 @@ catalogue: Final = Catalogue(
         ),
         "amount": Factory(
             _amount_with,
-            "the number of an amount in any notation; any other text is unchanged (see "
+            "the number in an amount, written in any of several notations; any other text is unchanged (see "
             "[amounts](reference/normalisers.md#amounts))",
             {
                 "decimal": {"enum": [".", ","]},
@@ -473,13 +480,13 @@ catalogue: Final = Catalogue(
         ),
         "strip-punctuation": Factory(
             _strip_punctuation_with,
-            "the text without punctuation and symbols; with `by`, each is replaced by that text",
+            "the text with punctuation and symbols removed, or each replaced by the text `by`",
             {"by": {"type": "string"}},
         ),
         "number": Factory(
             _number_with,
-            "the number that a text represents; any other text is unchanged (see "
-            "[amounts](reference/normalisers.md#amounts))",
+            "the number that a text represents in the notation that the options define; any other text is unchanged "
+            "(see [amounts](reference/normalisers.md#amounts))",
             {
                 "decimal": {"enum": [".", ","]},
                 "group": {"type": "string", "pattern": f"^[{SEPARATORS}]*$"},
@@ -490,7 +497,7 @@ catalogue: Final = Catalogue(
         ),
         "date": Factory(
             _date_with,
-            "YYYY-MM-DD, from an ISO 8601 text, a text in one of the `strptime` formats, or a [date in "
+            "the date as YYYY-MM-DD, if the text is a date in ISO 8601, in one of the `strptime` `formats`, or [in "
             "words](reference/normalisers.md#dates-in-words); any other text is unchanged",
             {
                 "formats": {"type": "array", "items": {"type": "string", "pattern": FORMAT}, "default": []},
@@ -499,13 +506,13 @@ catalogue: Final = Catalogue(
         ),
         "authority": Factory(
             lambda options: _authority(read_authority(options)),
-            "the name of which a text is a variant, in an authority file or in `names`; any other text is "
-            "unchanged (see [authority files](reference/normalisers.md#authority-files))",
+            "the name of which the text is a variant, according to an authority file or the option `names`; any other "
+            "text is unchanged (see [authority files](reference/normalisers.md#authority-files))",
             OPTIONS,
         ),
         "concat": Factory(
             _concat_with,
-            "all scalar items of a list, joined in order as one text",
+            "the scalar items of a list, joined in order into one text",
             {"separator": {"type": "string", "default": ""}},
         ),
     },

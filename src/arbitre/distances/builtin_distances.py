@@ -134,48 +134,60 @@ class DistanceCatalogue(Catalogue[Distance]):
 
 
 _ANYTHING: Final = {
-    "exact": _fixed(discrete.EXACT, "0 if equal as JSON, else 1"),
+    "exact": _fixed(discrete.EXACT, "0 if the values are equal as JSON, else 1"),
 }
 _TEXTS: Final = {
     "yujian-bo": _fixed(
-        edit.YUJIAN_BO, "2L / (a + b + L) for L edits between texts of a and b characters", "Li Yujian and Liu Bo, 2007"
+        edit.YUJIAN_BO,
+        "2L / (a + b + L), where L is the number of edits between texts of a and b characters",
+        "Li Yujian and Liu Bo, 2007",
     ),
-    "levenshtein": _fixed(edit.LEVENSHTEIN, "number of edits, divided by the longer length", "Levenshtein, 1966"),
+    "levenshtein": _fixed(
+        edit.LEVENSHTEIN,
+        "number of edits (insertions, deletions and substitutions of characters), divided by the length of the longer "
+        "text",
+        "Levenshtein, 1966",
+    ),
     "indel": _fixed(
-        edit.INDEL, "number of insertions and deletions, divided by the sum of the lengths", "Levenshtein, 1966"
+        edit.INDEL,
+        "number of insertions and deletions, divided by the sum of the lengths of both texts",
+        "Levenshtein, 1966",
     ),
     "indel-yujian-bo": _fixed(
         edit.INDEL_YUJIAN_BO,
-        "2D / (a + b + D) for D insertions and deletions",
+        "2D / (a + b + D), where D is the number of insertions and deletions between texts of a and b characters",
         "Li Yujian and Liu Bo, 2007",
     ),
     "osa": _fixed(
         edit.OSA_LONGER,
-        "number of edits and transpositions of adjacent characters, divided by the longer length; no "
+        "number of edits and transpositions of adjacent characters, divided by the length of the longer text; no "
         "substring is edited twice",
         "Damerau, 1964",
     ),
     "damerau-levenshtein": _fixed(
         edit.DAMERAU_LEVENSHTEIN,
-        "number of edits and transpositions of adjacent characters, divided by the longer length",
+        "number of edits and transpositions of adjacent characters, divided by the length of the longer text; a "
+        "transposed pair can be edited again",
         "Lowrance and Wagner, 1975",
     ),
     "lcs": _fixed(
-        edit.LCS, "1 - length of the longest common subsequence / length of the longer text", "Bakkelund, 2009"
+        edit.LCS,
+        "1 - L / M, where L is the length of the longest common subsequence and M the length of the longer text",
+        "Bakkelund, 2009",
     ),
-    "jaro": _fixed(edit.JARO, "1 - Jaro similarity: common characters at nearby positions", "Jaro, 1989"),
-    "jaro-winkler": _fixed(edit.JARO_WINKLER, "`jaro`, with a bonus for a common prefix", "Winkler, 1990"),
+    "jaro": _fixed(edit.JARO, "1 - Jaro similarity, which counts common characters at nearby positions", "Jaro, 1989"),
+    "jaro-winkler": _fixed(edit.JARO_WINKLER, "as `jaro`, but smaller for texts with a common prefix", "Winkler, 1990"),
     "ratcliff-obershelp": Factory(
         lambda options: edit.ratcliff_obershelp(autojunk=options["autojunk"]),
-        "matching blocks, as in Python's difflib",
+        "1 - `ratio()` of `SequenceMatcher` in Python's `difflib`, which finds matching blocks",
         {"autojunk": {"type": "boolean", "default": False}},
         source="Ratcliff and Metzener, 1988",
     ),
-    "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` of the two texts after sorting their words alphabetically"),
+    "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` after the words of each text are sorted alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest `indel` between any two of the shared words, all words of the first text and all words of the "
-        "second, each sorted and without repetition; 0 if one text contains all words of the other",
+        "smallest `indel` between any two of these: the shared words, the words of the first text, and the words of "
+        "the second text, each sorted and without repetition; 0 if one text contains all words of the other",
         "Cohen, 2011",
     ),
     "jaccard-ngrams": Factory(
@@ -187,15 +199,15 @@ _TEXTS: Final = {
     ),
     "date": Factory(
         lambda options: dates.date(options["scale"]),
-        "number of days between two dates, divided by `scale`, at most 1. A year or month counts as the "
-        "interval of its days",
+        "number of days between two dates, divided by `scale`, at most 1. A date without a day is compared as the "
+        "interval of the days of its month or year",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
     "duration": _fixed(
         dates.DURATION,
-        "`relative` between the lengths of two ISO 8601 durations; a year has 365.2425 days, and a month is a twelfth "
-        "of a year",
+        "`relative` between the lengths of two ISO 8601 durations; a year counts as 365.2425 days, and a month as a "
+        "twelfth of a year",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
@@ -221,8 +233,8 @@ _TEXTS: Final = {
     ),
     "uri": Factory(
         lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
-        "0 for two URIs with the same normal form (RFC 3986), else 1; `yujian-bo` of the normal forms if "
-        "`graded`. The normal form ignores the case of scheme and host, the default port, escapes of ordinary "
+        "0 for two URIs with the same normal form (RFC 3986), else 1 or, with `graded`, `yujian-bo` between the normal "
+        "forms. The normal form ignores the case of scheme and host, the default port, escapes of ordinary "
         "characters, and dot segments",
         {"graded": {"type": "boolean", "default": False}},
     ),
@@ -246,23 +258,25 @@ _NUMBERS: Final = {
         numbers.log,
         "scale",
         _SCALE,
-        "x / (1 + x), where x is the absolute difference between asinh(value / `scale`) of both values. "
-        "Values far above `scale` are compared by their ratio, values near 0 by their difference",
+        "x / (1 + x), where x is the absolute difference between asinh(a / `scale`) and asinh(b / `scale`) for the "
+        "values a and b. Values far above `scale` are compared by their ratio, and values near 0 by their difference",
         "Johnson, 1949",
     ),
-    "rounded": _one_option(numbers.rounded, "grid", _GRID, "0 if equal after rounding to a multiple of `grid`, else 1"),
+    "rounded": _one_option(
+        numbers.rounded, "grid", _GRID, "0 if the values are equal after rounding to a multiple of `grid`, else 1"
+    ),
     "tolerance": Factory(
         lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
         "0 if the difference is at most `within`, or at most `relative` times the larger magnitude, else 1; "
-        "at least one of the two is required",
+        "at least one of `within` and `relative` is required",
         {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": _one_option(
         lambda period: numbers.cycle(int(period)),
         "period",
         {"type": "integer", "minimum": 2, "maximum": 2**53},
-        "number of steps between two whole numbers from 0 to `period` in the shorter direction, as for months "
-        "or hours, divided by the largest possible number of steps",
+        "number of steps between two whole numbers from 0 to `period`, in the shorter direction around a cycle such as "
+        "the months of a year, divided by the largest possible number of steps",
         "Lee, 1958",
     ),
 }
@@ -275,10 +289,10 @@ _SETS: Final = {
 _OBJECTS: Final = {
     "span": Factory(
         lambda options: spans.span(options["overlap"], options.get("label")),
-        "1 - intersection over union of two spans: objects with numbers as `start` and `end`, the second "
-        'exclusive. `overlap` "half" is half of this distance if the spans overlap, else 1; "any" is 0 if '
-        'they overlap, else 1; "equal" is 0 for the same boundaries, else 1. Spans with different values of '
-        "the key `label` have distance 1",
+        "1 - intersection over union of two spans, which are objects with the numbers `start` and `end` (exclusive). "
+        'With `overlap` "half": half of this distance if the spans overlap, else 1; with "any": 0 if they overlap, '
+        'else 1; with "equal": 0 if their boundaries are equal, else 1. With `label`, the name of a key, spans with '
+        "different values of this key have distance 1",
         {
             "overlap": {"enum": list(get_args(spans.Overlap)), "default": "iou"},
             "label": {"type": "string", "minLength": 1},
@@ -291,12 +305,12 @@ _LABELS: Final = {
         discrete.ordinal,
         "order",
         _SCALARS,
-        "number of steps between two values in the list `order`, divided by the greatest number of "
-        "steps. For a field with `enum`, the enum is the default",
+        "number of steps between two values in the list `order`, divided by the number of steps from its first value "
+        "to its last. Fields with an `enum` do not require `order`: the default is the `enum`",
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
-        "the entry of the symmetric matrix `costs` for two of `values`; whether the distance is a metric "
+        "the entry for two of the `values` in the symmetric matrix `costs`; whether the distance is a metric "
         "depends on `costs`",
         {"values": _SCALARS, "costs": {"type": "array", "items": {"type": "array", "items": _COST}}},
         required=("values", "costs"),
@@ -320,21 +334,22 @@ _PROSE: Final = {
     ),
     "rouge-lsum": Factory(
         lambda options: rouge.rouge_lsum(options["tokenizer"]),
-        "1 - F1 of the longest common subsequences of sentences, one sentence per line, computed by "
-        'rouge-score (extra `text`); `tokenizer` "rouge-score" splits words as that package does',
+        "1 - F1 of the longest common subsequences of sentences, computed by rouge-score (extra `text`); each line is "
+        'a sentence. With the `tokenizer` "rouge-score", texts are split into words as in that package',
         {"tokenizer": {"enum": list(rouge.TOKENIZERS), "default": "words"}},
         source="Lin, 2004",
     ),
     "bleu": Factory(
         lambda options: translation.bleu(int(options["n"]), options.get("weights")),
-        "1 - BLEU of the prediction against gold, computed by sacrebleu (extra `text`); with `weights`, BLEU "
-        "without smoothing, computed by nltk (see [text](text.md#bleu))",
+        "1 - BLEU of the prediction with gold as the reference text, computed by sacrebleu (extra `text`); with "
+        "`weights`, BLEU without smoothing, computed by nltk (see [text](text.md#bleu))",
         {"n": _run(4), "weights": {"type": "array", "items": _COST, "minItems": 1, "maxItems": _LONGEST_RUN}},
         source="Papineni et al., 2002",
     ),
     "chrf": Factory(
         lambda options: translation.chrf(int(options["words"])),
-        "1 - chrF of the prediction against gold, computed by sacrebleu (extra `text`); with `words` = 2, chrF++",
+        "1 - chrF of the prediction with gold as the reference text, computed by sacrebleu (extra `text`); with "
+        "`words` = 2, chrF++",
         {"words": {"type": "integer", "minimum": 0, "maximum": _LONGEST_RUN, "default": 0}},
         source="Popović, 2015",
     ),
@@ -345,22 +360,23 @@ _CHANGE: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6}
 _SEGMENTATIONS: Final = {
     "window-diff": Factory(
         lambda options: segmentations.window_diff(options.get("k")),
-        "share of windows of `k` positions with different numbers of boundaries (see "
-        "[segmentations](text.md#segmentations)); by default, `k` is half of the mean length of the gold segments, and "
+        "share of windows of `k` positions with different numbers of boundaries in gold and in the prediction (see "
+        "[segmentations](text.md#segmentations)); by default, `k` is half the mean length of the gold segments, and "
         "the distance is then not symmetric",
         _WINDOW,
         source="Pevzner and Hearst, 2002",
     ),
     "pk": Factory(
         lambda options: segmentations.pk(options.get("k")),
-        "share of windows of `k` positions that contain a boundary in only one of the two; `k` as for `window-diff`",
+        "share of windows of `k` positions with a boundary either in gold or in the prediction, but not in both; `k` "
+        "as for `window-diff`",
         _WINDOW,
         source="Beeferman et al., 1999",
     ),
     "generalized-hamming": Factory(
         lambda options: segmentations.generalized_hamming(**options),
-        "cost of changing the predicted boundaries into those of gold, divided by the cost of deleting and "
-        "inserting all of them; not symmetric if `insertion` and `deletion` differ",
+        "lowest cost of changing the predicted boundaries into the gold boundaries, divided by the cost of deleting "
+        "all predicted and inserting all gold boundaries; not symmetric if `insertion` and `deletion` differ",
         {
             "insertion": _CHANGE | {"default": 2},
             "deletion": _CHANGE | {"default": 2},

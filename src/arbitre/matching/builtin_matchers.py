@@ -184,39 +184,41 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
     {
         "hungarian": Factory(
             _hungarian,
-            "one-to-one, maximising the sum of qualities (the default); no pair below `gate`",
+            "the one-to-one pairs with the largest sum of qualities (the default); excludes pairs with a quality below "
+            "`gate`",
             _GATE,
             source="Kuhn, 1955",
         ),
         "greedy": Factory(
             _greedy,
-            "each gold item in order, with the nearest predicted item that is still unmatched; a baseline for "
-            "comparison",
+            "each gold item, in order, with the nearest unmatched predicted item whose quality is at least `gate`; for "
+            "use as a baseline",
             _GATE,
         ),
         "ordered": Factory(
             lambda options: Matcher("ordered", ordered, Candidates.DIAGONAL, in_order=True, options=options),
-            "by position",
+            "items at the same position",
         ),
         "sequence": Factory(
             lambda options: Matcher("sequence", sequence, metric=False, in_order=True, options=options),
-            "preserves the order of both lists, maximising the sum of qualities",
+            "among the pairs that keep the order of both lists, those with the largest sum of qualities",
             source="Needleman and Wunsch, 1970",
         ),
         "keyed": Factory(
             _keyed,
-            "items with equal keys: a field, a pointer such as `/person/id`, or a list of these; several items with "
-            "the same key are matched as by `hungarian`, an item without a key stays unmatched",
+            "items with equal keys. `key` is a field, a pointer such as `/person/id`, or a list of these. Several "
+            "items with the same key are matched as with `hungarian`; items without a key remain unmatched",
             _KEY,
             required=("key",),
         ),
         "set": Factory(
             lambda options: Matcher("set", keyed, Candidates.SAME_VALUE, options=options),
-            "equal items, each counted once: intersection over union",
+            "equal items, each counted once; the quality of the lists is their intersection over union",
         ),
         "transport": Factory(
             _transport,
-            "moves mass at the least cost: items may be split, merged or left out; see [transport](transport.md)",
+            "items between which mass is moved at the lowest total cost. An item can have several partners or, "
+            "depending on the `solver`, none; see [transport](transport.md)",
             _TRANSPORT,
             source="Kantorovich, 1942",
         ),
