@@ -240,7 +240,7 @@ def _linked(text: str) -> str:
 
 def causes() -> Iterator[tuple[str, ...]]:
     """Yield the rows of the kinds of causes."""
-    yield "kind", "what is seen", "how it is found", "gain of", "what to do"
+    yield "kind", "what you see", "how arbitre detects it", "gain measured by", "what to do"
     for name, kind in KINDS.items():
         yield f"`{name}`", kind.seen, kind.found, kind.gain, kind.todo
 

@@ -328,18 +328,19 @@ def _wrong_references(plan: Plan, document: Json) -> Iterator[GoldFinding]:
 
 
 CHECKS: Final[Mapping[str, GoldCheckKind]] = {
-    UNREADABLE: GoldCheckKind("documents that are not readable JSON; no other check runs on them"),
+    UNREADABLE: GoldCheckKind("documents that cannot be read as JSON; no other check runs on them"),
     "schema": GoldCheckKind("values that violate the schema", _violating),
     "alias": GoldCheckKind(
-        "values under an alias, which only predictions may use; such a document is not equal to itself",
+        "values under an alias, which only predictions may use; compared with itself, such a document has a quality "
+        "below 1",
         _aliased,
     ),
     "alternatives": GoldCheckKind(
-        "accepted forms of a field that gold does not have; see [alternatives](reference/keyword.md#alternatives)",
+        "accepted forms of a field that is missing in gold; see [alternatives](reference/keyword.md#alternatives)",
         _without_field,
     ),
     "references": GoldCheckKind(
-        "ids that two items have, and references to an id that no item has; see [references](references.md)",
+        "ids that several items share, and references to ids that no item has; see [references](references.md)",
         _wrong_references,
     ),
 }
@@ -444,14 +445,14 @@ def _wildcard(tokens: tuple[str | int, ...]) -> tuple[object, ...]:
 
 WARNINGS: Final[Mapping[str, GoldCheckKind]] = {
     "duplicate": GoldCheckKind(
-        f"entries with a quality of {NEAR} or more compared with an earlier entry of the document; of more than "
-        f"{MAX_ENTRIES} entries, a sample of {MAX_ENTRIES} is compared",
+        f"entries that match an earlier entry of the document with a quality of {NEAR} or more; if there are more than "
+        f"{MAX_ENTRIES} entries, only a sample of {MAX_ENTRIES} is compared",
         _duplicates,
     ),
-    "repeated": GoldCheckKind("values that occur twice in a list", _repeated),
+    "repeated": GoldCheckKind("values that occur more than once in a list", _repeated),
     "unsorted": GoldCheckKind(
-        "lists of numbers, dates or times in neither ascending nor descending order that are matched by `ordered` or "
-        "`sequence`",
+        "lists of numbers, dates or times that are matched by `ordered` or `sequence`, but are in neither ascending "
+        "nor descending order",
         _unsorted,
     ),
     "unused": GoldCheckKind(

@@ -642,22 +642,22 @@ class SchemaAdviceKind(NamedTuple):
 
 
 def _texts(share: float) -> str:
-    return f"{MIN_TEXTS} texts, {share:.0%} of the texts"
+    return f"{MIN_TEXTS} texts, which are {share:.0%} of the texts of the field"
 
 
 KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
     "entries": SchemaAdviceKind(
-        "the root is the only entry, but one or several lists of objects contain most values",
+        "the root is the only entry, although one or more lists of objects contain most values",
         f"{MIN_SHARE_OF_ENTRIES:.0%} of the values, {MIN_ENTRIES} items per document",
         "`entries`, if there is only one such list",
     ),
     "references": SchemaAdviceKind(
-        "a field with unique values in its list, and values elsewhere in the document that refer to them",
-        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the referring values are ids",
+        "a field whose values are unique in their list, and values elsewhere in the document that refer to them",
+        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the references refer to an id",
         "`id`, `ref`",
     ),
     "id-keys": SchemaAdviceKind(
-        "an object used as a map, with numbers, codes or rarely recurring names as keys",
+        "an object that is used as a map, because its keys are numbers, codes or names that rarely recur",
         f"{MIN_ID_KEYS} keys, or {MIN_PLAIN_ID_KEYS} keys without digits",
     ),
     "key-spelling": SchemaAdviceKind(
@@ -675,7 +675,7 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
     "date-format": SchemaAdviceKind(
         "texts that are dates in ISO 8601, in numbers, or in words (with the extra `dates`)",
         _texts(MIN_SHARE_OF_DATES),
-        "`distance`, and `normalize` for other notations than ISO 8601",
+        "`distance`, and `normalize` for notations other than ISO 8601",
     ),
     "amount": SchemaAdviceKind("texts that are numbers with a currency", _texts(MIN_SHARE_OF_NUMBERS), "`normalize`"),
     "number-format": SchemaAdviceKind(
@@ -684,7 +684,7 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
         "`normalize`; `distance` for whole numbers",
     ),
     "identifier": SchemaAdviceKind(
-        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses and URIs; also other codes with digits and without spaces that "
+        "UUIDs, ISBNs, IBANs, DOIs, e-mail addresses and URIs; also other codes that contain digits but no spaces, and "
         "are nearly all different",
         _texts(MIN_SHARE_OF_IDENTIFIERS),
         "`distance`",
