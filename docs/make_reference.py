@@ -184,7 +184,7 @@ def _rows(words: str) -> Iterator[str]:
         yield f'| <a id="{_anchor(words, option)}"></a>{_names(option)} | {_meaning(option)} |'
     for other, shared in same.items():
         names = ", ".join(f"[{_names(option)}](#{_anchor(other, option)})" for option in shared)
-        yield f"| {names} | as for [`{other}`](#arbitre-{other.replace(' ', '-')}) |"
+        yield f"| {names} | see [`{other}`](#arbitre-{other.replace(' ', '-')}) |"
 
 
 def _anchor(words: str, option: Option) -> str:

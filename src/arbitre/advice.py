@@ -55,11 +55,11 @@ class Thresholds:
     imbalance: float = 10.0
     """A class is rare if the largest class has more than RATIO times as many examples."""
     significance: float = 0.05
-    """Significance level: training and test data differ if p is below P."""
+    """Report that training and test data differ if p is below this significance level."""
     confused: float = 0.1
-    """Report two classes as confused if at least this share of their values is confused."""
+    """Report two classes as confused if they are confused in at least this share of their values."""
     min_confused: int = 2
-    """Report two classes as confused only if at least N of their values are."""
+    """Report two classes as confused only if they are confused in at least N values."""
     # end of the options
 
     def __post_init__(self) -> None:

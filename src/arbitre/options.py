@@ -128,7 +128,7 @@ def switch(help: str, **more: Any) -> Any:  # noqa: A002, ANN401
     return Option(default=False, help=help, **more)
 
 
-def argument(metavar: str, help: str, default: Any = REQUIRED, fills: tuple[str, ...] = ()) -> Any:  # noqa: A002, ANN401
+def argument(metavar: str, help: str, default: Any = REQUIRED, fills: tuple[str, ...] = ()) -> Any:  # noqa: A002, ANN401,
     """Declare an argument of a command."""
     return Option(default=default, help=help, metavar=metavar, positional=True, fills=fills)
 
@@ -205,12 +205,12 @@ def formerly(**names: str) -> Callable[[_Function], _Function]:
 
 SCHEMA: Final = option(
     REQUIRED,
-    "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML. FILE#/pointer is a part of a file; "
-    "MODULE:NAME is a Python type, such as a Pydantic model.",
+    "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML. FILE#/pointer names a part of a file, and "
+    "MODULE:NAME a Python type, such as a Pydantic model.",
     "FILE",
     group="Input",
 )
-VALIDATE: Final = switch("List the schema violations of the predictions.", group="Comparison")
+VALIDATE: Final = switch("List schema violations in the predictions.", group="Comparison")
 FLAT: Final = switch(
     "Match the values of each path across entries, and show only this result.",
     more="See [flat comparison](diagnosis.md#solidarity).",
@@ -223,18 +223,19 @@ GOLD: Final = option(
     "repeated.",
     "PATH",
     keyword="Paths | Documents",
-    more="See [input](reference/files.md#input); quote globs.",
+    more="Quote globs. See [input](reference/files.md#input).",
     group="Input",
 )
 MANIFEST: Final = option(
     None,
-    "CSV table with the columns id, gold and predicted (file paths), instead of separate sources.",
+    "CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted), "
+    "instead of separate sources.",
     "FILE",
     keyword="str | Path | None",
     more="See [data](data.md#a-manifest).",
     group="Input",
 )
-ID_KEY: Final = option("id", "Key of a record's id.", "KEY", group="Input")
+ID_KEY: Final = option("id", "Key that contains the id of a record.", "KEY", group="Input")
 DEPTH: Final = option(
     MAX_DEPTH,
     "Maximum nesting depth of lists and objects in a document.",
@@ -246,20 +247,20 @@ DEPTH: Final = option(
 )
 LANG: Final = option(
     "en",
-    "Language of the report, of the figures, and of tables in the terminal, in Markdown and in LaTeX.",
+    "Language of the report, the figures, and the tables in the terminal, in Markdown and in LaTeX.",
     keyword="str",
     field="Language = Language.EN",
     group="Output",
 )
-SHOWN_LANG: Final = option("en", "Language of the printed text and Markdown.", group="Output")
+SHOWN_LANG: Final = option("en", "Language of text and Markdown output.", group="Output")
 NO_DIAGNOSE: Final = switch(
     "Do not look for causes.", more="See [causes](diagnosis.md#causes).", rare=True, group="Analysis"
 )
 NO_REPORT: Final = switch("Do not write report.html and its data files.", rare=True, group="Output")
 KEEP: Final = option(
     None,
-    "Number of documents that the report shows entry by entry: first those that it links to, then the worst. Default:"
-    " as many as fit in 1.6 MB.",
+    "Number of documents that the report shows entry by entry: first those that it links to, then the worst ones. "
+    "Default: as many as fit in 1.6 MB.",
     "N",
     least=1,
     rare=True,
@@ -267,7 +268,8 @@ KEEP: Final = option(
 )
 CSV_DIALECT: Final = option(
     "standard",
-    "CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma).",
+    "CSV dialect: standard, for programs, or excel-fr (semicolons, decimal commas), for spreadsheet programs in "
+    "French.",
     keyword="CsvDialectName",
     more="See [output](reference/files.md#output).",
     rare=True,
@@ -283,7 +285,7 @@ FORCE: Final = switch(
 
 ALLOW_REFS: Final = option(
     (),
-    "Another folder whose files the schema may reference with $ref. May be repeated.",
+    "Additional folder whose files the schema may reference with $ref. May be repeated.",
     "DIR",
     keyword="str | Path | Iterable[str | Path]",
     more="See [the schema](reference/keyword.md).",
@@ -297,7 +299,7 @@ class Annotations:
 
     overlay: str | None = option(
         None,
-        "Extra x-arbitre settings by path, for a schema that you cannot edit.",
+        "x-arbitre settings by path, for a schema that you cannot edit.",
         "FILE",
         keyword="Mapping[str, Json] | str | Path | None",
     )
@@ -306,7 +308,7 @@ class Annotations:
         "Custom distance, normaliser or matching in Python, or a catalogue of several. May be repeated.",
         "MODULE:NAME",
         keyword="Iterable[str]",
-        more="The module is installed or in the current folder; see [custom distances and normalisers](custom.md).",
+        more="The module must be installed or in the current folder; see [custom functions](custom.md).",
     )
     allow_refs: list[str] = ALLOW_REFS
 
@@ -319,7 +321,7 @@ class Comparison:
         "Compare only the values at this wildcard path and below it, such as /people/*/name. May be repeated.",
         "POINTER",
         keyword="str | Iterable[str]",
-        more="The keys of `keyed` lists above the path are compared too.",
+        more="The keys of `keyed` lists above the path are also compared.",
     )
     close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY", rare=True)
     max_calls: int = option(
@@ -328,7 +330,7 @@ class Comparison:
         "N",
         least=0,
         keyword="int | None",
-        more="Documents that may need more are rejected.",
+        more="Documents that could require more calls are rejected.",
         rare=True,
     )
 
@@ -365,11 +367,11 @@ class Overrides:
     )
     distance: list[str] | None = option(
         None,
-        "Use this distance for all non-exact leaves: a name, or JSON as in a schema. Repeat the option to compare "
-        "several side by side.",
+        "Use this distance for all leaves that are not compared by `exact`: a name, or JSON as in a schema. Repeat the "
+        "option to compare several side by side.",
         "NAME",
         keyword="Json",
-        more="Leaves of types that the distance does not compare keep their own distance.",
+        more="Leaves that the distance cannot compare keep their own distance.",
     )
 
 
@@ -386,12 +388,14 @@ class Sources:
     )
     pairs: list[str] = option(
         (),
-        "Records with id, gold and predicted, instead of --gold and --predicted. May be repeated.",
+        "Records with the keys id, gold and predicted, instead of --gold and --predicted. May be repeated.",
         "PATH",
         keyword="Paths | DataFrame",
     )
     manifest: str | None = MANIFEST
-    only: list[str] = option((), "Evaluate only this document. May be repeated.", "ID", keyword="Collection[str]")
+    only: list[str] = option(
+        (), "Evaluate only the document with this id. May be repeated.", "ID", keyword="Collection[str]"
+    )
 
 
 class AnnotationFiles:
@@ -417,24 +421,27 @@ class Reading:
     id_key: str = ID_KEY
     id_pattern: str | None = option(
         None,
-        "Regular expression for the id in a file name: the group named id, else the first group, else the whole match.",
+        "Regular expression that extracts the id from a file name: the group named id, else the first group, else the "
+        "whole match.",
         "REGEX",
-        more="A group `run` extracts the run.",
+        more="A group named `run` extracts the run.",
         rare=True,
     )
     normalize_ids: bool = switch(
-        "Treat ids that differ only in case, Unicode form or file extension as the same id.",
-        more="Results contain case-folded ids without extensions.",
+        "Treat ids that differ only in case, Unicode form or file extension as equal.",
+        more="The results then contain case-folded ids without extensions.",
         rare=True,
     )
     gold_key: str = option(
         "gold",
-        "Key or column of the gold document in records that contain both.",
+        "Key or column that contains the gold document of a record.",
         "KEY",
         more="See [formats](data.md#formats).",
         rare=True,
     )
-    predicted_key: str = option("predicted", "Key or column of the prediction.", "KEY", rare=True)
+    predicted_key: str = option(
+        "predicted", "Key or column that contains the prediction of a record.", "KEY", rare=True
+    )
     gold_sheet: str | None = option(
         None,
         "Sheet of an Excel workbook that contains gold. Default: the first sheet.",
@@ -446,7 +453,7 @@ class Reading:
     )
     project: str | None = option(
         None,
-        "JMESPath expressions that transform gold and predicted documents before comparison.",
+        "JMESPath expressions that transform gold documents and predictions before comparison.",
         "FILE",
         parser="arbitre.inputs.projection:Projection.load",
         keyword="str | Path | Mapping[str, Json] | Projection | None",
@@ -458,7 +465,7 @@ class Reading:
         "Repair predictions that are not valid JSON, and list the repairs.",
         more="See [raw answers](data.md#raw-answers).",
     )
-    repair_structure: bool = switch("With --lenient: also accept repairs that move or drop keys.", rare=True)
+    repair_structure: bool = switch("With --lenient, also accept repairs that move or drop keys.", rare=True)
     max_depth: int = DEPTH
 
 
@@ -467,20 +474,20 @@ class Corpus:
 
     cluster_by: str | None = option(
         None,
-        "How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a "
-        "regular expression on ids.",
+        "How to group dependent documents for intervals and tests: by a manifest column, a JSON Pointer into gold, or "
+        "a regular expression applied to ids.",
         "WHAT",
         rare=True,
     )
     strict: bool = switch(
-        "Stop with exit code 2 if a document fails, if gold or the predictions have no key that the schema declares, "
-        "or if no prediction matches any part of its gold.",
+        "Stop with exit code 2 if a document fails, if gold or the predictions contain none of the keys that the "
+        "schema declares, or if no prediction matches any part of its gold.",
         rare=True,
     )
     diagnose: bool = switch(
-        "List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents "
+        "List the faults of the predictions with their cost (faults.csv), and look for causes in up to 400 documents "
         "instead of 32.",
-        more="Includes the [solidarity](diagnosis.md#solidarity); see [faults](diagnosis.md#faults-of-a-corpus).",
+        more="Also computes the [solidarity](diagnosis.md#solidarity). See [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE
     no_chance: bool = switch("Do not compute chance scores.", more="See [chance](corpora.md#chance).", rare=True)
@@ -495,7 +502,8 @@ class Corpus:
     source: Path | None = option(
         None,
         "Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png, "
-        ".jpg, .pdf and others). The report shows them. --diagnose looks up missing and spurious values in the texts.",
+        ".jpg, .pdf and others). The report shows the sources, and --diagnose searches the texts for missing and "
+        "spurious values.",
         "DIR",
         keyword="str | Path | None",
         more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
@@ -515,7 +523,7 @@ class Processes:
     )
     scheduler: str | None = option(None, "Address of the Dask scheduler.", "ADDRESS", rare=True)
     wait_workers: int = option(
-        1, "Number of workers of the cluster to wait for before the comparison begins.", "N", least=1, rare=True
+        1, "Number of cluster workers to wait for before the comparison begins.", "N", least=1, rare=True
     )
 
 
@@ -549,17 +557,18 @@ class Evaluation:
     )
     resume: bool = switch("Resume an interrupted evaluation in the same --out folder.", rare=True)
     keep_checkpoints: bool = switch(
-        "Keep the results of each part of the corpus in documents/ after the evaluation, for --resume.",
+        "Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, for --resume.",
         rare=True,
     )
     table: list[str] = option(
         (),
-        "Extra table to write to --out, such as paths.tex: a table name plus .md, .tex, .csv or .parquet. For matches "
-        "and faults, .csv or .parquet sets the format of the default table. May be repeated.",
+        "Additional table to write to the --out folder, such as paths.tex: a table name followed by .md, .tex, .csv or "
+        ".parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by default. "
+        "May be repeated.",
         "NAME",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",
-        more="See [corpora](corpora.md#tables-for-papers).",
+        more="See [tables for papers](corpora.md#tables-for-papers).",
     )
     table_score: list[str] = option(
         (),
@@ -591,13 +600,20 @@ class Thresholds:
         10.0, "A class is rare if the largest class has more than RATIO times as many examples.", "RATIO", rare=True
     )
     significance: float = option(
-        0.05, "Significance level: training and test data differ if p is below P.", "P", former=("--alpha",), rare=True
+        0.05,
+        "Report that training and test data differ if p is below this significance level.",
+        "P",
+        former=("--alpha",),
+        rare=True,
     )
     confused: float = option(
-        0.1, "Report two classes as confused if at least this share of their values is confused.", "SHARE", rare=True
+        0.1,
+        "Report two classes as confused if they are confused in at least this share of their values.",
+        "SHARE",
+        rare=True,
     )
     min_confused: int = option(
-        2, "Report two classes as confused only if at least N of their values are.", "N", rare=True
+        2, "Report two classes as confused only if they are confused in at least N values.", "N", rare=True
     )
 
 
@@ -625,7 +641,9 @@ class Bounds:
 class Terminal:
     """Output."""
 
-    no_color: bool = switch("Disable colours and other escape codes, as NO_COLOR does.", rare=True)
+    no_color: bool = switch(
+        "Disable colours and other escape codes, like the environment variable NO_COLOR.", rare=True
+    )
     quiet: bool = switch("Print only JSON output and errors.", flags=("--quiet", "-q"))
 
 
@@ -634,7 +652,7 @@ class Output(Terminal):
 
     output: Literal["text", "json", "csv", "markdown"] = option(
         "text",
-        "Print text tables, one JSON document, or all tables with all rows as CSV or Markdown.",
+        "Output format: text tables, one JSON document, or all tables with all rows in CSV or Markdown.",
         flags=("--format",),
     )
 

@@ -573,11 +573,11 @@ class ComparatorKeywords(TypedDict, total=False):
 
     # from arbitre.options: Annotations, Comparison, Formats, Functions, Overrides
     overlay: Mapping[str, Json] | str | Path | None
-    """Extra x-arbitre settings by path, for a schema that you cannot edit."""
+    """x-arbitre settings by path, for a schema that you cannot edit."""
     functions: Iterable[str]
     """Custom distance, normaliser or matching in Python, or a catalogue of several."""
     allow_refs: str | Path | Iterable[str | Path]
-    """Another folder whose files the schema may reference with $ref."""
+    """Additional folder whose files the schema may reference with $ref."""
     fields: str | Iterable[str]
     """Compare only the values at this wildcard path and below it, such as /people/*/name."""
     close: float
@@ -595,7 +595,7 @@ class ComparatorKeywords(TypedDict, total=False):
     match: Json
     """Use this matching for all arrays: a name, or JSON as in a schema."""
     distance: Json
-    """Use this distance for all non-exact leaves: a name, or JSON as in a schema."""
+    """Use this distance for all leaves that are not compared by `exact`: a name, or JSON as in a schema."""
     # end of the options
 
 

@@ -642,7 +642,7 @@ class SchemaAdviceKind(NamedTuple):
 
 
 def _texts(share: float) -> str:
-    return f"{MIN_TEXTS} texts, which are {share:.0%} of the texts of the field"
+    return f"{MIN_TEXTS} texts, and {share:.0%} of the texts of the field"
 
 
 KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
@@ -657,7 +657,7 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
         "`id`, `ref`",
     ),
     "id-keys": SchemaAdviceKind(
-        "an object that is used as a map, because its keys are numbers, codes or names that rarely recur",
+        "an object used as a map: its keys are numbers, codes, or names that rarely recur",
         f"{MIN_ID_KEYS} keys, or {MIN_PLAIN_ID_KEYS} keys without digits",
     ),
     "key-spelling": SchemaAdviceKind(

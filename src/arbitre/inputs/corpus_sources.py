@@ -119,11 +119,12 @@ class Sources:
     predicted: Paths | Documents = ()
     """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     pairs: Paths | DataFrame = ()
-    """Records with id, gold and predicted, instead of `gold` and `predicted`."""
+    """Records with the keys id, gold and predicted, instead of `gold` and `predicted`."""
     manifest: str | Path | None = None
-    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
+    """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
+    instead of separate sources."""
     only: Collection[str] = ()
-    """Evaluate only this document."""
+    """Evaluate only the document with this id."""
     # end of the options
 
     def __post_init__(self) -> None:

@@ -53,25 +53,26 @@ class ReadOptions:
 
     # from arbitre.options: Reading
     id_key: str = "id"
-    """Key of a record's id."""
+    """Key that contains the id of a record."""
     id_pattern: str | None = None
-    """Regular expression for the id in a file name: the group named id, else the first group, else the whole match."""
+    """Regular expression that extracts the id from a file name: the group named id, else the first group, else the
+    whole match."""
     normalize_ids: bool = False
-    """Treat ids that differ only in case, Unicode form or file extension as the same id."""
+    """Treat ids that differ only in case, Unicode form or file extension as equal."""
     gold_key: str = "gold"
-    """Key or column of the gold document in records that contain both."""
+    """Key or column that contains the gold document of a record."""
     predicted_key: str = "predicted"
-    """Key or column of the prediction."""
+    """Key or column that contains the prediction of a record."""
     gold_sheet: str | None = None
     """Sheet of an Excel workbook that contains gold. None stands for the first sheet."""
     predicted_sheet: str | None = None
     """Sheet of an Excel workbook that contains predictions. None stands for the first sheet."""
     project: Projection | None = None
-    """JMESPath expressions that transform gold and predicted documents before comparison."""
+    """JMESPath expressions that transform gold documents and predictions before comparison."""
     lenient: bool = False
     """Repair predictions that are not valid JSON, and list the repairs."""
     repair_structure: bool = False
-    """With `lenient`: also accept repairs that move or drop keys."""
+    """With `lenient`, also accept repairs that move or drop keys."""
     max_depth: int = 512
     """Maximum nesting depth of lists and objects in a document."""
     # end of the options

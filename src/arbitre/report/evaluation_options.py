@@ -34,7 +34,7 @@ class EvaluationOptions:
 
     # from arbitre.options: Evaluation, Corpus, Processes, ReportFiles
     validate: bool = False
-    """List the schema violations of the predictions."""
+    """List schema violations in the predictions."""
     flat: bool = False
     """Match the values of each path across entries, and show only this result."""
     out: Path | None = None
@@ -42,20 +42,20 @@ class EvaluationOptions:
     resume: bool = False
     """Resume an interrupted evaluation in the same `out` folder."""
     keep_checkpoints: bool = False
-    """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
+    """Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, for `resume`."""
     table: Sequence[str] = ()
-    """Extra table to write to `out`, such as paths.tex: a table name plus .md, .tex, .csv or .parquet. For matches
-    and faults, .csv or .parquet sets the format of the default table."""
+    """Additional table to write to the `out` folder, such as paths.tex: a table name followed by .md, .tex, .csv or
+    .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by default."""
     table_score: Sequence[str] = ()
     """Score to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None
-    """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
-    regular expression on ids."""
+    """How to group dependent documents for intervals and tests: by a manifest column, a JSON Pointer into gold, or a
+    regular expression applied to ids."""
     strict: bool = False
-    """Stop with exit code 2 if a document fails, if gold or the predictions have no key that the schema declares, or
-    if no prediction matches any part of its gold."""
+    """Stop with exit code 2 if a document fails, if gold or the predictions contain none of the keys that the schema
+    declares, or if no prediction matches any part of its gold."""
     diagnose: bool = False
-    """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
+    """List the faults of the predictions with their cost (faults.csv), and look for causes in up to 400 documents
     instead of 32."""
     no_diagnose: bool = False
     """Do not look for causes."""
@@ -65,7 +65,8 @@ class EvaluationOptions:
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None = None
     """Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png,
-    .jpg, .pdf and others). The report shows them. `diagnose` looks up missing and spurious values in the texts."""
+    .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and spurious
+    values."""
     workers: int | None = None
     """Number of worker processes. None stands for the number of processors."""
     engine: Engine = "local"
@@ -73,18 +74,19 @@ class EvaluationOptions:
     scheduler: str | None = None
     """Address of the Dask scheduler."""
     wait_workers: int = 1
-    """Number of workers of the cluster to wait for before the comparison begins."""
+    """Number of cluster workers to wait for before the comparison begins."""
     keep: int | None = None
-    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None
-    stands for as many as fit in 1.6 MB."""
+    """Number of documents that the report shows entry by entry: first those that it links to, then the worst ones.
+    None stands for as many as fit in 1.6 MB."""
     lang: Language = Language.EN
-    """Language of the report, of the figures, and of tables in the terminal, in Markdown and in LaTeX."""
+    """Language of the report, the figures, and the tables in the terminal, in Markdown and in LaTeX."""
     no_report: bool = False
     """Do not write report.html and its data files."""
     no_matches: bool = False
     """Do not write the table of entries, matches.csv or matches.parquet."""
     csv_dialect: CsvDialectName = "standard"
-    """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
+    """CSV dialect: standard, for programs, or excel-fr (semicolons, decimal commas), for spreadsheet programs in
+    French."""
     force: bool = False
     """Write even if the destination contains files that arbitre did not write. They are never replaced."""
     # end of the options

@@ -47,25 +47,26 @@ class ReadingKeywords(TypedDict, total=False):
 
     # from arbitre.options: Reading
     id_key: str
-    """Key of a record's id."""
+    """Key that contains the id of a record."""
     id_pattern: str | None
-    """Regular expression for the id in a file name: the group named id, else the first group, else the whole match."""
+    """Regular expression that extracts the id from a file name: the group named id, else the first group, else the
+    whole match."""
     normalize_ids: bool
-    """Treat ids that differ only in case, Unicode form or file extension as the same id."""
+    """Treat ids that differ only in case, Unicode form or file extension as equal."""
     gold_key: str
-    """Key or column of the gold document in records that contain both."""
+    """Key or column that contains the gold document of a record."""
     predicted_key: str
-    """Key or column of the prediction."""
+    """Key or column that contains the prediction of a record."""
     gold_sheet: str | None
     """Sheet of an Excel workbook that contains gold. None stands for the first sheet."""
     predicted_sheet: str | None
     """Sheet of an Excel workbook that contains predictions. None stands for the first sheet."""
     project: str | Path | Mapping[str, Json] | Projection | None
-    """JMESPath expressions that transform gold and predicted documents before comparison."""
+    """JMESPath expressions that transform gold documents and predictions before comparison."""
     lenient: bool
     """Repair predictions that are not valid JSON, and list the repairs."""
     repair_structure: bool
-    """With `lenient`: also accept repairs that move or drop keys."""
+    """With `lenient`, also accept repairs that move or drop keys."""
     max_depth: int
     """Maximum nesting depth of lists and objects in a document."""
     # end of the options
@@ -76,13 +77,13 @@ class SharedKeywords(ReadingKeywords, total=False):
 
     # from arbitre.options: Corpus, Processes, ReportFiles
     cluster_by: str | None
-    """How to group dependent documents for intervals and tests: a manifest column, a JSON Pointer into gold, or a
-    regular expression on ids."""
+    """How to group dependent documents for intervals and tests: by a manifest column, a JSON Pointer into gold, or a
+    regular expression applied to ids."""
     strict: bool
-    """Stop with exit code 2 if a document fails, if gold or the predictions have no key that the schema declares, or
-    if no prediction matches any part of its gold."""
+    """Stop with exit code 2 if a document fails, if gold or the predictions contain none of the keys that the schema
+    declares, or if no prediction matches any part of its gold."""
     diagnose: bool
-    """List the faults of the predictions and what they cost (faults.csv). Look for causes in up to 400 documents
+    """List the faults of the predictions with their cost (faults.csv), and look for causes in up to 400 documents
     instead of 32."""
     no_diagnose: bool
     """Do not look for causes."""
@@ -92,7 +93,8 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None
     """Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png,
-    .jpg, .pdf and others). The report shows them. `diagnose` looks up missing and spurious values in the texts."""
+    .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and spurious
+    values."""
     workers: int | None
     """Number of worker processes. None stands for the number of processors."""
     engine: Engine
@@ -100,18 +102,19 @@ class SharedKeywords(ReadingKeywords, total=False):
     scheduler: str | None
     """Address of the Dask scheduler."""
     wait_workers: int
-    """Number of workers of the cluster to wait for before the comparison begins."""
+    """Number of cluster workers to wait for before the comparison begins."""
     keep: int | None
-    """Number of documents that the report shows entry by entry: first those that it links to, then the worst. None
-    stands for as many as fit in 1.6 MB."""
+    """Number of documents that the report shows entry by entry: first those that it links to, then the worst ones.
+    None stands for as many as fit in 1.6 MB."""
     lang: str
-    """Language of the report, of the figures, and of tables in the terminal, in Markdown and in LaTeX."""
+    """Language of the report, the figures, and the tables in the terminal, in Markdown and in LaTeX."""
     no_report: bool
     """Do not write report.html and its data files."""
     no_matches: bool
     """Do not write the table of entries, matches.csv or matches.parquet."""
     csv_dialect: CsvDialectName
-    """CSV for programs (standard) or for spreadsheets in French (excel-fr: semicolon, decimal comma)."""
+    """CSV dialect: standard, for programs, or excel-fr (semicolons, decimal commas), for spreadsheet programs in
+    French."""
     force: bool
     """Write even if the destination contains files that arbitre did not write. They are never replaced."""
     # end of the options
@@ -131,11 +134,12 @@ class CorpusKeywords(SharedKeywords, total=False):
     predicted: Paths | Documents
     """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     manifest: str | Path | None
-    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
+    """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
+    instead of separate sources."""
     only: Collection[str]
-    """Evaluate only this document."""
+    """Evaluate only the document with this id."""
     validate: bool
-    """List the schema violations of the predictions."""
+    """List schema violations in the predictions."""
     flat: bool
     """Match the values of each path across entries, and show only this result."""
     out: str | Path | None
@@ -143,10 +147,10 @@ class CorpusKeywords(SharedKeywords, total=False):
     resume: bool
     """Resume an interrupted evaluation in the same `out` folder."""
     keep_checkpoints: bool
-    """Keep the results of each part of the corpus in documents/ after the evaluation, for `resume`."""
+    """Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, for `resume`."""
     table: str | Sequence[str]
-    """Extra table to write to `out`, such as paths.tex: a table name plus .md, .tex, .csv or .parquet. For matches
-    and faults, .csv or .parquet sets the format of the default table."""
+    """Additional table to write to the `out` folder, such as paths.tex: a table name followed by .md, .tex, .csv or
+    .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by default."""
     table_score: str | Sequence[str]
     """Score to show in the Markdown and LaTeX tables."""
     fail_under: Bounds
@@ -198,9 +202,10 @@ class SourceKeywords(ReadingKeywords, total=False):
     predicted: Paths | Documents
     """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     manifest: str | Path | None
-    """CSV table with the columns id, gold and predicted (file paths), instead of separate sources."""
+    """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
+    instead of separate sources."""
     only: Collection[str]
-    """Evaluate only this document."""
+    """Evaluate only the document with this id."""
     # end of the options
 
 

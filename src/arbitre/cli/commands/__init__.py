@@ -67,14 +67,14 @@ from arbitre.options import (
 ANNOTATORS: Final = argument("NAME=PATH...", "Documents of each annotator. Repeat a name for several files.")
 ANNOTATED_SCHEMA: Final = option(
     None,
-    "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML, or MODULE:NAME of a Python type. "
+    "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML, or a Python type as MODULE:NAME. "
     "Required, except for files of annotation tools.",
     "FILE",
     group="Input",
 )
 WEAK_MARGIN: Final = option(
     0.25,
-    "Flag a majority as weak if it leads the next value by less than this share of the votes.",
+    "Flag a majority as weak if its lead over the next value is less than this share of the votes.",
     "SHARE",
     least=0.0,
     most=1.0,
@@ -107,9 +107,13 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
         None, "JSON Schema of the documents. Default: a schema inferred from gold.", "FILE", group="Input"
     )
     validate: bool = VALIDATE
-    published: bool = switch("Add the scores computed with the formulas of the published script.", rare=True)
+    published: bool = switch(
+        "Also show the figures of the published study (IMQ, F1Q and others), computed with its formulas.",
+        more="See [published figures](measures.md#the-scores).",
+        rare=True,
+    )
     rematch: bool = switch(
-        "Compute the gain of repairs by comparing again, instead of keeping the matching.",
+        "Compute the gain of repairs by comparing the repaired documents again, instead of keeping the matching.",
         more="See [repair gain](diagnosis.md#repair-gain).",
         rare=True,
     )
@@ -120,7 +124,8 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
     )
     no_gains: bool = switch("Do not compute the gains of --patch.", rare=True)
     strict: bool = switch(
-        "Stop with exit code 2 if gold or the prediction has no key that the schema declares.", rare=True
+        "Stop with exit code 2 if gold or the prediction contains none of the keys that the schema declares.",
+        rare=True,
     )
     max_depth: int = DEPTH
     lang: LanguageName = SHOWN_LANG
@@ -135,8 +140,8 @@ class Evaluate(
     schema: str = SCHEMA
     classified: list[str] = option(
         (),
-        "Also print the confusion matrix and the scores of each class at a wildcard path, such as /people/*/role. May "
-        "be repeated.",
+        "Also print the confusion matrix and the scores of each class for the values at a wildcard path, such as "
+        "/people/*/role. May be repeated.",
         "PATH",
         flags=("--classification",),
         more="See [classification](classification.md).",
@@ -159,7 +164,11 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     gold: list[str] = GOLD
     manifest: str | None = MANIFEST
     factor: list[str] = option(
-        (), "Manifest column whose values are compared. May be repeated.", "COLUMN", rare=True, group="Input"
+        (),
+        "Manifest column of a factor, whose levels are compared. May be repeated.",
+        "COLUMN",
+        rare=True,
+        group="Input",
     )
     score: list[str] = option(
         (),
@@ -170,17 +179,18 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     )
     out: Path | None = option(
         None,
-        "Folder for the results as JSON, report.html, and tables as CSV, Markdown and LaTeX.",
+        "Folder for the results in JSON, report.html, and tables in CSV, Markdown and LaTeX.",
         "DIR",
-        more="It contains the results of `evaluate` in a folder for each system or, with factors, in `evaluation`.",
+        more="The folder also contains the results of `evaluate`, in a subfolder for each system or, with factors, in "
+        "the subfolder `evaluation`.",
         group="Output",
     )
     table: list[str] = option(
         (),
-        "Extra table to write to --out, such as pairs.tex: a table name plus .md, .tex, .csv or .parquet. May be "
-        "repeated.",
+        "Additional table to write to the --out folder, such as pairs.tex: a table name followed by .md, .tex, .csv or "
+        ".parquet. May be repeated.",
         "NAME",
-        more="See [corpora](corpora.md#tables-for-papers).",
+        more="See [tables for papers](corpora.md#tables-for-papers).",
         group="Output",
     )
 
@@ -199,14 +209,15 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     schema: str | None = option(
         None,
-        "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML, or MODULE:NAME of a Python type. "
+        "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML, or a Python type as MODULE:NAME. "
         "For a table of ratings, the schema of one rating; by default, ratings are unordered categories. "
         "Not required for files of annotation tools.",
         "FILE",
     )
     difference: Literal["d", "d2"] = option(
         "d",
-        "Difference between two values in alpha: their distance (d), or its square (d2), as for interval data.",
+        "Difference between two values in Krippendorff's alpha: their distance (d), or its square (d2), which is "
+        "common for interval data.",
         rare=True,
     )
     level: float = option(0.95, "Confidence level of the intervals.", "SHARE", rare=True)
@@ -218,7 +229,8 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
         rare=True,
     )
     suggest_category_distances: bool = switch(
-        "Print an overlay with distances between categories that annotators exchange more often than by chance.",
+        "Print an overlay that sets distances between categories that annotators exchange more often than expected by "
+        "chance.",
         more="The evidence goes to standard error; see [distances between "
         "categories](agreement.md#distances-between-categories).",
         rare=True,
@@ -246,7 +258,9 @@ class Gamma(AnnotationFiles, Output):
         "DELTA",
         rare=True,
     )
-    precision: float = option(0.02, "Relative error of the expected disorder at 95% confidence.", "SHARE", rare=True)
+    precision: float = option(
+        0.02, "Maximum relative error of the expected disorder, at 95% confidence.", "SHARE", rare=True
+    )
     samples: int = option(30, "Minimum number of random annotations of each document.", "N", rare=True)
     seed: int = option(0, "Random seed of the random annotations.", "N", least=0, rare=True)
     tags: Notation = option("auto", "Notation of the tags; auto infers it from each file.")
@@ -257,10 +271,10 @@ class Gamma(AnnotationFiles, Output):
     )
     column: list[str] = option(
         (),
-        "Column of the tag in CoNLL files, from 0; -1 is the last. NAME=N is the column of one annotator. May be "
-        "repeated.",
+        "Column of CoNLL files that contains the tags, counted from 0; -1 is the last column. NAME=N sets the column "
+        "for one annotator. May be repeated.",
         "[NAME=]N",
-        more="Default: -1.",
+        more="Default: `-1`.",
         rare=True,
     )
     lang: LanguageName = SHOWN_LANG
@@ -282,34 +296,37 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     weak_margin: float = WEAK_MARGIN
     min_annotators: int = option(
-        2, "Minimum number of annotators of a document; documents with fewer are left out.", "N", least=1, rare=True
+        2, "Minimum number of annotators per document; documents with fewer are left out.", "N", least=1, rare=True
     )
     queue: Path | None = option(
         None,
-        "File for the disagreements (.jsonl, .csv, or .html: the page to decide on them), or a folder for all three.",
+        "File for the disagreements (.jsonl, .csv, or .html for a page on which people decide on them), or a folder "
+        "for all three.",
         "PATH",
     )
     source: Path | None = option(
         None,
-        "Folder of the sources for the page, one <id>.txt or picture (<id>.png) per document. Requires --queue.",
+        "Folder of the sources that the page of disagreements shows: one text (<id>.txt) or image (<id>.png) per "
+        "document. Requires --queue.",
         "DIR",
     )
     decisions: Path | None = option(
         None,
-        "Decisions exported from the page, or queue.csv with decisions filled in. Requires --strategy collegial.",
+        "Decisions exported from the page of disagreements, or queue.csv with the decisions filled in. Requires "
+        "--strategy collegial.",
         "FILE",
         rare=True,
     )
-    lang: LanguageName = option("en", "Language of the page of disagreements, of the printed text and of Markdown.")
+    lang: LanguageName = option("en", "Language of the page of disagreements, and of text and Markdown output.")
     systems: list[str] = option(
         (),
-        "Predictions of a system, which is scored on unanimous and on contested values separately. May be repeated.",
+        "Predictions of a system, which is scored separately on unanimous and on contested values. May be repeated.",
         "NAME=PATH",
         flags=("--system",),
     )
     out: Path | None = option(
         None,
-        "File (.jsonl) or folder for the gold documents. Their sidecar is written beside it.",
+        "File (.jsonl) or folder for the gold documents. Their sidecar is written next to it.",
         "PATH",
     )
     force: bool = FORCE
@@ -329,7 +346,9 @@ class LeaveOneOut(Annotations, Comparison, Reading, AnnotationFiles, Output):
         "NAME=PATH",
         flags=("--system",),
     )
-    strategy: AutomaticStrategy = option("minimum-risk", "How to combine their annotations, as in arbitre consensus.")
+    strategy: AutomaticStrategy = option(
+        "minimum-risk", "How to combine the annotations of the others, as in `arbitre consensus`."
+    )
     weak_margin: float = WEAK_MARGIN
     lang: LanguageName = SHOWN_LANG
 
@@ -341,15 +360,15 @@ class Entities(Bounds, AnnotationFiles, Output):
     predicted: Path = argument("PREDICTED", "Predicted entities of the same sentences.")
     scheme: Scheme = option(
         "strict",
-        "When a predicted entity is correct: same boundaries and label (strict), same boundaries (exact), same "
-        "boundaries, or any overlap for half credit (partial), or same label and an overlap (type).",
+        "When a predicted entity is correct: same boundaries and label (strict); same boundaries (exact); same "
+        "boundaries, with half credit for an overlap (partial); same label and an overlap (type).",
         more="See [schemes](entities.md#schemes).",
     )
     detail: Literal["entity", "model"] = option(
         "entity", "Show the scores of each label (entity) or of all entities together (model).", former=("--level",)
     )
     aggregate: Literal["micro", "macro", "weighted"] | None = option(
-        None, "Show only one average over the labels. Default: all three averages.", former=("--average",)
+        None, "Show only this average over the labels. Default: all three averages.", former=("--average",)
     )
     exact_match: Denominator = option(
         "all", "Sentences included in the exact-match rate: all, or those with gold entities.", rare=True
@@ -363,15 +382,20 @@ class Entities(Bounds, AnnotationFiles, Output):
         rare=True,
     )
     no_overlap: bool = switch("Treat overlapping gold spans as errors.", former=("--flat",), rare=True)
-    gold_column: int = option(-1, "Column of the tag in a CoNLL file of gold, from 0; -1 is the last.", "N", rare=True)
-    predicted_column: int = option(-1, "Column of the tag in a CoNLL file of predictions.", "N", rare=True)
+    gold_column: int = option(
+        -1,
+        "Column of a CoNLL file of gold that contains the tags, counted from 0; -1 is the last column.",
+        "N",
+        rare=True,
+    )
+    predicted_column: int = option(-1, "Column of a CoNLL file of predictions that contains the tags.", "N", rare=True)
     gold_annotator: str | None = option(
-        None, "Annotator, or model, whose entities are gold in a file of several annotators.", "NAME"
+        None, "Annotator or model whose entities are the gold, in a file with several annotators.", "NAME"
     )
     predicted_annotator: str | None = option(
-        None, "Annotator, or model, whose entities are the predictions in a file of several annotators.", "NAME"
+        None, "Annotator or model whose entities are the predictions, in a file with several annotators.", "NAME"
     )
-    out: Path | None = option(None, "Folder for the files that `arbitre evaluate --out` writes.", "DIR")
+    out: Path | None = option(None, "Folder for the results: the same files as with `arbitre evaluate --out`.", "DIR")
     lang: LanguageName = LANG
     force: bool = FORCE
 
@@ -388,17 +412,17 @@ class Diff(Bounds, Terminal):
     after: Path = argument("B.json", "The evaluation.json after the change, or its folder.")
     score: str = option("f1q", "Score to compare.", "SCORE")
     fail_if_worse: bool = switch(
-        "Exit with code 1 if the micro score, the macro score or document quality is significantly lower.",
+        "Exit with code 1 if the micro score, the macro score or the document quality decreased significantly.",
     )
     tolerance: float | None = option(
         None,
-        "With --fail-if-worse: exit with code 1 if one of these scores decreased by more than this value, significant "
-        "or not.",
+        "With --fail-if-worse, also exit with code 1 if one of these scores decreased by more than this value, whether "
+        "significantly or not.",
         "VALUE",
     )
     output: Literal["text", "json", "markdown", "junit"] = option(
         "text",
-        "Print text tables, one JSON document, Markdown or JUnit XML.",
+        "Output format: text tables, one JSON document, Markdown or JUnit XML.",
         flags=("--format",),
     )
     lang: LanguageName = SHOWN_LANG
@@ -414,9 +438,9 @@ class Fix(Annotations, Sources, Reading, Output):
     paths: list[str] = GOLD_AND_PREDICTED
     accept: list[str] = option(
         (),
-        "Write only changes for this kind of cause, such as date-format, or the gate (gate). May be repeated. Default: "
-        "all except those that make unrelated documents more similar to the same extent, and those that gain nothing "
-        "on held-out documents.",
+        "Write only the changes for this kind of cause, such as date-format, or the suggested gate (gate). May be "
+        "repeated. Default: all changes, except those that make unrelated documents more similar to the same extent, "
+        "and those that gain nothing on held-out documents.",
         "KIND",
         keyword="Collection[str]",
     )
@@ -479,7 +503,11 @@ class Metricity(Annotations, Overrides, Output):
     out: Path | None = option(None, "Folder for the distance matrices (.npy, .csv) and metricity.json.", "DIR")
     force: bool = FORCE
     sample: int | None = option(
-        None, "Maximum number of entries; more are sampled at random. Default: all.", "N", least=1, most=4000
+        None,
+        "Maximum number of entries; if there are more, a random sample is used. Default: all entries.",
+        "N",
+        least=1,
+        most=4000,
     )
     seed: int = option(0, "Random seed.", "N", least=0, rare=True)
     id_key: str = ID_KEY
@@ -498,7 +526,7 @@ class Perturb(Terminal):
     gold: list[str] = argument("GOLD...", "Gold documents: folders, .json or .jsonl files, globs, or - for stdin.")
     rates: list[str] = option(
         (),
-        "Share of the entries that receive a fault of this kind: split, merge, move, swap, duplicate, drop, invent, "
+        "Share of the entries that receive a fault of a kind: split, merge, move, swap, duplicate, drop, invent, "
         "noise, rename. May be repeated. Default: 0.05 for every kind except rename.",
         "KIND=RATE",
         flags=("--rate",),
@@ -520,13 +548,13 @@ class GoldApply(Output):
 
     decisions: str = argument("DECISIONS", "Decisions exported from the report (.csv or .json).")
     gold: str = option(
-        REQUIRED, "The gold that was evaluated: a folder of .json files, a .json or a .jsonl file.", "PATH"
+        REQUIRED, "The gold that was evaluated: a folder of .json files, or a .json or .jsonl file.", "PATH"
     )
     out: Path = option(REQUIRED, "New folder or file for the corrected gold, in the same format as --gold.", "PATH")
     schema: str | None = option(
         None,
-        "JSON Schema of the documents, as JSON or YAML, or MODULE:NAME of a Python type. Values that violate it are "
-        "refused.",
+        "JSON Schema of the documents, as JSON or YAML, or a Python type as MODULE:NAME. Decisions whose values "
+        "violate the schema are refused.",
         "FILE",
         keyword="SchemaSource | None",
     )
@@ -546,12 +574,14 @@ class Confidence(Annotations, Output):
     schema: str = SCHEMA
     confidence_from: Literal["logprobs", "explicit"] = option(
         "logprobs",
-        "Where confidences come from: token log-probabilities (logprobs), or the prediction (explicit), as "
+        "Source of the confidences: token log-probabilities (logprobs), or the prediction itself (explicit), as "
         '{"value": ..., "confidence": ...} or in fields such as name_confidence.',
         former=("--source",),
     )
     logprobs: str = option("/logprobs", "JSON Pointer of the log-probabilities in a record.", "POINTER")
-    suffix: str = option("_confidence", "Suffix of the keys of confidences, with --confidence-from explicit.", "TEXT")
+    suffix: str = option(
+        "_confidence", "Suffix of the keys that contain confidences, with --confidence-from explicit.", "TEXT"
+    )
     correct_at: float = option(1.0, "Minimum quality of a value that counts as correct.", "QUALITY")
     bins: int = option(10, "Number of bins of the calibration curve.", "N", least=1)
     id_key: str = ID_KEY
@@ -568,22 +598,22 @@ class Advise(Annotations, Thresholds, Output):
     )
     path: str | None = option(
         None,
-        "Wildcard path of the labels, such as /places/*/type. Without it, the files are entities: CoNLL, .json or "
-        ".jsonl, as for `arbitre entities`.",
+        "Wildcard path of the labels, such as /places/*/type. Without this option, the files contain entities (CoNLL, "
+        ".json or .jsonl), as for `arbitre entities`.",
         "PATH",
     )
     test: list[str] | None = option(
         None,
-        "Gold test documents, in the form of --train. May be repeated.",
+        "Gold documents of the test data, in the same form as --train. May be repeated.",
         "PATH",
     )
     predicted: list[str] | None = option(
         None,
-        "Predictions of the test documents, to find classes that are often confused.",
+        "Predictions for the test documents, to find classes that are often confused.",
         "PATH",
         more="Requires `--test` and, with `--path`, `--schema`. May be repeated.",
     )
-    schema: str | None = option(None, "JSON Schema of the documents, for --predicted.", "FILE")
+    schema: str | None = option(None, "JSON Schema of the documents, to compare predictions with --predicted.", "FILE")
     seed: int = option(0, "Random seed of the permutation test.", "N", least=0)
     id_key: str = ID_KEY
     lang: LanguageName = SHOWN_LANG

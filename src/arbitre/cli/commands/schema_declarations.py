@@ -33,7 +33,7 @@ class SchemaInfer(Terminal):
 
     gold: list[str] = argument("GOLD...", "Folders, .json or .jsonl files, or - for standard input.")
     out: Path | None = option(None, "File for the schema. Default: standard output.", "FILE")
-    apply: bool = switch("Write the settings of the advice into the schema.")
+    apply: bool = switch("Write the suggested settings into the schema.")
     id_key: str = ID_KEY
     force: bool = FORCE
 
@@ -51,19 +51,24 @@ class SchemaCheck(Annotations, Formats, Output):
     )
     gold: list[str] | None = option(
         None,
-        "Check these gold documents (exit code 2 if a check fails): a folder, a .json, .jsonl or .parquet file, a "
-        "glob, or -. May be repeated.",
+        "Check these gold documents: a folder, a .json, .jsonl or .parquet file, a glob, or - for standard input. The "
+        "exit code is 2 if a check fails. May be repeated.",
         "PATH",
-        more="Also gives [advice on the schema](reference/causes.md#advice-on-a-schema).",
+        more="Also prints [advice on the schema](reference/causes.md#advice-on-a-schema).",
     )
     predicted: list[str] | None = option(
         None,
-        "Predictions, for advice on keys and placeholders that only they have. May be repeated. Requires --gold.",
+        "Predictions, for advice on keys and placeholders that only predictions contain. May be repeated. Requires "
+        "--gold.",
         "PATH",
     )
-    apply: bool = switch("Write the settings of the advice as an overlay, with those of --overlay. Requires --gold.")
+    apply: bool = switch(
+        "Write the suggested settings, together with those of --overlay, as an overlay. Requires --gold."
+    )
     out: Path | None = option(
-        None, "File for the overlay of --apply. Default: standard output; the text then goes to standard error.", "FILE"
+        None,
+        "File for the overlay of --apply. Default: standard output; everything else then goes to standard error.",
+        "FILE",
     )
     force: bool = FORCE
     certificate: bool = switch(
@@ -93,7 +98,7 @@ class SchemaImport(Output):
         flags=("--from",),
         more="See [schemas of other tools](dialects.md).",
     )
-    nearest: bool = switch("Also write the nearest settings for keywords without an equivalent.")
+    nearest: bool = switch("For keywords without an equivalent, also write the nearest settings.")
     out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE", flags=("--out", "-o"))
     allow_refs: list[str] = ALLOW_REFS
     force: bool = FORCE

@@ -28,10 +28,12 @@ class TextRouge(Output):
 
     candidate: str = CANDIDATE
     references: list[str] = REFERENCES
-    kind: str = option("rouge1", "rouge1 to rouge9, rougeL, rougeLsum or rougeS.", "KIND")
-    tokenizer: Tokenizer = option("words", "Words of any script, or the ASCII words of rouge-score.")
+    kind: str = option("rouge1", "Kind of ROUGE: rouge1 to rouge9, rougeL, rougeLsum or rougeS.", "KIND")
+    tokenizer: Tokenizer = option(
+        "words", "How to split texts: into words of any script (words), or into ASCII words as rouge-score does."
+    )
     stem: bool = switch("Stem English words; requires --tokenizer rouge-score.")
-    skip: int = option(4, "Maximum number of words within a skip-bigram of rougeS.", "N")
+    skip: int = option(4, "Maximum number of words between the two words of a skip-bigram (rougeS).", "N")
     files: bool = READ_FILES
     lang: LanguageName = SHOWN_LANG
 
@@ -41,8 +43,12 @@ class TextBleu(Output):
 
     candidate: str = CANDIDATE
     references: list[str] = REFERENCES
-    weights: str = option("0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, ..., with sum 1.", "W,W,...")
-    tokenize: str = option("13a", "sacrebleu's tokenizer: 13a, intl, char, zh, or none to split at spaces.", "NAME")
+    weights: str = option(
+        "0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, and so on, which add up to 1.", "W,W,..."
+    )
+    tokenize: str = option(
+        "13a", "Tokenizer of sacrebleu: 13a, intl, char, zh, or none, which splits at spaces.", "NAME"
+    )
     files: bool = READ_FILES
     lang: LanguageName = SHOWN_LANG
 
@@ -57,10 +63,13 @@ class TextPerplexity(Output):
     )
     window: int | None = option(None, "Also list the perplexity of windows of N tokens.", "N", least=1)
     stride: int | None = option(
-        None, "Number of tokens between the starts of two windows. Default: --window.", "N", least=1
+        None,
+        "Number of tokens between the starts of two consecutive windows. Default: the value of --window.",
+        "N",
+        least=1,
     )
     pointer: str | None = option(
-        None, "Read records, with the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
+        None, "Read records that contain the log-probabilities at this JSON Pointer.", "POINTER", flags=("--logprobs",)
     )
     id_key: str = ID_KEY
     lang: LanguageName = SHOWN_LANG
@@ -74,6 +83,6 @@ class TextCorpus(Annotations, Output):
     schema: str = SCHEMA
     path: str = option(REQUIRED, "Wildcard path of the texts, such as /summary.", "PATH")
     kind: list[str] = option((), "Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum.", "KIND")
-    segmentation: bool = switch("Compare segmentations instead of texts: WindowDiff, Pk and others.")
+    segmentation: bool = switch("Compare segmentations instead of texts, with WindowDiff, Pk and other scores.")
     id_key: str = ID_KEY
     lang: LanguageName = SHOWN_LANG
