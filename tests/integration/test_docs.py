@@ -31,7 +31,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 WIDTH = "90"
 
 FENCED = re.compile(
-    r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^`(?P<file>[\w./-]+)`\u00a0?:\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
