@@ -213,7 +213,7 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         ),
         "set": Factory(
             lambda options: Matcher("set", keyed, Candidates.SAME_VALUE, options=options),
-            "equal items, each counted once; the quality of the lists is their intersection over union",
+            "equal items, each counted once; the quality of the lists is the intersection over union of their items",
         ),
         "transport": Factory(
             _transport,

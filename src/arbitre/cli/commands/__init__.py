@@ -241,8 +241,8 @@ class Agree(Annotations, Comparison, Reading, AnnotationFiles, Output):
 class Gamma(AnnotationFiles, Output):
     """Measure how well annotators agree beyond chance on spans of text that they located themselves.
 
-    Records with an id are documents, and are joined by it. Without ids, sentences are joined by position, and those of
-    a CoNLL file form one document.
+    Records with an id are documents, and are joined by id. Without ids, sentences are joined by position, and the
+    sentences of a CoNLL file form one document.
     """
 
     annotators: list[str] = argument(
@@ -381,7 +381,7 @@ class Entities(Bounds, AnnotationFiles, Output):
         former=("--lenient",),
         rare=True,
     )
-    no_overlap: bool = switch("Treat overlapping gold spans as errors.", former=("--flat",), rare=True)
+    no_overlap: bool = switch("Treat overlapping gold spans as an error.", former=("--flat",), rare=True)
     gold_column: int = option(
         -1,
         "Column of a CoNLL file of gold that contains the tags, counted from 0; -1 is the last column.",
@@ -526,8 +526,8 @@ class Perturb(Terminal):
     gold: list[str] = argument("GOLD...", "Gold documents: folders, .json or .jsonl files, globs, or - for stdin.")
     rates: list[str] = option(
         (),
-        "Share of the entries that receive a fault of a kind: split, merge, move, swap, duplicate, drop, invent, "
-        "noise, rename. May be repeated. Default: 0.05 for every kind except rename.",
+        "Share of the entries that receive a fault of a kind, as KIND=RATE. The kinds are split, merge, move, swap, "
+        "duplicate, drop, invent, noise and rename. May be repeated. Default: 0.05 for every kind except rename.",
         "KIND=RATE",
         flags=("--rate",),
         parser="arbitre.cli.commands.perturb:parse_rate",
@@ -540,7 +540,7 @@ class Perturb(Terminal):
 
 
 class GoldApply(Output):
-    """Correct gold by the decisions that people made in a report.
+    """Correct gold according to the decisions that people made in a report.
 
     Writes a copy in which only the corrected values differ, and its sidecar, which states who corrected how many
     values. Decisions that cannot be applied are written to a table beside it, with the reason; the exit code is then 1.
@@ -613,7 +613,9 @@ class Advise(Annotations, Thresholds, Output):
         "PATH",
         more="Requires `--test` and, with `--path`, `--schema`. May be repeated.",
     )
-    schema: str | None = option(None, "JSON Schema of the documents, to compare predictions with --predicted.", "FILE")
+    schema: str | None = option(
+        None, "JSON Schema of the documents, to compare the predictions given with --predicted.", "FILE"
+    )
     seed: int = option(0, "Random seed of the permutation test.", "N", least=0)
     id_key: str = ID_KEY
     lang: LanguageName = SHOWN_LANG
@@ -678,7 +680,7 @@ REPLACED: Final = frozenset({"schema suggest-aliases", "schema suggest-gate"})
 
 GROUPS: Final = {
     "config": "Print the config file of a project.",
-    "gold": "Correct gold by decisions made in a report.",
+    "gold": "Correct gold according to decisions made in a report.",
     "schema": "Infer, check, explain or import a schema.",
     "text": "Measure generated text: ROUGE, BLEU and perplexity.",
 }

@@ -37,7 +37,7 @@ def apply(
     force: bool,
     output: OutputOptions,
 ) -> None:
-    """Correct gold by the decisions that people made in a report."""
+    """Correct gold according to the decisions that people made in a report."""
     screen = output.terminal()
     if not Path(gold).is_dir():
         out = screen.destination(out, inputs=[gold, decisions], force=force) or out

@@ -41,8 +41,8 @@ class SchemaInfer(Terminal):
 class SchemaCheck(Annotations, Formats, Output):
     """Check a schema, and optionally documents against it.
 
-    With --gold, also gives advice on the schema. Exit code 1 if a document violates the schema, 2 if the schema or a
-    gold document has a problem. Advice does not change it.
+    With --gold, also prints advice on the schema. The exit code is 1 if a document violates the schema, and 2 if the
+    schema or a gold document has a problem. Advice does not change the exit code.
     """
 
     schema: str = SCHEMA_ARGUMENT
@@ -87,8 +87,8 @@ class SchemaExplain(Annotations, Output):
 class SchemaImport(Output):
     """Translate a schema that is annotated for another tool into an overlay.
 
-    The overlay contains what means the same in both tools. Everything else is listed on standard error, with the
-    nearest settings.
+    The overlay contains the settings that have an equivalent in arbitre. All others are listed on standard error, with
+    the nearest settings.
     """
 
     schema: str = argument("SCHEMA", "JSON Schema with the keywords of another tool.")
