@@ -376,6 +376,7 @@ def functions() -> Iterator[tuple[str, ...]]:
     yield "function", "returns", "what it does"
     for name, function in _functions("arbitre"):
         text = re.sub(rf",? {AS_COMMAND.pattern}", "", _first_sentence(inspect.unwrap(function)))
+        text = text if name == function.__name__ else f"Former name of `{function.__name__}`."
         yield _function(name, function)._replace(text=text).row()
 
 
@@ -618,7 +619,7 @@ def _in_python(option: Option) -> str:
     """Return the help of an option, with the names of options as in Python."""
     text = re.sub(r"(?<![`\w])--([a-z][a-z-]*)", lambda name: f"`{name[1].replace('-', '_')}`", option.help)
     text = re.sub(r" (May be repeated|Repeat the option[^.]*)\.$", "", text)
-    return text.replace("Default:", "None stands for") if option.default is None else text
+    return text.replace("Default:", "None means") if option.default is None else text
 
 
 def keywords(function: Callable[..., Any], without: Callable[..., Any] | None = None) -> Iterator[tuple[str, ...]]:

@@ -149,7 +149,7 @@ def misplaced(modules, known):
     for module in modules:
         here = rank(module.top)
         if here is None:
-            yield f"{module.name} stands in no layer"
+            yield f"{module.name} belongs to no layer"
             continue
         for name in sorted(module.imports(known)):
             root, _, rest = name.partition(".")
@@ -197,7 +197,7 @@ def habits(module):
     if len(module.lines) > LONGEST:
         yield f"{module.name} has {len(module.lines)} lines, more than {LONGEST}"
     if any(part in {"util", "utils", "helpers", "misc"} for part in module.name.split(".")):
-        yield f"{module.name} is named after nothing"
+        yield f"{module.name} has a name that says nothing about its content"
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             if module.top != "cli":
@@ -267,7 +267,7 @@ def test_a_package_within_its_layers_and_limits_passes(tmp_path):
         ({"report/view.py": "from arbitre import Tally"}, "arbitre.report.view imports arbitre, which is above it"),
         ({"__init__.py": "from arbitre.cli import main"}, "arbitre imports arbitre.cli, which is above it"),
         ({"errors.py": "from arbitre.values import Json"}, "arbitre.errors imports arbitre.values, which is above it"),
-        ({"strays.py": ""}, "arbitre.strays stands in no layer"),
+        ({"strays.py": ""}, "arbitre.strays belongs to no layer"),
         (
             {"engine/a.py": "from arbitre.engine import b", "engine/b.py": "from arbitre.engine.a import x"},
             "arbitre.engine.a is in a cycle of imports",
@@ -311,7 +311,7 @@ def test_a_package_within_its_layers_and_limits_passes(tmp_path):
             "dask is imported by arbitre.corpus.a, ",
         ),
         ({"engine/long.py": "\n" * 701}, "arbitre.engine.long has 701 lines, more than 700"),
-        ({"engine/utils.py": ""}, "arbitre.engine.utils is named after nothing"),
+        ({"engine/utils.py": ""}, "arbitre.engine.utils has a name that says nothing about its content"),
         ({"engine/run.py": "def f():\n    print(1)"}, "arbitre.engine.run prints, at line 2"),
         (
             {"engine/run.py": "import os\nos.environ['A']"},

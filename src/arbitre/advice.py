@@ -96,8 +96,8 @@ CHECKS: Final[Mapping[str, AdviceCheck]] = {
         "the p-value of the difference between training and test data is below `significance`", ("significance",)
     ),
     "often-confused": AdviceCheck(
-        "of the gold values of two classes, at least the share `confused`, and at least `min_confused` values, are "
-        "predicted as the other of the two classes",
+        "at least the share `confused`, and at least `min_confused`, of the gold values of two classes are predicted "
+        "as the other class",
         ("confused", "min_confused"),
     ),
 }

@@ -192,7 +192,7 @@ class Classification(ClassAverages):
         """Create a classification.
 
         Args:
-            pairs: Gold label, predicted label and number of values. None stands for no value.
+            pairs: Gold label, predicted label and number of values. None means no value.
             labels: The labels to report, in order; by default, all that occur, sorted.
             matched_by: See `Classification`.
 

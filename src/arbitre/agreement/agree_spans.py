@@ -132,7 +132,7 @@ def agree_spans(
         alpha: Weight of the positional dissimilarity; see `gamma`.
         beta: Weight of the categorical dissimilarity.
         unmatched: Dissimilarity of a missing span.
-        precision: Relative error of the expected disorder at 95% confidence, above 0.
+        precision: Maximum relative error of the expected disorder at 95% confidence, above 0.
         samples: Minimum number of random annotations per document.
         seed: Random seed.
         tags: Notation of the tags; see `arbitre.entities.read`.

@@ -99,8 +99,8 @@ def _alignments(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
         listed = ", ".join(paths[:MAX_LISTED]) + (", ..." if len(paths) > MAX_LISTED else "")
         yield (
             f"{listed}: without these values, nothing identifies the items of the list. The items are therefore "
-            "aligned by all fields, and the agreement expected by chance is measured after exchanging the values at "
-            "random and aligning the items again. The coefficients are lower bounds. If a field identifies the items, "
+            "aligned by all fields, and the agreement expected by chance is measured after shuffling the values and "
+            "aligning the items again. The coefficients are lower bounds. If a field identifies the items, "
             "match the list by it (`keyed`)."
         )
 

@@ -63,8 +63,8 @@ MAX_DOCUMENTS: Final = 400
 """Maximum number of documents in which causes are looked for with `diagnose`."""
 
 MAX_SEARCHED_VALUES: Final = 1 << 17
-"""Approximate maximum number of gold and predicted values among which causes are looked for, unless there are only
-`FEW_DOCUMENTS` documents. The time of the search, and what it can find, depend on this number."""
+"""Approximate maximum number of gold and predicted values among which causes are looked for; `FEW_DOCUMENTS` documents
+may have more. The time of the search, and what it can find, depend on this number."""
 
 
 def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MAX_DOCUMENTS) -> list[Pair]:
@@ -447,7 +447,7 @@ class Sample:
         return changed
 
     def _again(self, plan: Plan, changed: Mapping[int, Pair | None]) -> Trial | None:
-        """Compare some documents again; None stands for an unchanged document."""
+        """Compare some documents again; None means an unchanged document."""
         pairs, tallies = list(self.pairs), self.tallies.copy()
         for at, pair in changed.items():
             pairs[at] = self.pairs[at] if pair is None else pair

@@ -2,7 +2,7 @@
 
 Detectors propose explanations. An explanation becomes a cause if chance does not explain it, it covers enough faults,
 and the score rises when its change is made. The changes of one phase are made before the detectors of the next phase
-run, because a wrong structure hides wrong values.
+run, because a wrong structure can hide wrong values.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Grade:
         reveal: bool = True,
         templates: Mapping[str, str] | None = None,
     ) -> str:
-        """Return the score and the faults as short sentences, one a line, for optimisers that rewrite prompts.
+        """Return the score and the faults as short sentences, one per line, for optimisers that rewrite prompts.
 
         Args:
             style: "compact" names the three worst faults and counts the others. "full" names all, and what to do about

@@ -47,7 +47,7 @@ class InferredSchema:
         notes: Columns of CSV files that were read as integers or dates, because all their cells are. If the schema is
             too large for advice, a note says so.
         advice: What the schema lacks, with the evidence in gold.
-        overlay: The settings of the advice, by path. With `apply`, the schema contains them.
+        overlay: The suggested settings, by path. With `apply`, the schema contains them.
     """
 
     schema: dict[str, Any]
@@ -68,7 +68,7 @@ def infer_schema(
             `Comparator.check_gold`. Files of a folder that are not documents are skipped.
         out: File for the schema; None writes none.
         id_key: Key of the id of a record in a file.
-        apply: Write the settings of the advice into the schema.
+        apply: Write the suggested settings into the schema.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
 
     Returns:
@@ -151,12 +151,12 @@ class SchemaCheck:
 
     Attributes:
         comparator: The comparator of the schema, with its `certificate`, `authorities` and `explain()`. With `apply`,
-            it has the settings of the advice.
+            it has the suggested settings.
         documents: Number of documents.
         violations: Violations of the schema in the documents.
         gold: Result of checking gold documents; None if there are none.
         advice: What the schema lacks, with the evidence in gold and predictions.
-        overlay: The settings of the advice, added to those of the overlay that was given.
+        overlay: The suggested settings, added to those of the overlay that was given.
         unreadable: Predictions that cannot be read, each with the reason. They are left out.
     """
 
@@ -209,7 +209,7 @@ def check_schema(
             (id, document) pairs.
         gold: Gold documents to check (see `Comparator.check_gold`) and to derive advice from, in the same forms.
         predicted: Predictions, in the same forms, for advice on keys and placeholders that occur only in predictions.
-        apply: Apply the settings of the advice. Requires `gold` and a schema that is not a comparator.
+        apply: Apply the suggested settings. Requires `gold` and a schema that is not a comparator.
         out: File for the overlay of `apply`, with the settings of `overlay` and of the advice; None writes none.
         id_key: Key of the id of a record in a file.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.

@@ -264,14 +264,14 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "one item was predicted as several items",
         "see [splits](diagnosis.md#splits-and-merges)",
         "repair",
-        "define in the prompt what one item is",
+        "define in the prompt what counts as one item",
         systematic=False,
     ),
     "merged": CauseKind(
         "several items were predicted as one item",
         "see [merges](diagnosis.md#splits-and-merges)",
         "repair",
-        "define in the prompt what one item is",
+        "define in the prompt what counts as one item",
         systematic=False,
     ),
     "dangling-reference": CauseKind(
@@ -415,8 +415,8 @@ class Cause:
         cost: Decrease in pooled f1q that the cause explains; the costs of all causes add up to 1 - f1q. For a cause
             with a change, it is the increase in f1q when its change is made after those of the causes found before it.
             For other causes, it is the cost of their faults after all these changes.
-        gain: Increase in pooled f1q if the change is made, or if the faults are corrected. Found by making the change
-            and comparing again. The gains do not add up.
+        gain: Increase in pooled f1q if the change is made, or if the faults are corrected. The gain of a change is
+            found by making the change and comparing again. The gains do not add up.
         change: The change as an overlay, which `overlay` accepts; None if no overlay makes it.
         examples: Up to 20 faults: the 10 most costly, from different documents if possible, then a random sample of the
             others. There are fewer if their values are large.

@@ -86,7 +86,7 @@ def leaf_pairs(levels: Sequence[Level], path: str | None = None, first: int = 0)
 
 if TYPE_CHECKING:
     Row = tuple[Json, Json, float, bool]
-    """Gold value, predicted value, mass of the pair, and whether the two count as equal. None stands for no value."""
+    """Gold value, predicted value, mass of the pair, and whether the two count as equal. None means no value."""
 
 
 def value_rows(levels: Sequence[Level], path: str) -> list[Row]:

@@ -56,7 +56,7 @@ class ReferredItem(NamedTuple):
 
 
 class UnpairedIds(NamedTuple):
-    """Ids of the items without a partner; None stands for an item without an id."""
+    """Ids of the items without a partner; None means an item without an id."""
 
     gold: tuple[Id | None, ...]
     predicted: tuple[Id | None, ...]

@@ -215,12 +215,12 @@ class Evaluation:
 
     @property
     def chance_floor(self) -> Scores | None:
-        """Scores of predictions compared with the gold of other documents; None for a corpus of one document."""
+        """Scores of predictions compared with the gold of other documents; None if it was not computed."""
         return None if self.chance is None else self.chance.chance_score
 
     @property
     def gold_self_agreement(self) -> float | None:
-        """Mean quality between two entries of the same gold document, in [0, 1]; None if no document has two."""
+        """Mean quality between two entries of the same gold document, in [0, 1]; None if undefined."""
         return None if self.chance is None else self.chance.self_agreement
 
     @property

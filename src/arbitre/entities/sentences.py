@@ -313,9 +313,9 @@ def read(
 
     Files of Label Studio, Prodigy, LangExtract, WebAnno (TSV 3) and UIMA (XMI) are recognised by their content; each of
     their documents is a sentence. Otherwise the file name determines the format: JSON for `.json`, JSON Lines for
-    `.jsonl`, and CoNLL for any other name. A
-    sentence in JSON is a list of tags, a list of spans, or an object with `tags` or `spans` (also called `entities`)
-    and optionally `tokens`, `text` and `id`. Spans count tokens, or characters if there is a `text`.
+    `.jsonl`, and CoNLL for any other name. A sentence in JSON is a list of tags, a list of spans, or an
+    object with `tags` or `spans` (also called `entities`) and optionally `tokens`, `text` and `id`. Spans count tokens,
+    or characters if there is a `text`.
 
     Args:
         path: The file; files ending in .gz or .zst are decompressed.

@@ -279,7 +279,7 @@ def add(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
 
 
 def split(entries: Sequence[Json], rng: np.random.Generator) -> Edit | None:
-    """Split an entry into two or three: each gets part of its lists, and all of its other values."""
+    """Split an entry into two or three. Each gets part of the lists, and all other values of the entry."""
     entry = entries[0]
     lists = _lists(entry)
     longest = max(map(len, lists.values()), default=0)

@@ -60,7 +60,7 @@ def perturb(
 
     The kinds are:
 
-    - "split": two or three entries take the place of one; each has part of its lists and all other values
+    - "split": two or three entries replace one; each has part of the lists of that entry, and all its other values
     - "merge": an entry is merged with the next; the lists are joined, other values of the second are lost
     - "move": a value is moved to the same field of the next free entry, or to an empty or similar field of its entry
     - "swap": two entries exchange the values of a field

@@ -64,9 +64,9 @@ class ReadOptions:
     predicted_key: str = "predicted"
     """Key or column that contains the prediction of a record."""
     gold_sheet: str | None = None
-    """Sheet of an Excel workbook that contains gold. None stands for the first sheet."""
+    """Sheet of an Excel workbook that contains gold. None means the first sheet."""
     predicted_sheet: str | None = None
-    """Sheet of an Excel workbook that contains predictions. None stands for the first sheet."""
+    """Sheet of an Excel workbook that contains predictions. None means the first sheet."""
     project: Projection | None = None
     """JMESPath expressions that transform gold documents and predictions before comparison."""
     lenient: bool = False

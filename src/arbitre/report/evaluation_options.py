@@ -68,7 +68,7 @@ class EvaluationOptions:
     .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and spurious
     values."""
     workers: int | None = None
-    """Number of worker processes. None stands for the number of processors."""
+    """Number of worker processes. None means the number of processors."""
     engine: Engine = "local"
     """Compare on this machine or on a Dask cluster."""
     scheduler: str | None = None
@@ -77,7 +77,7 @@ class EvaluationOptions:
     """Number of cluster workers to wait for before the comparison begins."""
     keep: int | None = None
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst ones.
-    None stands for as many as fit in 1.6 MB."""
+    None means as many as fit in 1.6 MB."""
     lang: Language = Language.EN
     """Language of the report, the figures, and the tables in the terminal, in Markdown and in LaTeX."""
     no_report: bool = False

@@ -58,9 +58,9 @@ class ReadingKeywords(TypedDict, total=False):
     predicted_key: str
     """Key or column that contains the prediction of a record."""
     gold_sheet: str | None
-    """Sheet of an Excel workbook that contains gold. None stands for the first sheet."""
+    """Sheet of an Excel workbook that contains gold. None means the first sheet."""
     predicted_sheet: str | None
-    """Sheet of an Excel workbook that contains predictions. None stands for the first sheet."""
+    """Sheet of an Excel workbook that contains predictions. None means the first sheet."""
     project: str | Path | Mapping[str, Json] | Projection | None
     """JMESPath expressions that transform gold documents and predictions before comparison."""
     lenient: bool
@@ -96,7 +96,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and spurious
     values."""
     workers: int | None
-    """Number of worker processes. None stands for the number of processors."""
+    """Number of worker processes. None means the number of processors."""
     engine: Engine
     """Compare on this machine or on a Dask cluster."""
     scheduler: str | None
@@ -105,7 +105,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     """Number of cluster workers to wait for before the comparison begins."""
     keep: int | None
     """Number of documents that the report shows entry by entry: first those that it links to, then the worst ones.
-    None stands for as many as fit in 1.6 MB."""
+    None means as many as fit in 1.6 MB."""
     lang: str
     """Language of the report, the figures, and the tables in the terminal, in Markdown and in LaTeX."""
     no_report: bool

@@ -48,8 +48,8 @@ class Difference:
         estimate: Score of the first system minus score of the second; None if undefined.
         low: Lower end of the interval.
         high: Upper end of the interval.
-        level: Confidence level of the interval. If several pairs were compared, the intervals of all pairs hold their
-            differences together with this probability.
+        level: Confidence level of the interval. If several pairs were compared, it is the probability that the
+            intervals of all pairs contain the true differences.
         method: Method of the interval.
         clusters: Number of clusters; None if each document is a unit.
         p: Two-sided p; None if the difference is undefined.

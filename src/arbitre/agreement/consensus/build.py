@@ -112,8 +112,8 @@ def consensus(
             separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
         queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
-        source: Folder of the sources of the documents, one `<id>.txt` or picture (such as `<id>.png`) for each. The
-            page of disagreements shows the parts around them. Requires `queue`.
+        source: Folder with the source text (`<id>.txt`) or picture (such as `<id>.png`) of each document. The page of
+            disagreements shows the relevant part of it. Requires `queue`.
         decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
         lang: Language of the page of disagreements.
         force: Whether to write beside files that arbitre did not write: to a folder that contains some, or to a new

@@ -185,7 +185,7 @@ def error_rates(places: Places, presence: Mapping[str, Presence]) -> dict[str, E
 def kept_places(places: Iterable[Place], presence: Mapping[str, Presence]) -> set[Place]:
     """Return the items and fields that are kept.
 
-    A field is kept if it is at least as probable as not. The items of a list are taken in order of their probability,
+    A field is kept if its probability is at least 0.5. The items of a list are taken in order of their probability,
     equally probable ones in the order of their JSON text: those whose probability reaches the threshold, and as many
     others as the list is expected to have, if their probability is at least `LEAST_PROBABILITY`.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LEGEND: Final = (
     "metricity = (1 - symmetry defect) (1 - identity defect) (1 - repair mass); 1 if the distances between these "
-    "entries form a metric. The certificate covers all documents; it is derived from the schema alone."
+    "entries form a pseudo-metric. The certificate covers all documents; it is derived from the schema alone."
 )
 
 
