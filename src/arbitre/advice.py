@@ -96,8 +96,8 @@ CHECKS: Final[Mapping[str, AdviceCheck]] = {
         "the p-value of the difference between training and test data is below `significance`", ("significance",)
     ),
     "often-confused": AdviceCheck(
-        "at least the share `confused`, and at least `min_confused`, of the gold values of two classes are predicted "
-        "as the other class",
+        "of the gold values of two classes, the share that is predicted as the other class is at least `confused`, and "
+        "their number is at least `min_confused`",
         ("confused", "min_confused"),
     ),
 }

@@ -568,7 +568,7 @@ def with_normalizer(
     *,
     kinds: Iterable[Kind] = (Kind.STRING,),
     makes: Iterable[Kind] | None = None,
-    identifies: str = "values for which it returns the same",
+    identifies: str = "values for which it returns the same result",
     known: Catalogue[Normalizer] = catalogue,
 ) -> Catalogue[Normalizer]:
     """Return a catalogue that also contains a custom normaliser.

@@ -168,7 +168,7 @@ class Scores:
         """Return (1 + beta²)S/(beta² n + m).
 
         Args:
-            beta: Weight of recall; values above 1 penalise missing entries more, values below 1 spurious entries.
+            beta: Weight of recall; above 1, missing entries are penalised more than spurious ones; below 1, less.
 
         Raises:
             OptionError: beta is not positive.

@@ -410,7 +410,7 @@ LONGEST_EXAMPLE: Final = 60
 """Maximum length of an example in advice."""
 
 TODO: Final = {
-    "case": "Ignore case with {normalizers}, or ask for the case of gold",
+    "case": "Ignore case with {normalizers}, or ask for the capitalisation of gold",
     "accents": "Ignore accents with {normalizers}, or ask for the accents of gold",
     "unicode": "Treat compatible characters as equal with {normalizers}, or ask for the characters of gold",
     "spaces": "Reduce white space to single spaces with {normalizers}, or ask for single spaces",

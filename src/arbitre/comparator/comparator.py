@@ -203,8 +203,8 @@ class Comparator:
             your functions (gold, predicted) by name, in addition to the built-in distances.
         normalizers: Normalisers that the schema may name: a catalogue (see
             `arbitre.normalizers.with_normalizer`), or your functions of one text by name.
-        matchings: Matchings that the schema may name: a catalogue (see `arbitre.matching.with_matching`), or yours by
-            name: a `CustomMatching`, or a function of a cost matrix.
+        matchings: Matchings that the schema may name: a catalogue (see `arbitre.matching.with_matching`), or your
+            matchings by name, each a `CustomMatching` or a function of a cost matrix.
         functions: Further distances, normalisers and matchings, as MODULE:NAME of a function, a `CustomMatching` or a
             catalogue, in an installed module or one in the current folder.
         match: Matching for every array, instead of the one in the schema.

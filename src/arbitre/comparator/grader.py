@@ -178,7 +178,7 @@ class Grader:
         schema: Schema of the documents, or a comparator.
         score: "quality" (of the whole document), or a score as in `check_bounds`: `f1q`, `fq(2)`, `leaves.f1q` or
             `/people/*/name:irq`.
-        strictness: Which answers are read, as in `read_answer`. "strict" accepts valid JSON only.
+        strictness: Which answers are accepted, as in `read_answer`. "strict" accepts only valid JSON.
         **options: The options of `Comparator`, such as `overlay`.
 
     Attributes:

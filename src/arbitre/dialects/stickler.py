@@ -95,7 +95,7 @@ def _check_keywords(position: Position, draft: Draft) -> None:
                 hint = nearest(name, [known.removeprefix(PREFIX) for known in _FIELD])
                 draft.miss(position, key, f"Stickler does not know it. {hint or ''}".rstrip(), part=part)
             elif key in _FIELD and not (fields and part == position.node):
-                draft.miss(position, key, "Stickler reads it next to a property only", part=part)
+                draft.miss(position, key, "Stickler reads it only next to a property", part=part)
             elif key == _MATCH_THRESHOLD:
                 value = part.schema[key]
                 reason = "it decides which objects count as found, and does not change the score"
@@ -174,7 +174,7 @@ def _numeric(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str
     within = {name: value for name, value in (("within", absolute), ("relative", relative)) if value}
     settings: dict[str, Json] = {"distance": {"tolerance": within} if within else "exact"}
     if "string" in position.types:
-        return settings | {"normalize": [_AMOUNT]}, "it drops all signs of a text but digits, points and hyphens"
+        return settings | {"normalize": [_AMOUNT]}, "it drops all characters except digits, points and hyphens"
     return settings, "the share refers to gold, not to the larger magnitude" if relative else ""
 
 
@@ -206,7 +206,7 @@ def _date(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, J
     if "tolerance" in changed:
         nearest = {"distance": {"date": {"scale": 2 * changed["tolerance"]}}, "floor": 0.5}
         return nearest, "the distance of dates is graded"
-    return _DATE, "it reads parts of dates and ranges in another way" if changed else ""
+    return _DATE, "it reads incomplete dates and ranges differently" if changed else ""
 
 
 def _normalized(config: Mapping[str, Any], _: Position) -> tuple[Mapping[str, Json], str]:

@@ -197,10 +197,10 @@ def judge(
     """Return a distance by a judge, such as a language model: 1 - the quality that it answers.
 
     Items of lists are matched by an inexpensive distance; then the judge is asked once for each distinct pair of texts
-    that were matched, and its answers replace the qualities of these pairs. Equal texts are not asked about: their
-    quality is 1. Everything that compares documents in other ways (causes, repair gains, chance, flat comparison) uses
-    the answers so far, and the inexpensive distance for other pairs. The judge claims nothing: the distance between
-    documents is not certified.
+    that were matched, and its answers replace the qualities of these pairs. The judge is not asked about equal texts:
+    their quality is 1. Everything that compares documents in other ways (causes, repair gains, chance, flat comparison)
+    uses the answers so far, and the inexpensive distance for other pairs. The judge makes no claims, so that the
+    distance between documents is not certified.
 
     Args:
         ask: Function of a gold text and a predicted text that returns True (same meaning), False, or a quality from 0
@@ -210,8 +210,8 @@ def judge(
         match_by: Built-in distance of texts that decides the matching.
         version: Text that is part of the signature and is stored with each answer. Change it when you change the prompt
             or the model: old answers are then not used.
-        limit: Maximum number of calls, retries included, before an evaluation stops. The number of calls that it needs
-            is known, and announced, before the first one.
+        limit: Maximum number of calls. If an evaluation needs more, it stops before the first of them; the number of
+            calls is announced. Retries count, but do not stop the calls that have started.
         retries: Number of further attempts if the judge raises an exception or gives an invalid answer.
         wait: Seconds before the first retry; doubled before each further one.
         threads: Number of calls at the same time.

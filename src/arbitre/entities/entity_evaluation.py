@@ -107,7 +107,7 @@ class EntityClasses(ClassAverages):
 
     Attributes:
         counts: Counts and scores of each label, sorted.
-        confusion: The confusion matrix. Entities with different labels that overlap are confused.
+        confusion: The confusion matrix. It counts overlapping entities with different labels as confused.
     """
 
     counts: dict[str, EntityCounts]

@@ -67,7 +67,7 @@ def perturb(
     - "duplicate": an entry is repeated
     - "drop": an entry is removed
     - "invent": an entry with random values is added
-    - "noise": one letter or digit in ten is misread in all texts of an entry
+    - "noise": in all texts of an entry, one letter or digit in ten is misread
     - "rename": a field gets another name or place in all entries
 
     Args:

@@ -312,9 +312,9 @@ def metricity(
 ) -> Metricity:
     """Measure how close a distance matrix is to a pseudo-metric.
 
-    A pool holds the distances between all points: gold with gold, gold with predicted, and predicted with gold. A table
-    holds only gold with predicted; it can be extended to a pseudo-metric exactly if no quadrangle is violated. The
-    result does not depend on whether predictions are good; see `distortion`. Takes O(N³) or O(n² m²) time.
+    A pool contains the distances between all points, gold and predicted. A table contains only those
+    from gold to predicted; it can be extended to a pseudo-metric exactly if no quadrangle is violated. The result does
+    not depend on whether predictions are good; see `distortion`. Takes O(N³) or O(n² m²) time.
 
     Args:
         matrix: Distances, finite and at least 0; shape (N, N) for a pool, (n, m) for a table.

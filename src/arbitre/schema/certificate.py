@@ -394,7 +394,7 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
 def _broken_by_grades(site: Site, path: Path) -> Iterator[MetricViolation]:
     """Yield a violation for graded references, which are not what the correspondence is chosen for."""
     if site.reference is not None and site.reference.graded:
-        reason = "graded references count after the correspondence is found, which is the best without grades"
+        reason = "the correspondence of the ids is chosen without grades, before graded references are scored"
         yield MetricViolation(wildcard(path), reason, "`ref` without `graded`", "metric", (path,))
 
 

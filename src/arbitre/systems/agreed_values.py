@@ -22,8 +22,8 @@ EXAMPLES: Final = 20
 class AgreedValues:
     """The values that all systems predict but gold does not contain.
 
-    Values are the same if they are equal as JSON. Faults of systematic causes do not count, such as another notation of
-    dates, nor do values that all systems leave out, since a source that is hard to read explains them as well. Several
+    Values are the same if they are equal as JSON. Faults with a systematic cause, such as another notation of dates, do
+    not count. Values that all systems omit do not count either, because the source may be hard to read there. Several
     runs of one document count once.
 
     Attributes:

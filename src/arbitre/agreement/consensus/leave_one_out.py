@@ -38,7 +38,7 @@ TITLE: Final = "Agreement with an unvalidated consensus"
 SCORES: Final = ("f1q", "imq", "irq")
 WARNING: Final = (
     "This is agreement, not performance: nobody has checked that the consensus is correct. A system that agrees more "
-    "with it than the annotators do is not therefore better than they are (Mathet and Widlöcher, 2016)."
+    "with it than the annotators do is not necessarily better than they are (Mathet and Widlöcher, 2016)."
 )
 TWO: Final = "With two annotators, each document of the other annotator takes the place of the consensus."
 

@@ -83,7 +83,7 @@ EVALUATIONS: Final = argument(
     "RESULTS",
     "A folder written by `arbitre rank --out` or `arbitre evaluate --out`, or the ranking.json, factors.json or "
     "evaluation.json in it. Several evaluations are compared with each other under the names of their folders. "
-    "The output of `arbitre confidence --format json` adds the calibration curve.",
+    "To draw the calibration curve, also pass the output of `arbitre confidence --format json`.",
 )
 
 
@@ -475,7 +475,7 @@ class Report(Terminal):
 class Figures(Terminal):
     """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG.
 
-    Each figure comes with its data, title and caption as JSON.
+    The data, title and caption of each figure are written as JSON.
     """
 
     evaluations: list[Path] = EVALUATIONS
