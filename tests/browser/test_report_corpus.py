@@ -393,8 +393,12 @@ def test_escape_clears_the_filters_anywhere(visit_open, corpus):
 
 
 def test_fields_are_a_table_with_named_sides(visit_open, corpus):
-    page = visit_open(made(corpus.folder, "names.html"), "#d=d0003")
-    table = page.locator("#x-list .row.close").first.get_by_role("table")
+    page = visit_open(corpus.single)
+    close = page.locator("#x-list .row.close")
+    for place in range(10):
+        if close.count() == 0:
+            choose(page, place)
+    table = close.first.get_by_role("table")
     heads = table.get_by_role("columnheader")
     assert heads.all_text_contents() == ["Field", "Gold", "Prediction", "Verdict"]
     assert heads.evaluate_all("all => all.every(one => one.tagName === 'TH' && one.scope === 'col')")
