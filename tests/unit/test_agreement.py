@@ -40,6 +40,11 @@ def test_gamma_of_identical_annotations_is_1_whatever_the_unmatched_dissimilarit
     assert agreement.gamma(ALIGNED, unmatched=0.5).value == pytest.approx(agreement.gamma(ALIGNED).value)
 
 
+def test_an_integer_dissimilarity_does_not_round_the_others():
+    pages = {"ada": [(0, 4, "name"), (6, 9, "date")], "bob": [(0, 5, "name"), (7, 9, "date")]}
+    assert agreement.gamma(pages, unmatched=1).value == agreement.gamma(pages, unmatched=1.0).value
+
+
 def test_gamma_without_units_is_undefined():
     coefficient = agreement.gamma({"ada": [], "bob": []})
     assert coefficient.value is None

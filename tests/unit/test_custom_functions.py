@@ -136,7 +136,7 @@ class TestPlainFunctions:
         made = Comparator(text, distances={"w1": w1}, normalizers={"fold": lambda value: value.replace("æ", "ae")})
         assert made.compare(gold="Cæsar ", predicted="Caesar").quality == 1.0
         assert made.explain()[0].normalize == "fold, strip"
-        assert ("fold", "values for which it returns the same") in [
+        assert ("fold", "values for which it returns the same result") in [
             (one.by, one.values) for one in made.certificate.identifies
         ]
 

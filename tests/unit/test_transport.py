@@ -106,6 +106,23 @@ def test_a_pair_that_costs_as_much_as_leaving_it_out_is_not_made(solver):
     assert plans.problems.tolist() == [1]
 
 
+@pytest.mark.parametrize(
+    "solver", [DummySolver, lambda price: UnbalancedSolver(penalty=MarginalPenalty.TV, reg_m=price)]
+)
+def test_an_integer_price_does_not_round_the_costs(solver):
+    quality = np.array([[0.6, 0.3], [0.4, 0.5], [0.1, 0.2]])
+    matrices = [one(quality, solver(price)).matrix for price in (1, 1.0)]
+    assert np.array_equal(*matrices)
+
+
+def test_an_integer_option_is_the_number_that_it_equals():
+    schemas = [
+        {"type": "array", "x-arbitre": {"match": {"transport": {"solver": "dummy", "lambda": at}}}} for at in (1, 1.0)
+    ]
+    first, second = map(Comparator, schemas)
+    assert first.plan.signature == second.plan.signature
+
+
 def test_among_equal_costs_the_plan_with_most_mass_wins():
     plans = solve([np.array([[0.75, 1.0], [0.0, 0.75]])], TransportOptions(DummySolver(lambda_=0.25)))
     assert (plans.matched.tolist(), plans.total.tolist()) == ([2.0], [1.5])

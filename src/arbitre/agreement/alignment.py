@@ -196,6 +196,7 @@ class AlignmentProblem:
             both_missing: Distance of two missing units; None for `unmatched`.
         """
         tables = {}
+        unmatched = float(unmatched)  # an array of integers would truncate the distances
         both_missing = unmatched if both_missing is None else both_missing
         for pair in combinations(range(len(sizes)), 2):
             table = np.full((sizes[pair[0]] + 1, sizes[pair[1]] + 1), unmatched)

@@ -116,7 +116,7 @@ class UserFunction:
 
     def bounds(self, gold: list[Json], predicted: list[Json]) -> Floats:
         """Return lower bounds of the distances from the range and the custom bound; shape (n,)."""
-        least = np.full(len(gold), self.facts.range[0])
+        least = np.full(len(gold), self.facts.range[0], dtype=np.float64)
         if self.bound is None or not gold:
             return least
         results = self._each(self.bound, f"the bound of `{self.name}`", gold, predicted)

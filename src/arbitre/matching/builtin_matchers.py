@@ -141,7 +141,9 @@ def _transport(options: Mapping[str, Any]) -> Matcher:
     given = {option: value for option, value in options.items() if option not in {"solver", "masses"}}
     if unknown := sorted(given.keys() - defaults.keys()):
         raise SchemaError(*(_unknown_option(option, name, given[option]) for option in unknown))
-    settings = defaults | given
+    settings = defaults | {
+        option: float(value) if isinstance(defaults[option], float) else value for option, value in given.items()
+    }
     settings["max_iterations"] = int(settings["max_iterations"])  # 1e6 is an integer in JSON Schema
     values = {"lambda_" if option == "lambda" else option: value for option, value in settings.items()}
     if "penalty" in values:

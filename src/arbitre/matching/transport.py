@@ -484,7 +484,7 @@ def _with_dummies(
     Returns:
         The plan without the dummies; shape (n, m).
     """
-    table = np.full((len(problem.gold) + 1, len(problem.predicted) + 1), outside)
+    table = np.full((len(problem.gold) + 1, len(problem.predicted) + 1), outside, dtype=np.float64)
     table[:-1, :-1], table[-1, -1] = problem.cost, between
     rows, columns = np.append(problem.gold, spare[0]), np.append(problem.predicted, spare[1])
     return solve_exactly(rows, columns, table, max_iterations)[0][:-1, :-1]
