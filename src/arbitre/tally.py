@@ -136,7 +136,7 @@ class Scores:
 
     @property
     def precision(self) -> float | None:
-        """k/m, ignoring qualities. Biased: max(precision, recall) is always 1 under a forced one-to-one matching."""
+        """k/m, ignoring qualities. Biased: max(precision, recall) is 1 for lists whose items must all be matched."""
         return _ratio(self.tally.matched, self.tally.predicted)
 
     @property

@@ -218,6 +218,12 @@ class TestCalls:
         assert found.chance is not None
         assert len(asked.pairs) == 8  # causes, chance and solidarity ask nothing
 
+    def test_documents_in_memory_have_one_price_too(self, same):
+        said = []
+        triples = [(str(number), GOLD, PREDICTED) for number in range(299)] + [("last", PREDICTED, GOLD)]
+        comparator(same(announce=said.append)).evaluate(iter(triples))
+        assert said == ["8 calls to `same`; 0 of 8 answers are known\n"]
+
     def test_the_order_of_the_documents_does_not_matter(self, same):
         plan = comparator(same()).plan
         triples = [("a", GOLD, PREDICTED), ("b", PREDICTED, GOLD), ("c", GOLD, GOLD)]

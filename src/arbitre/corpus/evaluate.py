@@ -198,13 +198,16 @@ def evaluate(
     """
     options, totals = options or ExecutionOptions(), Accumulator()
     reservoir, size = Reservoir(), options.unit_size
+    by_corpus = bool(plan.corpus_scopes) and plan.corpus_ids is None
+    if (plan.has_judges or by_corpus) and not isinstance(pairs, JoinedCorpus):
+        pairs = pair_up(pairs)  # they are read twice
     failures = list(pairs.failures) if isinstance(pairs, JoinedCorpus) else []
     parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
-    if plan.has_judges and isinstance(pairs, JoinedCorpus):
-        ask_judges(plan, pairs)
-    if plan.corpus_scopes and plan.corpus_ids is None:
-        pairs = pairs if isinstance(pairs, JoinedCorpus) else pair_up(pairs)
-        plan = with_corpus_ids(plan, pairs)
+    if isinstance(pairs, JoinedCorpus):
+        if plan.has_judges:
+            ask_judges(plan, pairs)
+        if by_corpus:
+            plan = with_corpus_ids(plan, pairs)
     worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
     with collecting_rarely():
         for outcomes in _outcomes(worker, parts, options):
