@@ -22,6 +22,8 @@ from arbitre.report.result_files import evaluate_into
 from arbitre.tables.csv_text import cell
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
+SIDES = ("--gold", bundled.demo() / "gold.jsonl", "--predicted", bundled.demo() / "hasty.jsonl")
+OPTIONS = ("evaluate", "--schema", SCHEMA, *SIDES, "--out")
 
 
 def run(*arguments, code=0):
@@ -30,13 +32,19 @@ def run(*arguments, code=0):
     return result
 
 
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """A folder of results, which no test changes."""
+    folder = tmp_path_factory.mktemp("evaluated") / "out"
+    run(*OPTIONS, folder)
+    return folder
+
+
 @pytest.fixture
-def results(tmp_path):
-    """A folder of results, and the options that made them."""
-    sides = [str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty")]
-    options = ("evaluate", "--schema", SCHEMA, "--gold", sides[0], "--predicted", sides[1], "--out", tmp_path / "out")
-    run(*options)
-    return tmp_path / "out", options
+def results(evaluated, tmp_path):
+    """A copy of a folder of results, and the options that make them."""
+    out = shutil.copytree(evaluated, tmp_path / "out")
+    return out, (*OPTIONS, out)
 
 
 def test_evaluate_leaves_a_report_beside_its_results(results):
@@ -120,16 +128,23 @@ def test_figures_are_drawn_from_an_evaluation(results, tmp_path):
     ]
 
 
-@pytest.fixture
-def factors(tmp_path):
-    """What `arbitre rank --factor` leaves."""
-    (tmp_path / "a.json").write_text('{"speakers": [{"first_name": "Ada", "surname": "Lang"}]}', encoding="utf-8")
-    (tmp_path / "b.json").write_text('{"speakers": []}', encoding="utf-8")
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """A folder with what `arbitre rank --factor` reads, and its results, which no test changes."""
+    folder = tmp_path_factory.mktemp("compared")
+    (folder / "a.json").write_text('{"speakers": [{"first_name": "Ada", "surname": "Lang"}]}', encoding="utf-8")
+    (folder / "b.json").write_text('{"speakers": []}', encoding="utf-8")
     lines = ["id,run,gold,predicted,ocr", "p,1,a.json,a.json,x", "p,2,a.json,b.json,y", "q,1,b.json,b.json,x"]
-    (tmp_path / "m.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    manifest = ("--manifest", tmp_path / "m.csv", "--factor", "ocr")
-    run("rank", "--schema", SCHEMA, *manifest, "--out", tmp_path / "levels")
-    return tmp_path / "levels" / "factors.json"
+    (folder / "m.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    manifest = ("--manifest", folder / "m.csv", "--factor", "ocr")
+    run("rank", "--schema", SCHEMA, *manifest, "--out", folder / "levels")
+    return folder
+
+
+@pytest.fixture
+def factors(compared, tmp_path):
+    """A copy of what `arbitre rank --factor` leaves."""
+    return shutil.copytree(compared / "levels", tmp_path / "levels") / "factors.json"
 
 
 @pytest.mark.slow
@@ -337,17 +352,15 @@ def test_a_folder_without_results_is_refused(tmp_path):
     assert "got ranking.json and factors.json" in run("report", tmp_path, code=2).stderr
 
 
-@pytest.mark.usefixtures("factors")
 @pytest.mark.parametrize("command", ["evaluate", "rank", "demo", "report"])
-def test_every_command_that_writes_a_report_knows_languages(results, tmp_path, command):
-    out, options = results
+def test_every_command_that_writes_a_report_knows_languages(evaluated, compared, tmp_path, command):
     folder = tmp_path / "french"
-    manifest = ("--schema", SCHEMA, "--manifest", tmp_path / "m.csv", "--factor", "ocr")
+    manifest = ("--schema", SCHEMA, "--manifest", compared / "m.csv", "--factor", "ocr")
     given = {
-        "evaluate": (*options[:-1], folder),
+        "evaluate": (*OPTIONS, folder),
         "rank": ("rank", *manifest, "--out", folder),
         "demo": ("demo", "--out", folder),
-        "report": ("report", out, "--out", folder / "report.html"),
+        "report": ("report", evaluated, "--out", folder / "report.html"),
     }[command]
     run(*given, "--lang", "fr")
     pages = list(folder.rglob("report.html"))
