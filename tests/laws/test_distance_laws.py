@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.builders import crossed
 
@@ -388,8 +388,19 @@ def table(distance, values):
     return crossed(distance.pool(values), everything, everything)
 
 
+@cache
+def table_of(law):
+    """The distances among the values of a law."""
+    return table(law.distance, law.values)
+
+
 def unequal(values):
     return np.array([[not equal(x, y) for y in values] for x in values])
+
+
+@cache
+def unequal_in(law):
+    return unequal(law.values)
 
 
 def test_every_distance_of_the_catalogue_has_a_law():
@@ -405,29 +416,29 @@ def test_distances_declare_the_facts_of_the_table(law):
 
 @each_law
 def test_distances_are_within_the_range_and_0_on_equal_values(law):
-    distances = table(law.distance, law.values)
+    distances = table_of(law)
     least, greatest = law.distance.facts.range
     assert distances.dtype == np.float64
     assert distances.shape == (len(law.values), len(law.values))
     assert np.all((distances >= least) & (distances <= greatest))
-    assert bool(np.all(distances[~unequal(law.values)] == 0)) == law.identity
+    assert bool(np.all(distances[~unequal_in(law)] == 0)) == law.identity
 
 
 @each_law
 def test_symmetry_holds_exactly_where_declared(law):
-    distances = table(law.distance, law.values)
+    distances = table_of(law)
     assert np.array_equal(distances, distances.T) == law.symmetric
 
 
 @each_law
 def test_separation_holds_exactly_where_declared(law):
-    distances = table(law.distance, law.values)
-    assert bool(np.all(distances[unequal(law.values)] > 0)) == law.separating
+    distances = table_of(law)
+    assert bool(np.all(distances[unequal_in(law)] > 0)) == law.separating
 
 
 @each_law
 def test_the_triangle_inequality_holds_where_declared(law):
-    distances = table(law.distance, law.values)
+    distances = table_of(law)
     detour = np.full_like(distances, np.inf)
     for middle in range(len(distances)):
         np.minimum(detour, distances[:, [middle]] + distances[middle], out=detour)
@@ -438,7 +449,7 @@ def test_the_triangle_inequality_holds_where_declared(law):
 def test_bounds_are_never_above_the_distance(law):
     """To the last bit, for one table, and for the blocks of several."""
     pool, size = law.distance.pool(law.values), len(law.values)
-    distances, everything = table(law.distance, law.values), np.arange(size)
+    distances, everything = table_of(law), np.arange(size)
     whole = pool.lower_bounds_blockwise(Blocks(np.array([0, size]), np.array([0, size])), everything, everything)
     assert whole.dtype == np.float64
     assert np.all((whole >= 0) & (whole <= distances.ravel()))
@@ -455,13 +466,13 @@ def test_bounds_of_plain_values_are_the_distance(law):
     plain = np.arange(len(law.values)) if pool.exactly_bounded is None else pool.exactly_bounded.nonzero()[0]
     starts = np.array([0, len(plain)])
     cells = pool.lower_bounds_blockwise(Blocks(starts, starts), plain, plain)
-    assert np.array_equal(cells.reshape(len(plain), len(plain)), table(law.distance, law.values)[np.ix_(plain, plain)])
+    assert np.array_equal(cells.reshape(len(plain), len(plain)), table_of(law)[np.ix_(plain, plain)])
 
 
 @each_law
 def test_pairwise_lower_bounds_hold_and_are_exact_where_flagged(law):
     pool, size = law.distance.pool(law.values), len(law.values)
-    distances = table(law.distance, law.values).ravel()
+    distances = table_of(law).ravel()
     rows, columns = np.divmod(np.arange(size * size), size)
     glimpse, exact = pool.lower_bounds_pairwise(rows, columns)
     exact = np.ones(size * size, dtype=bool) if exact is None else exact
@@ -526,6 +537,10 @@ ANY_SCALAR = st.none() | st.booleans() | ANY_NUMBER | ANY_TEXT
 ANY_ARRAY = st.lists(ANY_SCALAR | st.integers(0, 3), max_size=6)
 
 
+FEW = settings(max_examples=settings().max_examples // 4)
+"""Fewer examples for each law, because the laws of a family share their code."""
+
+
 @cache  # building a strategy takes longer than drawing from it
 def values_for(law):
     distance = law.distance
@@ -543,6 +558,7 @@ def values_for(law):
 
 
 @each_law
+@FEW
 @given(data=st.data())
 def test_pairwise_and_crossed_distances_are_identical(law, data):
     values = data.draw(st.lists(values_for(law), max_size=6))
@@ -557,6 +573,7 @@ def test_pairwise_and_crossed_distances_are_identical(law, data):
 
 
 @each_law
+@FEW
 @given(data=st.data(), floor=st.floats(0, 1, exclude_min=True))
 def test_a_floor_makes_a_quality_below_it_0_and_keeps_every_other(law, data, floor):
     values = data.draw(st.lists(values_for(law), min_size=2, max_size=4))
@@ -569,6 +586,7 @@ def test_a_floor_makes_a_quality_below_it_0_and_keeps_every_other(law, data, flo
 
 
 @each_law
+@FEW
 @given(data=st.data())
 def test_a_distance_depends_on_its_two_values_alone(law, data):
     values = data.draw(st.lists(values_for(law), min_size=1, max_size=6))
@@ -583,6 +601,7 @@ def test_a_distance_depends_on_its_two_values_alone(law, data):
 
 
 @each_law
+@FEW
 @given(data=st.data())
 def test_declared_facts_hold_on_generated_values(law, data):
     values = data.draw(st.lists(values_for(law), min_size=3, max_size=3))
