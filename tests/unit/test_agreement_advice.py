@@ -37,15 +37,20 @@ def documents(field="party", **annotators):
     }
 
 
-def command(folder, schema, annotations, *options, width=80):
-    """Output of `arbitre agree` for annotations in files."""
+def stored(folder, schema, annotations):
+    """The files of a schema and of the annotations of each annotator."""
     (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
-    sources = []
     for name, of_name in annotations.items():
         lines = [json.dumps({"id": each, **document}) for each, document in of_name.items()]
         (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        sources.append(f"{name}={folder / name}.jsonl")
-    arguments = ["agree", "--schema", str(folder / "schema.json"), *sources, *options]
+    return folder / "schema.json", {name: folder / f"{name}.jsonl" for name in annotations}
+
+
+def command(folder, schema, annotations, *options, width=80):
+    """Output of `arbitre agree` for annotations in files."""
+    schema, files = stored(folder, schema, annotations)
+    sources = [f"{name}={file}" for name, file in files.items()]
+    arguments = ["agree", "--schema", str(schema), *sources, *options]
     result = CliRunner().invoke(app, arguments, env={"COLUMNS": str(width)})
     assert result.exit_code == 0
     return result
@@ -193,6 +198,12 @@ SPEAKERS = {
 """Documents with several entries, matched by their names."""
 IN_ORDER = SPEAKERS | {"x-arbitre": {"match": "ordered"}}
 """The same, matched by position, so that no value decides which entries are compared."""
+NAMES = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": SPEAKERS["items"]["properties"]["name"]}},
+    "x-arbitre": {"match": "ordered"},
+}
+"""The same without the categories."""
 
 
 def pages(letters, size=2):
@@ -209,6 +220,12 @@ def pages(letters, size=2):
     }
 
 
+@pytest.fixture(scope="module")
+def speakers():
+    """The agreement on the entries, with intervals of 200 resamples."""
+    return agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200)
+
+
 FUNCTIONS = {
     "alpha": agreement.krippendorff_alpha,
     "pi": agreement.fleiss_kappa,
@@ -220,9 +237,8 @@ FUNCTIONS = {
 class TestIntervals:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["alpha", "pi", "kappa", "ac1"])
-    def test_documents_are_resampled_as_by_scipy(self, name):
-        result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200)
-        interval = getattr(result.coefficients["/*/party"], name).interval
+    def test_documents_are_resampled_as_by_scipy(self, name, speakers):
+        interval = getattr(speakers.coefficients["/*/party"], name).interval
 
         def statistic(documents):
             items = [2 * document + at for document in documents for at in (0, 1)]
@@ -232,9 +248,8 @@ class TestIntervals:
         assert (interval.units, interval.method, interval.level) == (10, "bca", 0.95)
 
     @pytest.mark.slow
-    def test_ordinal_alpha_is_resampled_with_the_positions_of_each_resample(self):
-        result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200)
-        interval = result.by_path["/*/rank"].interval
+    def test_ordinal_alpha_is_resampled_with_the_positions_of_each_resample(self, speakers):
+        interval = speakers.by_path["/*/rank"].interval
 
         def statistic(documents):
             items = [2 * document + at for document in documents for at in (0, 1)]
@@ -245,7 +260,11 @@ class TestIntervals:
 
     @pytest.mark.slow
     def test_alpha_of_a_distance_is_resampled_as_by_scipy(self):
-        comparator, annotated = Comparator(IN_ORDER), pages(LETTERS)
+        comparator = Comparator(NAMES)
+        annotated = {
+            name: {page: [{"name": entry["name"]} for entry in entries] for page, entries in by_id.items()}
+            for name, by_id in pages(LETTERS).items()
+        }
         found = agreement.structural(comparator, annotated, resamples=15)
 
         @cache
@@ -264,14 +283,14 @@ class TestIntervals:
     @pytest.mark.slow
     def test_a_sampled_expected_disagreement_has_a_similar_interval(self, monkeypatch):
         letters = {name: row * 4 for name, row in LETTERS.items()}
-        exact = agreement.structural(Comparator(IN_ORDER), pages(letters)).by_path["/*"].interval
+        exact = agreement.structural(Comparator(IN_ORDER), pages(letters), resamples=200).by_path["/*"].interval
         monkeypatch.setattr(sys.modules["arbitre.agreement.agree"], "MAX_PAIRS", 1500)
-        sampled = agreement.structural(Comparator(IN_ORDER), pages(letters)).by_path["/*"]
+        sampled = agreement.structural(Comparator(IN_ORDER), pages(letters), resamples=200).by_path["/*"]
         assert sampled.standard_error > 0.0
         assert [sampled.interval.low, sampled.interval.high] == pytest.approx([exact.low, exact.high], abs=0.03)
 
-    def test_the_interval_of_gamma_contains_gamma_and_resamples_documents(self):
-        result = agreement.structural(Comparator(SPEAKERS), pages(LETTERS), resamples=200).gamma[""]
+    def test_the_interval_of_gamma_contains_gamma_and_resamples_documents(self, speakers):
+        result = speakers.gamma[""]
         assert result.interval.low < result.value < result.interval.high
         assert result.interval.units == 10
 
@@ -470,12 +489,6 @@ def nouns(exchanged=12):
     ada = [common] * (20 + exchanged) + [proper] * 20 + [verb] * 30 + [adverb] * 30 + [common, verb, adverb]
     bob = [common] * 20 + [proper] * (20 + exchanged) + [verb] * 30 + [adverb] * 30 + [verb, adverb, proper]
     return documents(ada=ada, bob=bob)
-
-
-def stored(folder, schema, annotations):
-    """Arguments of `suggest_category_distances`."""
-    command(folder, schema, annotations, "--quiet")
-    return folder / "schema.json", {name: folder / f"{name}.jsonl" for name in annotations}
 
 
 @pytest.mark.slow
