@@ -69,7 +69,7 @@ def test_items_of_an_inner_list_are_aligned_within_outer_items_that_other_fields
 @pytest.mark.parametrize("beside", [lambda _: {}, lambda _: {"name": "same"}])
 def test_random_values_that_nothing_identifies_agree_as_often_as_exchanged_values(beside):
     compare, values = Comparator(schema(**NAME)), []
-    for seed in range(8):
+    for seed in range(4):  # the mean of four varies by 0.05
         documents, _ = annotated(2, seed, beside, documents=15)
         found = agreement.structural(compare, documents, resamples=5)
         party = found.by_path["/people/*/party"]
