@@ -195,9 +195,11 @@ def test_exact_transport_of_unequal_lists_is_an_assignment_of_replicas(n, m, see
 def scaled(cost, gold, predicted, epsilon):
     """The entropic plan by plain matrix scaling, and its objective."""
     kernel, right = np.exp(-cost / epsilon), np.ones(len(predicted))
-    for _ in range(20_000 if epsilon < 1.0 else 100):
-        left = gold / (kernel @ right)
+    for _ in range(20_000):
+        left, before = gold / (kernel @ right), right
         right = predicted / (left @ kernel)
+        if np.abs(right / before - 1.0).max() < 1e-14:
+            break
     plan = left[:, None] * kernel * right
     return plan, (plan * cost).sum() + epsilon * rel_entr(plan, np.outer(gold, predicted)).sum()
 
