@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class _Star(enum.Enum):
     STAR = "*"
 
+    __hash__ = object.__hash__  # the hash of an enum calls Python for each token of a path
+
     def __repr__(self) -> str:
         return "STAR"
 
