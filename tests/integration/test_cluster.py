@@ -37,7 +37,7 @@ def plan():
 
 @pytest.fixture
 def joined(tmp_path):
-    gold, predicted = corpus(tmp_path)
+    gold, predicted = corpus(tmp_path, 60)
     reading = ReadOptions()
     return join(reading.records([gold], "gold"), reading.records([predicted], "predicted"))
 
@@ -76,13 +76,14 @@ def test_a_cluster_changes_no_byte_even_where_a_worker_is_killed(plan, joined, c
             killed.append(next(iter(cluster.workers.values())))
             os.kill(killed[0].pid, signal.SIGKILL)
 
-    how = ExecutionOptions(on_results=kill, executor=DaskCluster(cluster.scheduler_address))
-    assert text(evaluate(plan, joined, how)) == text(evaluate(plan, joined))
+    how = ExecutionOptions(on_results=kill, executor=DaskCluster(cluster.scheduler_address), unit_size=4)
+    assert text(evaluate(plan, joined, how)) == text(evaluate(plan, joined, ExecutionOptions(unit_size=4)))
     assert killed
 
 
-def test_an_unreachable_scheduler_is_named():
+def test_an_unreachable_scheduler_is_named(monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("arbitre.corpus.cluster.CONNECTION_TIMEOUT", 0.5)
     with pytest.raises(ArbitreError, match="Dask scheduler"):
         list(DaskCluster("tcp://127.0.0.1:1")(None, []))
 
@@ -93,9 +94,10 @@ def test_an_evaluation_waits_for_the_first_worker(plan, joined):
     with distributed.LocalCluster(**options) as made:
         timer = threading.Timer(0.5, made.scale, [2])
         timer.start()
-        found = evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(made.scheduler_address, 2)))
+        how = ExecutionOptions(executor=DaskCluster(made.scheduler_address, 2), unit_size=4)
+        found = evaluate(plan, joined, how)
         timer.join()
-    assert text(found) == text(evaluate(plan, joined))
+    assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=4)))
 
 
 def test_a_worker_that_joins_late_compares_documents(plan, joined):
@@ -217,7 +219,7 @@ def test_a_lost_scheduler_is_named_with_how_to_go_on(tmp_path, plan, joined):
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--scheduler-file", file]
     scheduler = subprocess.Popen([*command, "--dashboard-address", ":0"], **quiet)
     deadline = time.monotonic() + 60
-    while not file.exists():
+    while not (file.exists() and file.stat().st_size):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--no-nanny"]
@@ -317,10 +319,10 @@ def test_a_worker_without_the_files_is_reported_and_its_part_goes_to_another(pla
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**options) as made:
         worker_without_files(made.scheduler_address)
-        how = ExecutionOptions(executor=DaskCluster(made.scheduler_address, wait_workers=2), unit_size=64)
+        how = ExecutionOptions(executor=DaskCluster(made.scheduler_address, wait_workers=2), unit_size=4)
         with pytest.warns(RuntimeWarning, match=r"Stopped using the worker tcp://.*: .*No such file"):
             found = evaluate(plan, joined, how)
-    assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=64)))
+    assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=4)))
 
 
 def test_only_workers_without_the_files_stop_the_run(plan, joined, worker_without_files):
@@ -357,7 +359,7 @@ def test_the_only_worker_may_be_killed(plan, joined):
                 os.kill(killed[0].pid, signal.SIGKILL)
                 made.scale(2)  # another joins
 
-        how = ExecutionOptions(on_results=kill, executor=DaskCluster(made.scheduler_address), unit_size=64)
+        how = ExecutionOptions(on_results=kill, executor=DaskCluster(made.scheduler_address), unit_size=4)
         found = evaluate(plan, joined, how)
     assert killed
-    assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=64)))
+    assert text(found) == text(evaluate(plan, joined, ExecutionOptions(unit_size=4)))

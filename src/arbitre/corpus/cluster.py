@@ -44,6 +44,9 @@ ITEMS_PER_THREAD: Final = 4
 INTERVAL: Final = 1.0
 """Seconds between two checks for new workers."""
 
+CONNECTION_TIMEOUT: Final = 10.0
+"""Seconds after which a scheduler that does not answer counts as unreachable."""
+
 TRIES: Final = 3
 """Maximum number of workers that try to process an item."""
 
@@ -257,7 +260,7 @@ def _client(scheduler: str) -> Any:  # noqa: ANN401  (Dask is optional)
             "Dask is not installed; comparing on a cluster requires it", hint="pip install 'arbitre[dask]'"
         ) from None
     try:
-        return Client(scheduler, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(scheduler, timeout=CONNECTION_TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise ArbitreError.of(
             f"Cannot connect to the Dask scheduler at {scheduler!r}: {error}",
