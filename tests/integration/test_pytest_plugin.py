@@ -1,5 +1,6 @@
 """The plugin for pytest: the message of a failed assertion, the fixture, and the report of a session."""
 
+import os
 import re
 import subprocess
 import sys
@@ -80,9 +81,10 @@ def test_names(assert_matches):
 def session(tmp_path):
     (tmp_path / "test_letters.py").write_text(TESTS)
 
-    def run(*arguments):
+    def run(*arguments, **variables):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *PLUGIN, *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        env = os.environ | variables
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
 
     return run
 
@@ -95,9 +97,11 @@ def test_a_session_without_the_option_writes_nothing_and_shows_the_lines_of_the_
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".html"] == []
 
 
-@pytest.mark.parametrize("processes", [[], ["-n", "2"]], ids=["one process", "pytest-xdist"])
+@pytest.mark.parametrize("processes", [[], ["-p", "xdist.plugin", "-n", "2"]], ids=["one process", "pytest-xdist"])
 def test_the_report_has_the_documents_of_all_assertions(session, tmp_path, processes):
-    result = session("--arbitre-report", "out/report.html", *processes)
+    """The other installed plugins are not loaded, to save time."""
+    arguments = ("-p", MODULE, "--arbitre-report", "out/report.html", *processes)
+    result = session(*arguments, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     assert "2 failed, 2 passed" in result.stdout
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f"arbitre report of 4 documents: {tmp_path / 'out' / 'report.html'}" in result.stdout
