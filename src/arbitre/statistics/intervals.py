@@ -161,6 +161,9 @@ FEW_UNITS: Final = 30
 CHUNK_CELLS: Final = 1 << 20
 """Maximum number of weights drawn at once, unless a single resample needs more."""
 
+DRAWN_CELLS: Final = 1 << 14
+"""Maximum number of units drawn in one call, which then fit in the cache, unless a single resample needs more."""
+
 TOPS: Final = {"variance": 0.25}
 """Maximum of each score whose maximum is not 1."""
 
@@ -415,8 +418,10 @@ def draws(size: int, resamples: int, seed: int, cells: int = CHUNK_CELLS) -> Ite
     weights = np.empty((min(resamples, max(1, cells // size)), size))
     for start in range(0, resamples, len(weights)):
         block = weights[: resamples - start]
-        for row in block:
-            row[:] = np.bincount(generator.integers(size, size=size), minlength=size)
+        for rows in np.array_split(block, min(len(block), -(-block.size // DRAWN_CELLS))):
+            drawn = generator.integers(size, size=rows.shape)  # the same numbers as in a call for each row
+            drawn += size * np.arange(len(rows))[:, None]
+            rows[:] = np.bincount(drawn.ravel(), minlength=rows.size).reshape(rows.shape)
         yield block
 
 
