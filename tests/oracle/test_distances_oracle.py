@@ -63,21 +63,19 @@ def test_edit_distances_equal_dynamic_programming(name, substitution, formula, a
 
 def swaps(x, y):
     """Edits where neighbours may change places too, each once: one recurrence more than without."""
-    table = np.zeros((len(x) + 1, len(y) + 1), dtype=int)
-    table[:, 0], table[0] = range(len(x) + 1), range(len(y) + 1)
+    table = [[i + j for j in range(len(y) + 1)] for i in range(len(x) + 1)]  # the cells of a list are read fastest
     for i, j in itertools.product(range(1, len(x) + 1), range(1, len(y) + 1)):
         same = int(x[i - 1] != y[j - 1])
-        table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + same)
+        table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + same)
         if i > 1 and j > 1 and x[i - 1] == y[j - 2] and x[i - 2] == y[j - 1]:
-            table[i, j] = min(table[i, j], table[i - 2, j - 2] + 1)
-    return int(table[-1, -1])
+            table[i][j] = min(table[i][j], table[i - 2][j - 2] + 1)
+    return table[-1][-1]
 
 
 def any_swaps(x, y):
     """Edits and swaps of characters that become neighbours, by the recurrence of Lowrance and Wagner (1975)."""
     far = len(x) + len(y)
-    table = np.full((len(x) + 2, len(y) + 2), far, dtype=int)
-    table[1:, 1], table[1, 1:] = range(len(x) + 1), range(len(y) + 1)
+    table = [[far] * (len(y) + 2), *([far, *(i + j for j in range(len(y) + 1))] for i in range(len(x) + 1))]
     last_row = {}
     for i in range(1, len(x) + 1):
         last_column = 0
@@ -86,14 +84,14 @@ def any_swaps(x, y):
             same = int(x[i - 1] != y[j - 1])
             if not same:
                 last_column = j
-            table[i + 1, j + 1] = min(
-                table[i, j] + same,
-                table[i + 1, j] + 1,
-                table[i, j + 1] + 1,
-                table[row, column] + (i - row - 1) + 1 + (j - column - 1),
+            table[i + 1][j + 1] = min(
+                table[i][j] + same,
+                table[i + 1][j] + 1,
+                table[i][j + 1] + 1,
+                table[row][column] + (i - row - 1) + 1 + (j - column - 1),
             )
         last_row[x[i - 1]] = i
-    return int(table[-1, -1])
+    return table[-1][-1]
 
 
 def missed(x, y):
