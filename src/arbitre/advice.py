@@ -96,8 +96,8 @@ CHECKS: Final[Mapping[str, AdviceCheck]] = {
         "the p-value of the difference between training and test data is below `significance`", ("significance",)
     ),
     "often-confused": AdviceCheck(
-        "of the gold values of two classes, the share that is predicted as the other class is at least `confused`, and "
-        "their number is at least `min_confused`",
+        "at least `min_confused` gold values of two classes, and at least the share `confused` of them, are predicted "
+        "as the other class",
         ("confused", "min_confused"),
     ),
 }

@@ -240,7 +240,8 @@ class PathScores(Scores):
         wrong: Pairs with a quality below `close`.
         wrong_type: Gold values that are paired with a value of another kind, or are inside such a value.
         wrong_type_predicted: The same for predicted values. Differs from `wrong_type` only if an object or a list is
-            paired with a value of another kind, because it is counted by its leaves, each at its own path.
+            paired with a value of another kind, because the object or list is then counted by its leaves, each at its
+            own path.
         missing: Gold values without a partner.
         spurious: Predicted values without a partner.
         absent: Matched objects in which gold does not have this field; 0 for items of lists and maps.

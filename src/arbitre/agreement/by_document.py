@@ -100,7 +100,7 @@ class Resampling:
         width: int = 1,
         what: str = "documents with two annotators",
     ) -> CoefficientInterval:
-        """Compute the bootstrap interval of a coefficient, bias-corrected and accelerated (Efron, 1987).
+        """Compute the bias-corrected and accelerated (BCa) bootstrap interval of a coefficient (Efron, 1987).
 
         Args:
             weighted: Returns the value in each resample, NaN if undefined, given how often each unit counts: weights of

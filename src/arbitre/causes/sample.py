@@ -63,8 +63,8 @@ MAX_DOCUMENTS: Final = 400
 """Maximum number of documents in which causes are looked for with `diagnose`."""
 
 MAX_SEARCHED_VALUES: Final = 1 << 17
-"""Approximate maximum number of gold and predicted values among which causes are looked for; `FEW_DOCUMENTS` documents
-may have more. The time of the search, and what it can find, depend on this number."""
+"""Approximate maximum number of gold and predicted values that are searched for causes. `FEW_DOCUMENTS` documents are
+searched even if they contain more. A higher limit finds more causes but takes longer."""
 
 
 def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MAX_DOCUMENTS) -> list[Pair]:

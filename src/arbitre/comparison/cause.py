@@ -53,7 +53,8 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "page-shifted": CauseKind(
         "predictions belong to the next or previous document",
-        "in several successive documents, the prediction contains the rare words of the next or previous gold document",
+        "in several consecutive documents, the prediction contains the rare words of the next or previous gold "
+        "document",
         "correction",
         "correct the ids of predictions",
     ),
@@ -234,7 +235,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "value-mapping": CauseKind(
         "one value is regularly predicted instead of another",
-        "a predicted value is rarely correct, and gold nearly always has the same other value in its place",
+        "a predicted value is rarely correct, and the gold value in its place is nearly always the same",
         "overlay",
         "map the values, or list the allowed values in the prompt",
     ),

@@ -34,7 +34,7 @@ MASS_TOLERANCE: Final = 1e-9
 
 
 class Verdict(enum.IntEnum):
-    """The verdict on a node, from best to worst. A node is at worst wrong because of its children."""
+    """The verdict on a node, from best to worst. Errors in children lower it to WRONG at most."""
 
     CORRECT = 0
     CLOSE = 1

@@ -45,7 +45,7 @@ INTERVAL: Final = 1.0
 """Seconds between two checks for new workers."""
 
 CONNECTION_TIMEOUT: Final = 10.0
-"""Seconds after which a scheduler that does not answer counts as unreachable."""
+"""Timeout for connecting to the scheduler, in seconds."""
 
 TRIES: Final = 3
 """Maximum number of workers that try to process an item."""

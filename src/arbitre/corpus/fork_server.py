@@ -34,10 +34,10 @@ _STARTING: Final = threading.Lock()
 _ENDED: Final = threading.Event()
 """Set when `end_processes` has been called: no more processes may start."""
 _LAST_SEMAPHORES: Final[deque[Any]] = deque(maxlen=64)
-"""Semaphores of the last pools. While they are kept, no thread of a closed pool deletes them.
+"""Semaphores of the last pools, kept so that no thread of a closed pool deletes them.
 
-Otherwise, this process could exit when a thread has deleted a semaphore but not yet said so to the resource tracker of
-`multiprocessing`, which would warn of a leak.
+Otherwise, this process could exit after a thread deletes a semaphore but before it notifies the resource tracker of
+`multiprocessing`, which would then warn of a leak.
 """
 
 

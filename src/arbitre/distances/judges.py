@@ -199,8 +199,8 @@ def judge(
     Items of lists are matched by an inexpensive distance; then the judge is asked once for each distinct pair of texts
     that were matched, and its answers replace the qualities of these pairs. The judge is not asked about equal texts:
     their quality is 1. Everything that compares documents in other ways (causes, repair gains, chance, flat comparison)
-    uses the answers so far, and the inexpensive distance for other pairs. The judge makes no claims, so that the
-    distance between documents is not certified.
+    uses the answers so far, and the inexpensive distance for other pairs. A judge makes no claims, so the distance
+    between documents is not certified.
 
     Args:
         ask: Function of a gold text and a predicted text that returns True (same meaning), False, or a quality from 0
@@ -210,8 +210,8 @@ def judge(
         match_by: Built-in distance of texts that decides the matching.
         version: Text that is part of the signature and is stored with each answer. Change it when you change the prompt
             or the model: old answers are then not used.
-        limit: Maximum number of calls. If an evaluation needs more, it stops before the first of them; the number of
-            calls is announced. Retries count, but do not stop the calls that have started.
+        limit: Maximum number of calls. An evaluation that needs more calls fails before making any; the number of calls
+            is announced first. Retries count towards the limit, but do not interrupt calls in progress.
         retries: Number of further attempts if the judge raises an exception or gives an invalid answer.
         wait: Seconds before the first retry; doubled before each further one.
         threads: Number of calls at the same time.

@@ -1,7 +1,7 @@
 """Matches list items without looking at the values of one path, so that what is found about them does not depend on it.
 
-A matching that looks at the values of a path makes them agree too often: if names are correct and roles are random, 70%
-of the roles agree instead of one third.
+If the matching uses the values of a path, they agree more often than they should: if names are correct and roles are
+random, 70% of the roles agree instead of one third.
 """
 
 from __future__ import annotations

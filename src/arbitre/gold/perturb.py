@@ -67,7 +67,7 @@ def perturb(
     - "duplicate": an entry is repeated
     - "drop": an entry is removed
     - "invent": an entry with random values is added
-    - "noise": in all texts of an entry, one letter or digit in ten is misread
+    - "noise": in every text of an entry, one letter or digit in ten, and at least one, is misread
     - "rename": a field gets another name or place in all entries
 
     Args:

@@ -233,7 +233,7 @@ REPAIR_UP_TO: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metricity:
-    """How close a distance matrix is to a pseudo-metric. A defect of 0 is absent; None is undefined.
+    """How close a distance matrix is to a pseudo-metric. A value of 0 means no defect; None means undefined.
 
     D is the matrix, and S = (D + Dᵀ)/2 with zero diagonal. `metricity` is (1 - symmetry_defect) *
     max(0, 1 - identity_defect) * (1 - repair_mass), in [0, 1]; it is 1 exactly if D is a pseudo-metric. For a table

@@ -162,7 +162,7 @@ CHUNK_CELLS: Final = 1 << 20
 """Maximum number of weights drawn at once, unless a single resample needs more."""
 
 DRAWN_CELLS: Final = 1 << 14
-"""Maximum number of units drawn in one call, which then fit in the cache, unless a single resample needs more."""
+"""Maximum number of units drawn in one call, so that they fit in the cache. A single resample may need more."""
 
 TOPS: Final = {"variance": 0.25}
 """Maximum of each score whose maximum is not 1."""

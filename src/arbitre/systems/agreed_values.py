@@ -22,7 +22,7 @@ EXAMPLES: Final = 20
 class AgreedValues:
     """The values that all systems predict but gold does not contain.
 
-    Values are the same if they are equal as JSON. Faults with a systematic cause, such as another notation of dates, do
+    Values are the same if they are equal as JSON. Faults with a systematic cause, such as a different date notation, do
     not count. Values that all systems omit do not count either, because the source may be hard to read there. Several
     runs of one document count once.
 

@@ -109,7 +109,7 @@ class EvaluationDiff:
         newly_failed: Shared documents that failed only in the second evaluation.
         settings: Entries of the signature that differ. If there are any, the scores are not comparable.
         notes: Limits of the comparison, such as too few documents for a test.
-        tolerance: Largest accepted drop of a score; None to accept any drop that is not significant.
+        tolerance: Largest accepted decrease in a score; None to accept any decrease that is not significant.
     """
 
     score: str

@@ -185,9 +185,9 @@ def error_rates(places: Places, presence: Mapping[str, Presence]) -> dict[str, E
 def kept_places(places: Iterable[Place], presence: Mapping[str, Presence]) -> set[Place]:
     """Return the items and fields that are kept.
 
-    A field is kept if its probability is at least 0.5. The items of a list are taken in order of their probability,
-    equally probable ones in the order of their JSON text: those whose probability reaches the threshold, and as many
-    others as the list is expected to have, if their probability is at least `LEAST_PROBABILITY`.
+    A field is kept if its probability is at least 0.5. The items of a list are ranked by probability; ties are broken
+    by JSON text. An item is kept if its probability reaches the threshold, or if its rank is at most the expected
+    length of the list and its probability is at least `LEAST_PROBABILITY`.
     """
     kept: set[Place] = set()
     for container in places:

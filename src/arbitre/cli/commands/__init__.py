@@ -416,7 +416,7 @@ class Diff(Bounds, Terminal):
     )
     tolerance: float | None = option(
         None,
-        "With --fail-if-worse, also exit with code 1 if one of these scores decreased by more than this value, whether "
+        "With --fail-if-worse, exit with code 1 only if one of these scores decreased by more than this value, whether "
         "significantly or not.",
         "VALUE",
     )
