@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,13 @@ class Counted:
             file.write("x")
 
 
+def wait_until_removed(folder):
+    deadline = time.monotonic() + 60
+    while folder.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return None if folder.exists() else os.getpid()
+
+
 @pytest.fixture
 def pool():
     with running(ProcessPool(2)) as processes:
@@ -58,6 +67,24 @@ def test_a_single_call_starts_no_processes(pool):
     assert pool.run(os.getpid) == os.getpid()
     started = set(pool.map(process_of, range(20)))
     assert pool.run(os.getpid) in started
+
+
+def test_two_functions_are_called_at_the_same_time(pool, tmp_path):
+    assert pool.run_both(os.getpid, os.getpid) == (os.getpid(), os.getpid())
+    started = set(pool.map(process_of, range(20)))
+    (tmp_path / "wait").mkdir()
+    seen, here = pool.run_both(partial(wait_until_removed, tmp_path / "wait"), (tmp_path / "wait").rmdir)
+    assert seen in started
+    assert here is None
+
+
+def test_an_error_of_either_function_is_raised(pool):
+    list(pool.map(process_of, range(20)))
+    fail = partial((1).__truediv__, 0)
+    for functions in [(fail, os.getpid), (os.getpid, fail)]:
+        with pytest.raises(ZeroDivisionError):
+            pool.run_both(*functions)
+    assert pool.run_both(os.getpid, os.getpid)[1] == os.getpid()
 
 
 def test_a_function_that_cannot_be_pickled_is_refused(pool):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import arbitre
-from arbitre import Comparator, DataError
+from arbitre import ArbitreError, Comparator, DataError
 from arbitre.comparison import Comparison
 from arbitre.corpus.evaluation import TABLES
 from arbitre.storage.columns import GrowingArray
@@ -101,3 +101,26 @@ def test_an_array_can_be_pickled_and_extended():
     copy = copied(array)
     copy.extend([[5.0, 6.0]])
     assert copy.view().tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+SHOUTED = [(str(number), [{"name": f"Ada {number}"}], [{"name": f"ADA {number}"}]) for number in range(12)]
+
+
+def test_a_pickled_evaluation_finds_the_causes_of_its_original(comparator):
+    evaluation = comparator.evaluate(SHOUTED, no_diagnose=True)
+    copy = copied(evaluation)
+    assert [cause.kind for cause in evaluation.causes] == ["case"]
+    assert copy.causes == evaluation.causes
+
+
+def differ(gold, predicted):
+    return float(gold != predicted)
+
+
+def test_a_pickled_evaluation_with_custom_functions_refuses_to_search_for_causes():
+    schema = {**SCHEMA, "items": {"properties": {"name": {"type": "string", "x-arbitre": {"distance": "differ"}}}}}
+    comparator = Comparator(schema, distances={"differ": differ})
+    evaluation = comparator.evaluate(SHOUTED, no_diagnose=True)
+    with pytest.raises(ArbitreError, match="cannot be compiled again after it was unpickled"):
+        _ = copied(evaluation).causes
+    assert evaluation.causes

@@ -172,7 +172,11 @@ def find_causes(
         pairs: The documents to examine.
         total: Number of documents of the corpus; by default, that of `pairs`.
         texts: The texts that were given to the model; None if there are none.
+
+    Raises:
+        ArbitreError: The plan has custom functions and was unpickled, so that no change of the schema can be tried.
     """
+    plan.compiler()
     search = Search.of(plan, pairs)
     start = search.start
     causes = [cause_of(found) for found in search.found]

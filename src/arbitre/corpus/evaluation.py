@@ -606,8 +606,8 @@ class Evaluation:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling. What needs the documents, such as the chance scores, is computed first."""
-        factory = self.chance_factory and partial(_known, self.chance)
-        causes = self.cause_factory and partial(_known, self.cause_analysis)
+        factory = self.chance_factory and partial(known, self.chance)
+        causes = self.cause_factory and partial(known, self.cause_analysis)
         state = vars(self) | {"chance_factory": factory, "cause_factory": causes}
         state.pop("_written", None)  # is only valid in this process
         return state
@@ -673,7 +673,8 @@ def unavailable() -> DataError:
     )
 
 
-def _known(value: _Value) -> _Value:
+def known(value: _Value) -> _Value:
+    """Return the value: with `partial`, a function that can be pickled and returns a known result."""
     return value
 
 

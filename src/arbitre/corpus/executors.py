@@ -181,6 +181,21 @@ class ProcessPool:
         """Call a function in a worker process, or in this process if none is running. Raises the errors of `map`."""
         return next(self.map(_call, [function])) if self._has_started else function()
 
+    def run_both(self, function: Callable[[], _Result], here: Callable[[], _Item]) -> tuple[_Result, _Item]:
+        """Call a function in a worker process, and meanwhile another one in this process, and return both results.
+
+        If no worker process is running, this process calls both. Raises the errors of `map`, and those of `here` first.
+        """
+        found: list[_Item] = []
+
+        def functions() -> Iterator[Callable[[], _Result]]:
+            yield function
+            found.append(here())
+
+        calls = self.map(_call, functions()) if self._has_started else map(_call, functions())
+        (result,) = calls
+        return result, found[0]
+
     def close(self) -> None:
         """Stop the processes without waiting for them to exit. The next use starts new ones."""
         if self._pool is not None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sized
 from contextlib import ExitStack
 from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from arbitre.corpus import tables
 from arbitre.corpus.chance import sample_by_id
 from arbitre.corpus.checkpoints import Checkpoints
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
-from arbitre.corpus.evaluation import Evaluation, extend
+from arbitre.corpus.evaluation import Evaluation, extend, known
 from arbitre.corpus.executors import processes_of, running, workers_of
 from arbitre.diagnosis.corpus_diagnosis import DiagnosisTotals
 from arbitre.diagnosis.evidence import search_halvings
@@ -376,12 +377,23 @@ class EvaluationJob:
         if self._checkpointed:
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
 
-        def completed(found: Evaluation) -> Evaluation:
+        def resampled(found: Evaluation) -> Evaluation:
             self.on_progress("resampling", 0, None)
             evaluation = self._completed(found, clusters)
-            evaluation.trust  # noqa: B018  (computed once, before the files; so are the causes)
-            if evaluation.cause_factory is not None:
-                evaluation.cause_analysis  # noqa: B018
+            evaluation.trust  # noqa: B018  (computed once, before the files)
+            return evaluation
+
+        def completed(found: Evaluation) -> Evaluation:
+            processes = processes_of(self._executor, len(found.document_table) / PART_SIZE)
+            elsewhere = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
+            if processes is None or self.given is not None or not (self._wants_causes and elsewhere):
+                evaluation = resampled(found)
+                if evaluation.cause_factory is not None:
+                    evaluation.cause_analysis  # noqa: B018  (also computed once)
+            else:
+                search = DocumentDetails(self).cause_search()
+                causes, evaluation = processes.run_both(search, partial(resampled, found))
+                evaluation = extend(Evaluation, evaluation, cause_factory=partial(known, causes))
             self.on_progress("writing", 0, None)
             return evaluation
 
@@ -396,6 +408,11 @@ class EvaluationJob:
             matches=matches,
         )
 
+    @property
+    def _wants_causes(self) -> bool:
+        """Whether to search for causes."""
+        return not (isinstance(self.joined, Iterator) or self.options.no_diagnose or self.options.flat)
+
     def _completed(self, found: Evaluation, clusters: list[str]) -> Evaluation:
         """Return the evaluation with its clusters and violations. Raises DataError if a document has no cluster."""
         if self.given is not None:
@@ -409,7 +426,6 @@ class EvaluationJob:
         undeclared = tuple(self._keys.notes.values())
         gone, whole, notes = isinstance(self.joined, Iterator), found.micro, self.notes
         details = SavedDetails() if gone else DocumentDetails(self)
-        wanted = not (gone or self.options.no_diagnose or self.options.flat)
         if undeclared and self.options.strict:
             raise DataError.of(undeclared[0], hint=_CORRECT)
         if whole.quality_mass == 0 < min(whole.gold, whole.predicted):
@@ -431,7 +447,7 @@ class EvaluationJob:
             diagnosis=diagnosis,
             notes=notes,
             provenance=self.provenance,
-            cause_factory=details.causes if wanted else None,
+            cause_factory=details.causes if self._wants_causes else None,
             folder=self.options.out,
             lang=self.options.lang,
             reader=details,
@@ -551,13 +567,17 @@ class DocumentDetails(SavedDetails):
 
     def causes(self) -> CauseAnalysis:
         """Return the causes of the faults, from a sample of the documents."""
+        return self.cause_search()()
+
+    def cause_search(self) -> Callable[[], CauseAnalysis]:
+        """Return a function that searches a sample of the documents, which this process reads, for causes."""
         from arbitre.causes.sample import FEW_DOCUMENTS, MAX_DOCUMENTS, documents_to_search  # noqa: PLC0415
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
         documents, most = self.job.documents, MAX_DOCUMENTS if self.job.options.diagnose else FEW_DOCUMENTS
         self.job.on_progress("diagnosing", 0, None)
         searched = documents_to_search(documents, most)
-        return find_causes(self.job.plan, searched, len(documents), self.job.source_texts())
+        return partial(find_causes, self.job.plan, searched, len(documents), self.job.source_texts())
 
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by.

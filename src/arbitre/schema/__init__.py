@@ -88,14 +88,17 @@ def compile_plan(
         None if match is None else _chosen(matchings, match),
         None if distance is None else _chosen(distances, distance),
     )
+    custom = (
+        None if distances is catalogue else distances,
+        None if normalizers is normalisers else normalizers,
+        None if matchings is matching.catalogue else matchings,
+    )
     again = partial(
         _compiled_with,
         root,
         deepcopy(laid),
+        custom,
         close=close,
-        distances=distances,
-        normalizers=normalizers,
-        matchings=matchings,
         match=match,
         distance=distance,
         max_calls=max_calls,
@@ -127,10 +130,27 @@ def _ignored_keywords(root: Subschema) -> Iterator[str]:
         )
 
 
-def _compiled_with(root: Subschema, overlay: Overlay | None, settings: Mapping[str, Json], **options: Any) -> Plan:  # noqa: ANN401  (see `compile_plan`)
-    """Compile a schema with an overlay and further settings, which replace those of the overlay."""
+def _compiled_with(
+    root: Subschema,
+    overlay: Overlay | None,
+    custom: tuple[DistanceCatalogue | None, Catalogue[Normalizer] | None, Catalogue[Matcher] | None],
+    settings: Mapping[str, Json],
+    **options: Any,  # noqa: ANN401  (see `compile_plan`)
+) -> Plan:
+    """Compile a schema with an overlay and further settings, which replace those of the overlay.
+
+    In `custom`, None stands for a built-in catalogue.
+    """
     laid = (Overlay() if overlay is None else deepcopy(overlay)).extended(settings)
-    return compile_plan(root, overlay=laid, **options)
+    distances, normalizers, matchings = custom
+    return compile_plan(
+        root,
+        overlay=laid,
+        distances=catalogue if distances is None else distances,
+        normalizers=normalisers if normalizers is None else normalizers,
+        matchings=matching.catalogue if matchings is None else matchings,
+        **options,
+    )
 
 
 def _without_other_fields(plan: Plan, fields: Sequence[str]) -> dict[str, Json]:

@@ -14,7 +14,8 @@ from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from functools import partial
 
     from arbitre.paths import Path
     from arbitre.schema.certificate import Certificate
@@ -72,7 +73,7 @@ class Plan:
         corpus_ids: The gold id of each predicted id of these scopes; None if they were not found yet, so that each
             document is compared alone.
         compile_with: Compiles the schema again with the settings of another overlay in addition; see `with_overlay`.
-            It is not pickled.
+            It is pickled only if all catalogues are built-in (see `compiles_anywhere`).
     """
 
     sites: tuple[Site, ...]
@@ -90,15 +91,22 @@ class Plan:
     notes: tuple[str, ...] = ()
     corpus_scopes: frozenset[str] = frozenset()
     corpus_ids: Mapping[tuple[str, Any], Any] | None = None
-    compile_with: Callable[[Mapping[str, Json]], Plan] | None = None
+    compile_with: partial[Plan] | None = None
 
     def __getstate__(self) -> list[Any]:
-        """Return the fields without the compiler, whose catalogues cannot be pickled."""
-        return [None if one.name == "compile_with" else getattr(self, one.name) for one in fields(self)]
+        """Return the fields, without the compiler if its catalogues cannot be pickled."""
+        left_out = () if self.compiles_anywhere else ("compile_with",)
+        return [None if one.name in left_out else getattr(self, one.name) for one in fields(self)]
 
     def __setstate__(self, state: list[Any]) -> None:
         for one, value in zip(fields(self), state, strict=True):
             object.__setattr__(self, one.name, value)
+
+    @property
+    def compiles_anywhere(self) -> bool:
+        """Whether `with_overlay` also works after the plan was unpickled; not for catalogues with custom functions."""
+        *_, custom = (None,) if self.compile_with is None else self.compile_with.args
+        return custom is not None and not any(custom)
 
     @property
     def has_custom_distances(self) -> bool:
@@ -134,9 +142,16 @@ class Plan:
             SchemaError: A setting is invalid, or the schema has no such path.
             ArbitreError: The plan was unpickled, so that it cannot be compiled again.
         """
+        return replace(self.compiler()(overlay), inputs=self.inputs, corpus_ids=self.corpus_ids)
+
+    def compiler(self) -> partial[Plan]:
+        """Return `compile_with`. Raises ArbitreError if it was lost because the plan was unpickled."""
         if self.compile_with is None:
-            raise ArbitreError.of("A plan that was unpickled cannot be compiled again", hint="Create a new Comparator.")
-        return replace(self.compile_with(overlay), inputs=self.inputs, corpus_ids=self.corpus_ids)
+            raise ArbitreError.of(
+                "A plan with custom functions cannot be compiled again after it was unpickled",
+                hint="Create a new Comparator.",
+            )
+        return self.compile_with
 
     @property
     def allows_text(self) -> bool:
