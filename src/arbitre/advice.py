@@ -53,13 +53,13 @@ class Thresholds:
     min_examples: int = 15
     """Minimum number of training examples of a class."""
     imbalance: float = 10.0
-    """A class is rare if the largest class has more than RATIO times as many examples."""
+    """Report a class as rare if the largest class is larger by more than this factor."""
     significance: float = 0.05
     """Report that training and test data differ if p is below this significance level."""
     confused: float = 0.1
     """Report two classes as confused if they are confused in at least this share of their values."""
     min_confused: int = 2
-    """Report two classes as confused only if they are confused in at least N values."""
+    """Report two classes as confused only if they are confused in at least this number of values."""
     # end of the options
 
     def __post_init__(self) -> None:

@@ -404,13 +404,13 @@ catalogue: Final = Catalogue(
             _of_texts(
                 "nfkc",
                 partial(unicodedata.normalize, "NFKC"),
-                "the text in Unicode normal form KC: ﬁ becomes fi, ² becomes 2",
+                "the text in Unicode normal form KC; for example, ﬁ becomes fi, and ² becomes 2",
                 "texts that differ in compatible forms of characters, such as ﬁ and fi, ² and 2",
             ),
             _of_texts(
                 "unaccent",
                 _unaccent,
-                "the text without combining marks: é becomes e",
+                "the text without combining marks; for example, é becomes e",
                 "texts that differ in accents, such as é and e",
             ),
             _of_texts(
@@ -471,7 +471,7 @@ catalogue: Final = Catalogue(
         ),
         "amount": Factory(
             _amount_with,
-            "the number in an amount, written in any of several notations; any other text is unchanged (see "
+            "the number in an amount that is written in any of several notations; any other text is unchanged (see "
             "[amounts](reference/normalisers.md#amounts))",
             {
                 "decimal": {"enum": [".", ","]},
@@ -480,7 +480,7 @@ catalogue: Final = Catalogue(
         ),
         "strip-punctuation": Factory(
             _strip_punctuation_with,
-            "the text with punctuation and symbols removed, or each replaced by the text `by`",
+            "the text with punctuation and symbols removed, or with each of them replaced by the text `by`",
             {"by": {"type": "string"}},
         ),
         "number": Factory(
@@ -506,7 +506,7 @@ catalogue: Final = Catalogue(
         ),
         "authority": Factory(
             lambda options: _authority(read_authority(options)),
-            "the name of which the text is a variant, according to an authority file or the option `names`; any other "
+            "the name that the text is a variant of, according to an authority file or the option `names`; any other "
             "text is unchanged (see [authority files](reference/normalisers.md#authority-files))",
             OPTIONS,
         ),

@@ -206,13 +206,13 @@ def formerly(**names: str) -> Callable[[_Function], _Function]:
 SCHEMA: Final = option(
     REQUIRED,
     "JSON Schema of the documents, with x-arbitre settings, as JSON or YAML. FILE#/pointer names a part of a file, and "
-    "MODULE:NAME a Python type, such as a Pydantic model.",
+    "MODULE:NAME names a Python type, such as a Pydantic model.",
     "FILE",
     group="Input",
 )
 VALIDATE: Final = switch("List schema violations in the predictions.", group="Comparison")
 FLAT: Final = switch(
-    "Match the values of each path across entries, and show only this result.",
+    "Match the values at each path across entries. On the command line, the tables show only the resulting scores.",
     more="See [flat comparison](diagnosis.md#solidarity).",
     rare=True,
     group="Comparison",
@@ -254,7 +254,7 @@ LANG: Final = option(
 )
 SHOWN_LANG: Final = option("en", "Language of text and Markdown output.", group="Output")
 NO_DIAGNOSE: Final = switch(
-    "Do not look for causes.", more="See [causes](diagnosis.md#causes).", rare=True, group="Analysis"
+    "Do not search for causes.", more="See [causes](diagnosis.md#causes).", rare=True, group="Analysis"
 )
 NO_REPORT: Final = switch("Do not write report.html and its data files.", rare=True, group="Output")
 KEEP: Final = option(
@@ -276,7 +276,7 @@ CSV_DIALECT: Final = option(
     group="Output",
 )
 FORCE: Final = switch(
-    "Write even if the destination contains files that arbitre did not write. They are never replaced.",
+    "Write even if the destination contains files that arbitre did not write. These files are never replaced.",
     more="See [output folders](reference/files.md#output-folders).",
     rare=True,
     group="Output",
@@ -285,7 +285,7 @@ FORCE: Final = switch(
 
 ALLOW_REFS: Final = option(
     (),
-    "Additional folder whose files the schema may reference with $ref. May be repeated.",
+    "Additional folders whose files the schema may reference with $ref. May be repeated.",
     "DIR",
     keyword="str | Path | Iterable[str | Path]",
     more="See [the schema](reference/keyword.md).",
@@ -305,10 +305,10 @@ class Annotations:
     )
     functions: list[str] = option(
         (),
-        "Custom distance, normaliser or matching in Python, or a catalogue of several. May be repeated.",
+        "Custom distances, normalisers and matchings in Python, or catalogues of them. May be repeated.",
         "MODULE:NAME",
         keyword="Iterable[str]",
-        more="The module must be installed or in the current folder; see [custom functions](custom.md).",
+        more="Each module must be installed or be in the current folder; see [custom functions](custom.md).",
     )
     allow_refs: list[str] = ALLOW_REFS
 
@@ -318,10 +318,10 @@ class Comparison:
 
     fields: list[str] = option(
         (),
-        "Compare only the values at this wildcard path and below it, such as /people/*/name. May be repeated.",
+        "Compare only the values at and below these wildcard paths, such as /people/*/name. May be repeated.",
         "POINTER",
         keyword="str | Iterable[str]",
-        more="The keys of `keyed` lists above the path are also compared.",
+        more="The keys of `keyed` lists above these paths are also compared.",
     )
     close: float = option(0.8, 'Minimum quality for the verdict "close".', "QUALITY", rare=True)
     max_calls: int = option(
@@ -350,9 +350,9 @@ class Formats:
 class Functions:
     """Custom functions, which can only be passed as values in Python."""
 
-    distances: Any = option(..., "Distances by name. Default: the distances of arbitre.", keyword="Distances")
-    normalizers: Any = option(..., "Normalisers by name. Default: the normalisers of arbitre.", keyword="Normalizers")
-    matchings: Any = option(..., "Matchings by name. Default: the matchings of arbitre.", keyword="Matchings")
+    distances: Any = option(..., "Distances by name. Default: the built-in distances.", keyword="Distances")
+    normalizers: Any = option(..., "Normalisers by name. Default: the built-in normalisers.", keyword="Normalizers")
+    matchings: Any = option(..., "Matchings by name. Default: the built-in matchings.", keyword="Matchings")
 
 
 class Overrides:
@@ -360,15 +360,15 @@ class Overrides:
 
     match: list[str] | None = option(
         None,
-        "Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several side by"
-        " side.",
+        "Use this matching for all arrays: a name, or JSON as in a schema. Repeat the option to compare several "
+        "matchings side by side.",
         "NAME",
         keyword="Json",
     )
     distance: list[str] | None = option(
         None,
         "Use this distance for all leaves that are not compared by `exact`: a name, or JSON as in a schema. Repeat the "
-        "option to compare several side by side.",
+        "option to compare several distances side by side.",
         "NAME",
         keyword="Json",
         more="Leaves that the distance cannot compare keep their own distance.",
@@ -394,7 +394,7 @@ class Sources:
     )
     manifest: str | None = MANIFEST
     only: list[str] = option(
-        (), "Evaluate only the document with this id. May be repeated.", "ID", keyword="Collection[str]"
+        (), "Evaluate only the documents with these ids. May be repeated.", "ID", keyword="Collection[str]"
     )
 
 
@@ -421,8 +421,8 @@ class Reading:
     id_key: str = ID_KEY
     id_pattern: str | None = option(
         None,
-        "Regular expression that extracts the id from a file name: the group named id, else the first group, else the "
-        "whole match.",
+        "Regular expression that extracts the id from a file name. The id is the group named id if there is one, else "
+        "the first group, else the whole match.",
         "REGEX",
         more="A group named `run` extracts the run.",
         rare=True,
@@ -480,13 +480,13 @@ class Corpus:
         rare=True,
     )
     strict: bool = switch(
-        "Stop with exit code 2 if a document fails, if gold or the predictions contain none of the keys that the "
-        "schema declares, or if no prediction matches any part of its gold.",
+        "Stop with an error if a document fails, if gold or the predictions contain none of the keys that the schema "
+        "declares, or if no prediction matches any part of its gold. On the command line, the exit code is then 2.",
         rare=True,
     )
     diagnose: bool = switch(
-        "List the faults of the predictions with their cost (faults.csv), and look for causes in up to 400 documents "
-        "instead of 32.",
+        "List the faults of the predictions with their costs (faults.csv), and search for causes in up to 400 "
+        "documents instead of 32.",
         more="Also computes the [solidarity](diagnosis.md#solidarity). See [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE
@@ -501,9 +501,9 @@ class Corpus:
     )
     source: Path | None = option(
         None,
-        "Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png, "
-        ".jpg, .pdf and others). The report shows the sources, and --diagnose searches the texts for missing and "
-        "spurious values.",
+        "Folder of the sources that were given to the model: for each document, a text (<id>.txt), an image or a PDF "
+        "(.png, .jpg, .pdf and others). The report shows the sources, and --diagnose searches the texts for missing "
+        "and spurious values.",
         "DIR",
         keyword="str | Path | None",
         more="See [the text or the model](diagnosis.md#the-text-or-the-model).",
@@ -516,7 +516,7 @@ class Processes:
     workers: int | None = option(None, "Number of worker processes. Default: the number of processors.", "N", least=1)
     engine: Engine = option(
         "local",
-        "Compare on this machine or on a Dask cluster.",
+        "Where to compare the documents: on this machine or on a Dask cluster.",
         keyword="Engine",
         more="See [corpora](corpora.md).",
         rare=True,
@@ -534,7 +534,7 @@ class ReportFiles:
     lang: LanguageName = LANG
     no_report: bool = NO_REPORT
     no_matches: bool = switch(
-        "Do not write the table of entries, matches.csv or matches.parquet.",
+        "Do not write the table of entries (matches.csv or matches.parquet).",
         more="See [large corpora](corpora.md#large-corpora).",
         rare=True,
     )
@@ -557,14 +557,15 @@ class Evaluation:
     )
     resume: bool = switch("Resume an interrupted evaluation in the same --out folder.", rare=True)
     keep_checkpoints: bool = switch(
-        "Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, for --resume.",
+        "Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, so that "
+        "--resume can use them.",
         rare=True,
     )
     table: list[str] = option(
         (),
-        "Additional table to write to the --out folder, such as paths.tex: a table name followed by .md, .tex, .csv or "
-        ".parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by default. "
-        "May be repeated.",
+        "Additional tables to write to the --out folder, such as paths.tex: each is a table name followed by .md, "
+        ".tex, .csv or .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written "
+        "by default. May be repeated.",
         "NAME",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",
@@ -572,7 +573,7 @@ class Evaluation:
     )
     table_score: list[str] = option(
         (),
-        "Score to show in the Markdown and LaTeX tables. May be repeated.",
+        "Scores to show in the Markdown and LaTeX tables. May be repeated.",
         "SCORE",
         keyword="str | Sequence[str]",
         field="Sequence[str] = ()",
@@ -597,7 +598,10 @@ class Thresholds:
 
     min_examples: int = option(15, "Minimum number of training examples of a class.", "N")
     imbalance: float = option(
-        10.0, "A class is rare if the largest class has more than RATIO times as many examples.", "RATIO", rare=True
+        10.0,
+        "Report a class as rare if the largest class is larger by more than this factor.",
+        "RATIO",
+        rare=True,
     )
     significance: float = option(
         0.05,
@@ -613,7 +617,10 @@ class Thresholds:
         rare=True,
     )
     min_confused: int = option(
-        2, "Report two classes as confused only if they are confused in at least N values.", "N", rare=True
+        2,
+        "Report two classes as confused only if they are confused in at least this number of values.",
+        "N",
+        rare=True,
     )
 
 
@@ -622,7 +629,8 @@ class Bounds:
 
     fail_under: list[str] = option(
         (),
-        "Exit with code 1 if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8. May be repeated.",
+        "Fail if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8. On the command line, the exit "
+        "code is then 1. May be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:under",
         keyword="Bounds",
@@ -630,7 +638,8 @@ class Bounds:
     )
     fail_over: list[str] = option(
         (),
-        "Exit with code 1 if a score or count is above a value, as in failed=0. May be repeated.",
+        "Fail if a score or count is above a value, as in failed=0. On the command line, the exit code is then 1. May "
+        "be repeated.",
         "SCORE=VALUE",
         parser="arbitre.cli.option_values:over",
         keyword="Bounds",
@@ -642,7 +651,7 @@ class Terminal:
     """Output."""
 
     no_color: bool = switch(
-        "Disable colours and other escape codes, like the environment variable NO_COLOR.", rare=True
+        "Disable colours and other escape codes, as the environment variable NO_COLOR does.", rare=True
     )
     quiet: bool = switch("Print only JSON output and errors.", flags=("--quiet", "-q"))
 

@@ -217,7 +217,7 @@ class TestRank:
     def test_the_table_in_the_help_is_available(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
         for command, rows in (("evaluate", [ROWS]), ("rank", [RankingResults.rows, FactorsResults.rows])):
-            said = re.findall(r"Additional table to write to the --out folder, such as (\S+):", run(command, "--help"))
+            said = re.findall(r"Additional tables to write to the --out folder, such as (\S+):", run(command, "--help"))
             assert len(said) == 1
             assert all([one.name for one in parse_exports(said, known)] == said for known in rows)
 

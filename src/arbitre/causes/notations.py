@@ -2,7 +2,7 @@
 
 For each path, the detector takes the simplest notation that explains most of the wrong values; see
 `arbitre.causes.same_value`. It refuses notations that make different gold values equal, unless predictions show that
-these are forms of one value. Numbers that differ by a constant factor have another unit; no overlay repairs them.
+these are forms of one value. Numbers that differ by a constant factor have a different unit; no overlay repairs them.
 """
 
 from __future__ import annotations
@@ -454,7 +454,7 @@ def _date_form(notation: Notation, text: Json, reader: Reader) -> str:
     return format_name(known[0])
 
 
-# Numbers with another unit.
+# Numbers with a different unit.
 
 SAME_FACTOR: Final = 1e-3
 """Maximum relative difference of two factors that are the same."""

@@ -1,4 +1,4 @@
-"""Compared documents in which causes are looked for, and trials of changes on them."""
+"""Compared documents that are searched for causes, and trials of changes on them."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ MIN_DOCUMENTS: Final = 3
 
 
 FEW_DOCUMENTS: Final = 32
-"""Number of documents in which causes are looked for without `diagnose`."""
+"""Number of documents that are searched for causes without `diagnose`."""
 
 MAX_DOCUMENTS: Final = 400
-"""Maximum number of documents in which causes are looked for with `diagnose`."""
+"""Maximum number of documents that are searched for causes with `diagnose`."""
 
 MAX_SEARCHED_VALUES: Final = 1 << 17
 """Approximate maximum number of gold and predicted values that are searched for causes. `FEW_DOCUMENTS` documents are
@@ -68,7 +68,7 @@ searched even if they contain more. A higher limit finds more causes but takes l
 
 
 def documents_to_search(documents: JoinedCorpus | Sequence[Pair], most: int = MAX_DOCUMENTS) -> list[Pair]:
-    """Return the documents in which causes are looked for: all, or `most` that a digest of the ids selects.
+    """Return the documents to search for causes: all, or `most` that a digest of the ids selects.
 
     If these have more than `MAX_SEARCHED_VALUES` values, proportionally fewer are selected.
     """

@@ -297,7 +297,7 @@ class Comparator:
 
     @property
     def certificate(self) -> Certificate:
-        """Whether the distance between documents (1 - quality) is a metric and, if not, where and why it fails.
+        """Whether the distance between documents (1 - quality) is a metric and, if not, why and at which paths.
 
         See [the certificate](metricity.md#the-certificate).
         """
@@ -575,11 +575,11 @@ class ComparatorKeywords(TypedDict, total=False):
     overlay: Mapping[str, Json] | str | Path | None
     """x-arbitre settings by path, for a schema that you cannot edit."""
     functions: Iterable[str]
-    """Custom distance, normaliser or matching in Python, or a catalogue of several."""
+    """Custom distances, normalisers and matchings in Python, or catalogues of them."""
     allow_refs: str | Path | Iterable[str | Path]
-    """Additional folder whose files the schema may reference with $ref."""
+    """Additional folders whose files the schema may reference with $ref."""
     fields: str | Iterable[str]
-    """Compare only the values at this wildcard path and below it, such as /people/*/name."""
+    """Compare only the values at and below these wildcard paths, such as /people/*/name."""
     close: float
     """Minimum quality for the verdict "close"."""
     max_calls: int | None
@@ -587,11 +587,11 @@ class ComparatorKeywords(TypedDict, total=False):
     format_assertion: bool
     """Also report values that do not match the `format` in the schema."""
     distances: Distances
-    """Distances by name. Default: the distances of arbitre."""
+    """Distances by name. Default: the built-in distances."""
     normalizers: Normalizers
-    """Normalisers by name. Default: the normalisers of arbitre."""
+    """Normalisers by name. Default: the built-in normalisers."""
     matchings: Matchings
-    """Matchings by name. Default: the matchings of arbitre."""
+    """Matchings by name. Default: the built-in matchings."""
     match: Json
     """Use this matching for all arrays: a name, or JSON as in a schema."""
     distance: Json

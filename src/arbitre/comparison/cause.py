@@ -60,7 +60,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "key-spelling": CauseKind(
         "a key is spelt differently",
-        "the keys differ only in case, accents and separators",
+        "the keys differ only in case, accents or separators",
         "overlay",
         "add the alias, or state the key in the prompt",
     ),
@@ -180,13 +180,13 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "add a normaliser, or ask for the notation of gold in the prompt",
     ),
     "amount": CauseKind(
-        "an amount is written in another notation",
+        "an amount is written in a different notation",
         "a normaliser makes the values equal",
         "overlay",
         "add a normaliser, or state the notation in the prompt",
     ),
     "number-format": CauseKind(
-        "a number is written in another notation",
+        "a number is written in a different notation",
         "a normaliser makes the values equal",
         "overlay",
         "add a normaliser, or state the notation in the prompt",
@@ -198,19 +198,19 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "add a normaliser, or state the notation in the prompt",
     ),
     "units": CauseKind(
-        "a quantity is given in another unit",
+        "a quantity is given in a different unit",
         "one value has a unit next to the number, or the numbers differ by a constant factor",
         "overlay or correction",
         "state the unit in the prompt",
     ),
     "date-format": CauseKind(
-        "a date is written in another notation",
+        "a date is written in a different notation",
         "both values denote the same day",
         "overlay",
         "add a normaliser, or ask for ISO 8601 dates in the prompt",
     ),
     "name-order": CauseKind(
-        "the words of a name are in another order",
+        "the words of a name are in a different order",
         "the texts are equal after their words are sorted",
         "overlay",
         "use a distance that ignores the order of words, or state the order in the prompt",
@@ -235,7 +235,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "value-mapping": CauseKind(
         "one value is regularly predicted instead of another",
-        "a predicted value is rarely correct, and the gold value in its place is nearly always the same",
+        "a predicted value is rarely correct, and is nearly always predicted instead of the same gold value",
         "overlay",
         "map the values, or list the allowed values in the prompt",
     ),
@@ -293,19 +293,20 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "a reference points to the wrong item, often because two items were predicted as one",
         "the item that the gold reference points to has no partner",
         "repair",
-        "define in the prompt when two mentions are the same item",
+        "define in the prompt when two mentions refer to the same item",
         systematic=False,
     ),
     "split-target": CauseKind(
         "a reference points to the wrong item, often because one item was predicted as two",
         "the item that the predicted reference points to has no partner",
         "repair",
-        "define in the prompt when two mentions are the same item",
+        "define in the prompt when two mentions refer to the same item",
         systematic=False,
     ),
     "other-target": CauseKind(
         "a reference points to the wrong item",
-        "the item that each reference points to has a partner, but the two items are not partners of each other",
+        "the items that the gold reference and the predicted reference point to have partners, but are not partners "
+        "of each other",
         "repair",
         "check a sample against the source",
         systematic=False,
@@ -353,8 +354,9 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         systematic=False,
     ),
     "other": CauseKind(
-        "faults are of rare kinds",
-        "there are fewer than five faults of a kind, or they occur in fewer than three documents of a larger corpus",
+        "the faults are of kinds that rarely occur",
+        "in a corpus of three or more documents, there are fewer than five faults of a kind, or they occur in fewer "
+        "than three documents",
         "repair",
         "see the list of faults",
         systematic=False,
@@ -426,7 +428,7 @@ class Cause:
         chance_gain: Increase in f1q if the change is made and predictions are compared with the gold of other
             documents; None if it is unknown.
         forgiving: Whether f1q corrected for chance, (f1q - chance) / (1 - chance), does not rise, because the change
-            makes unrelated documents more similar to the same extent. This is forgiveness, not repair.
+            makes unrelated documents just as much more similar. This is forgiveness, not repair.
         detail: Further figures, such as the characters that differ.
     """
 

@@ -362,8 +362,8 @@ class Comparison:
     def patch(self, *, gains: bool | None = None) -> Patch:
         """Return the [JSON Patch](diagnosis.md#repair-as-a-json-patch) (RFC 6902) that turns the prediction into gold.
 
-        The patch leaves values that count as equal and fields that are not compared unchanged. It replaces lists that
-        are matched by transport as a whole.
+        The patch does not change values that count as equal or fields that are not compared. Lists that are matched by
+        transport are replaced as a whole.
 
         Args:
             gains: Whether to compute the gains, which takes one comparison for each operation.

@@ -51,7 +51,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulAlignment:
-    """A gold item that, because of less distinctive values, was not matched with the item that has its text.
+    """A gold item that was not matched with the item that has its text, because less distinctive values prevailed.
 
     Attributes:
         path: Wildcard path of the item.
@@ -118,7 +118,8 @@ class Diagnosis(FlatComparison):
         merges: Groups of gold items that the prediction merges into one item.
         splits: Gold items that the prediction splits into several.
         moved: Values, objects and lists in the wrong place.
-        doubtful: Items that, because of less distinctive values, were not matched with the item that has their text.
+        doubtful: Items that were not matched with the item that has their text, because less distinctive values
+            prevailed.
         f1q_after_joins: f1q of the entries after the items of `merges` and `splits` are joined; None if undefined.
         repair_gain: Increase in the f1q of the entries if all faults of a class were repaired, by class.
         repair_gain_by_path: Increase in the f1q of the entries if all faults at a path were repaired, by wildcard path

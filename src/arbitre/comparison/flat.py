@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FlatComparison:
-    """The best flat matching, and the solidarity: the share of its quality that values reach in their own entries.
+    """The best flat matching, and the solidarity: leaf quality within entries divided by leaf quality in this matching.
 
     Attributes:
-        solidarity: Leaf quality that values reach in their own entries, as a share of that of the best flat matching,
-            in [0, 1]; None if the latter is 0, or if lists are matched by transport. The flat matching of a path pairs
-            all its gold leaves with all its predicted leaves, regardless of entries.
+        solidarity: Sum of the leaf qualities within the matched entries, divided by the sum of the leaf qualities in
+            the best flat matching; in [0, 1]. None if the divisor is 0, or if lists are matched by transport. The flat
+            matching of a path matches all its gold leaves with all its predicted leaves, regardless of entries.
         solidarity_by_path: Solidarity by wildcard path of the leaves.
         flat: Scores over all leaves in the best flat matching; their `variance` is None.
         flat_by_path: Scores of the best flat matching by wildcard path.
@@ -30,7 +30,7 @@ class FlatComparison:
             bounds.
         solidarity_chance: Solidarity if the predicted values of each path are shuffled and the documents are compared
             again; None if it is undefined, or if custom distances are used.
-        solidarity_chance_by_path: The same by wildcard path.
+        solidarity_chance_by_path: `solidarity_chance` by wildcard path.
     """
 
     solidarity: float | None

@@ -152,7 +152,7 @@ class Evaluation:
     without_gold: tuple[str, ...] = ()
     """Names of predictions without a gold document."""
     clusters: tuple[str, ...] | None = None
-    """Cluster of each document; None for the default, where the runs of one document form a cluster."""
+    """Cluster of each document; None by default, in which case the runs of one document form a cluster."""
     declared: tuple[str, ...] = ()
     """Paths that the schema declares."""
     repaired: tuple[RepairedPrediction, ...] = ()
@@ -196,7 +196,7 @@ class Evaluation:
 
     @cached_property
     def intervals(self) -> dict[str, Any]:
-        """The confidence intervals of all scores under the default options, as JSON-serialisable data."""
+        """The confidence intervals of all scores with the default options, as JSON-serialisable data."""
         return intervals_to_dict(self.sample())
 
     @cached_property
@@ -388,10 +388,10 @@ class Evaluation:
 
     @property
     def solidarity(self) -> float | None:
-        """Leaf quality that values reach in their own entries, as a share of that of the best flat matching.
+        """Leaf quality within the matched entries, divided by leaf quality in the best flat matching.
 
-        In [0, 1]; None if lists are matched by transport. See [solidarity](diagnosis.md#solidarity). If neither
-        `diagnose` nor `flat` was set, the documents are compared again.
+        In [0, 1]; None if undefined, or if lists are matched by transport. See [solidarity](diagnosis.md#solidarity).
+        If neither `diagnose` nor `flat` was set, the documents are compared again.
 
         Raises:
             DataError: The documents are no longer available.
@@ -537,7 +537,7 @@ class Evaluation:
 
     @property
     def details(self) -> Path:
-        """Folder with all result files, which are written to a temporary folder if there is none yet."""
+        """Folder with all result files. If there is none yet, the files are written to a temporary folder."""
         if self.folder is not None and self._reader.complete(self):
             return self.folder
         return self._written.path

@@ -445,7 +445,7 @@ class SourceEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourCounts:
-    """Counts of the spurious values at a path, and of those that the gold of a neighbouring document has there.
+    """Counts of the spurious values at a path, and of those that a neighbouring gold document has at this path.
 
     Up to `MAX_SEARCHED` documents, all are searched. Larger corpora are sampled: the expected size of the sample is
     between `MAX_SEARCHED / 2` and `MAX_SEARCHED` (see `is_searched`).

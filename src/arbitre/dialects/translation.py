@@ -59,7 +59,7 @@ def import_schema(
     allow_refs: str | Path | Iterable[str | Path] = (),
     force: bool = False,
 ) -> ImportedSchema:
-    """Translate the annotations for another tool in a schema into an overlay, as `arbitre schema import` does.
+    """Translate the annotations that a schema has for another tool into an overlay, as `arbitre schema import` does.
 
     The overlay contains the settings that mean the same in both tools, including defaults. All other keywords are
     listed.

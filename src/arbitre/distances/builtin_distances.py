@@ -186,8 +186,9 @@ _TEXTS: Final = {
     "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` after the words of each text are sorted alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest `indel` between any two of these: the shared words, the words of the first text, and the words of "
-        "the second text, each sorted and without repetition; 0 if one text contains all words of the other",
+        "smallest distance `indel` between any two of these texts: the shared words, the words of the first text, and "
+        "the words of the second text, each sorted and without repetition; 0 if one text contains all words of the "
+        "other",
         "Cohen, 2011",
     ),
     "jaccard-ngrams": Factory(
@@ -200,20 +201,20 @@ _TEXTS: Final = {
     "date": Factory(
         lambda options: dates.date(options["scale"]),
         "number of days between two dates, divided by `scale`, at most 1. A date without a day is compared as the "
-        "interval of the days of its month or year",
+        "interval of all days in its month or year",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
     "duration": _fixed(
         dates.DURATION,
-        "`relative` between the lengths of two ISO 8601 durations; a year counts as 365.2425 days, and a month as a "
-        "twelfth of a year",
+        "the distance `relative` between the lengths of two ISO 8601 durations; a year counts as 365.2425 days, and a "
+        "month as a twelfth of a year",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
         lambda options: dates.time(options["scale"]),
         "number of hours between two ISO 8601 times of day, in the shorter direction around the clock, "
-        "divided by `scale`, at most 1. A time without a UTC offset is read as UTC",
+        "divided by `scale`, at most 1. A time without a UTC offset is interpreted as UTC",
         {"scale": _SCALE | {"default": 12}},
         source="Lee, 1958",
     ),
@@ -234,7 +235,7 @@ _TEXTS: Final = {
     "uri": Factory(
         lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
         "0 for two URIs with the same normal form (RFC 3986), else 1 or, with `graded`, `yujian-bo` between the normal "
-        "forms. The normal form ignores the case of scheme and host, the default port, escapes of ordinary "
+        "forms. The normal form ignores the case of the scheme and of the host, the default port, escapes of ordinary "
         "characters, and dot segments",
         {"graded": {"type": "boolean", "default": False}},
     ),
@@ -306,7 +307,7 @@ _LABELS: Final = {
         "order",
         _SCALARS,
         "number of steps between two values in the list `order`, divided by the number of steps from its first value "
-        "to its last. Fields with an `enum` do not require `order`: the default is the `enum`",
+        "to its last value. Fields with an `enum` do not require `order`: the default is the `enum`",
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
@@ -369,7 +370,7 @@ _SEGMENTATIONS: Final = {
     "pk": Factory(
         lambda options: segmentations.pk(options.get("k")),
         "share of windows of `k` positions with a boundary either in gold or in the prediction, but not in both; `k` "
-        "as for `window-diff`",
+        "is as for `window-diff`",
         _WINDOW,
         source="Beeferman et al., 1999",
     ),

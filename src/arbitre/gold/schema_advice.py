@@ -653,7 +653,7 @@ KINDS: Final[Mapping[str, SchemaAdviceKind]] = {
     ),
     "references": SchemaAdviceKind(
         "a field whose values are unique in their list, and values elsewhere in the document that refer to them",
-        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of the references refer to an id",
+        f"{MIN_IDS} ids, {MIN_REFERENCES} references, {MIN_FOUND:.0%} of which refer to an id",
         "`id`, `ref`",
     ),
     "id-keys": SchemaAdviceKind(

@@ -124,7 +124,7 @@ class Sources:
     """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
     instead of separate sources."""
     only: Collection[str] = ()
-    """Evaluate only the document with this id."""
+    """Evaluate only the documents with these ids."""
     # end of the options
 
     def __post_init__(self) -> None:

@@ -55,8 +55,8 @@ class ReadOptions:
     id_key: str = "id"
     """Key that contains the id of a record."""
     id_pattern: str | None = None
-    """Regular expression that extracts the id from a file name: the group named id, else the first group, else the
-    whole match."""
+    """Regular expression that extracts the id from a file name. The id is the group named id if there is one, else
+    the first group, else the whole match."""
     normalize_ids: bool = False
     """Treat ids that differ only in case, Unicode form or file extension as equal."""
     gold_key: str = "gold"

@@ -193,8 +193,8 @@ catalogue: Final[Catalogue[Matcher]] = Catalogue(
         ),
         "greedy": Factory(
             _greedy,
-            "each gold item, in order, with the nearest unmatched predicted item whose quality is at least `gate`; for "
-            "use as a baseline",
+            "each gold item, in order, with the nearest unmatched predicted item, if the quality of the pair is at "
+            "least `gate`; for use as a baseline",
             _GATE,
         ),
         "ordered": Factory(

@@ -509,7 +509,7 @@ def _share(part: Floats, total: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Maximum and mean deviation |C[i, p(j)] - D[i, j]| of costs C from the distances D between gold items.
+    """Maximum and mean |C[i, p(j)] - D[i, j]| for costs C, distances D between gold items, and pairs (j, p(j)).
 
     `max` and `mean` are 0 for a perfect prediction, and None if there are no pairs.
     """

@@ -165,7 +165,7 @@ def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], An
 
 
 def align_causes(subjects: Sequence[Subject], agreed: Mapping[str, Any] | None = None) -> CausesView | None:
-    """Return the causes of several systems side by side; None if they were not looked for in any.
+    """Return the causes of several systems side by side; None if no system was searched for causes.
 
     Args:
         subjects: The systems.

@@ -36,41 +36,43 @@ class EvaluationOptions:
     validate: bool = False
     """List schema violations in the predictions."""
     flat: bool = False
-    """Match the values of each path across entries, and show only this result."""
+    """Match the values at each path across entries. On the command line, the tables show only the resulting scores."""
     out: Path | None = None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool = False
     """Resume an interrupted evaluation in the same `out` folder."""
     keep_checkpoints: bool = False
-    """Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, for `resume`."""
+    """Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, so that `resume`
+    can use them."""
     table: Sequence[str] = ()
-    """Additional table to write to the `out` folder, such as paths.tex: a table name followed by .md, .tex, .csv or
-    .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by default."""
+    """Additional tables to write to the `out` folder, such as paths.tex: each is a table name followed by .md, .tex,
+    .csv or .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by
+    default."""
     table_score: Sequence[str] = ()
-    """Score to show in the Markdown and LaTeX tables."""
+    """Scores to show in the Markdown and LaTeX tables."""
     cluster_by: str | None = None
     """How to group dependent documents for intervals and tests: by a manifest column, a JSON Pointer into gold, or a
     regular expression applied to ids."""
     strict: bool = False
-    """Stop with exit code 2 if a document fails, if gold or the predictions contain none of the keys that the schema
-    declares, or if no prediction matches any part of its gold."""
+    """Stop with an error if a document fails, if gold or the predictions contain none of the keys that the schema
+    declares, or if no prediction matches any part of its gold. On the command line, the exit code is then 2."""
     diagnose: bool = False
-    """List the faults of the predictions with their cost (faults.csv), and look for causes in up to 400 documents
+    """List the faults of the predictions with their costs (faults.csv), and search for causes in up to 400 documents
     instead of 32."""
     no_diagnose: bool = False
-    """Do not look for causes."""
+    """Do not search for causes."""
     no_chance: bool = False
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None = None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None = None
-    """Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png,
-    .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and spurious
-    values."""
+    """Folder of the sources that were given to the model: for each document, a text (<id>.txt), an image or a PDF
+    (.png, .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and
+    spurious values."""
     workers: int | None = None
     """Number of worker processes. None means the number of processors."""
     engine: Engine = "local"
-    """Compare on this machine or on a Dask cluster."""
+    """Where to compare the documents: on this machine or on a Dask cluster."""
     scheduler: str | None = None
     """Address of the Dask scheduler."""
     wait_workers: int = 1
@@ -83,12 +85,12 @@ class EvaluationOptions:
     no_report: bool = False
     """Do not write report.html and its data files."""
     no_matches: bool = False
-    """Do not write the table of entries, matches.csv or matches.parquet."""
+    """Do not write the table of entries (matches.csv or matches.parquet)."""
     csv_dialect: CsvDialectName = "standard"
     """CSV dialect: standard, for programs, or excel-fr (semicolons, decimal commas), for spreadsheet programs in
     French."""
     force: bool = False
-    """Write even if the destination contains files that arbitre did not write. They are never replaced."""
+    """Write even if the destination contains files that arbitre did not write. These files are never replaced."""
     # end of the options
 
     def __post_init__(self) -> None:

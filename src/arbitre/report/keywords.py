@@ -49,8 +49,8 @@ class ReadingKeywords(TypedDict, total=False):
     id_key: str
     """Key that contains the id of a record."""
     id_pattern: str | None
-    """Regular expression that extracts the id from a file name: the group named id, else the first group, else the
-    whole match."""
+    """Regular expression that extracts the id from a file name. The id is the group named id if there is one, else
+    the first group, else the whole match."""
     normalize_ids: bool
     """Treat ids that differ only in case, Unicode form or file extension as equal."""
     gold_key: str
@@ -80,25 +80,25 @@ class SharedKeywords(ReadingKeywords, total=False):
     """How to group dependent documents for intervals and tests: by a manifest column, a JSON Pointer into gold, or a
     regular expression applied to ids."""
     strict: bool
-    """Stop with exit code 2 if a document fails, if gold or the predictions contain none of the keys that the schema
-    declares, or if no prediction matches any part of its gold."""
+    """Stop with an error if a document fails, if gold or the predictions contain none of the keys that the schema
+    declares, or if no prediction matches any part of its gold. On the command line, the exit code is then 2."""
     diagnose: bool
-    """List the faults of the predictions with their cost (faults.csv), and look for causes in up to 400 documents
+    """List the faults of the predictions with their costs (faults.csv), and search for causes in up to 400 documents
     instead of 32."""
     no_diagnose: bool
-    """Do not look for causes."""
+    """Do not search for causes."""
     no_chance: bool
     """Do not compute chance scores."""
     provenance: Provenance | str | Path | None
     """Provenance of the gold, instead of its sidecar (GOLD.provenance.json)."""
     source: str | Path | None
-    """Folder of the sources that were given to the model: for each document, a text (<id>.txt), image or PDF (.png,
-    .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and spurious
-    values."""
+    """Folder of the sources that were given to the model: for each document, a text (<id>.txt), an image or a PDF
+    (.png, .jpg, .pdf and others). The report shows the sources, and `diagnose` searches the texts for missing and
+    spurious values."""
     workers: int | None
     """Number of worker processes. None means the number of processors."""
     engine: Engine
-    """Compare on this machine or on a Dask cluster."""
+    """Where to compare the documents: on this machine or on a Dask cluster."""
     scheduler: str | None
     """Address of the Dask scheduler."""
     wait_workers: int
@@ -111,12 +111,12 @@ class SharedKeywords(ReadingKeywords, total=False):
     no_report: bool
     """Do not write report.html and its data files."""
     no_matches: bool
-    """Do not write the table of entries, matches.csv or matches.parquet."""
+    """Do not write the table of entries (matches.csv or matches.parquet)."""
     csv_dialect: CsvDialectName
     """CSV dialect: standard, for programs, or excel-fr (semicolons, decimal commas), for spreadsheet programs in
     French."""
     force: bool
-    """Write even if the destination contains files that arbitre did not write. They are never replaced."""
+    """Write even if the destination contains files that arbitre did not write. These files are never replaced."""
     # end of the options
 
 
@@ -137,26 +137,29 @@ class CorpusKeywords(SharedKeywords, total=False):
     """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
     instead of separate sources."""
     only: Collection[str]
-    """Evaluate only the document with this id."""
+    """Evaluate only the documents with these ids."""
     validate: bool
     """List schema violations in the predictions."""
     flat: bool
-    """Match the values of each path across entries, and show only this result."""
+    """Match the values at each path across entries. On the command line, the tables show only the resulting scores."""
     out: str | Path | None
     """Folder for evaluation.json, tables and report.html."""
     resume: bool
     """Resume an interrupted evaluation in the same `out` folder."""
     keep_checkpoints: bool
-    """Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, for `resume`."""
+    """Keep the results of each part of the corpus in the subfolder documents/ after the evaluation, so that `resume`
+    can use them."""
     table: str | Sequence[str]
-    """Additional table to write to the `out` folder, such as paths.tex: a table name followed by .md, .tex, .csv or
-    .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by default."""
+    """Additional tables to write to the `out` folder, such as paths.tex: each is a table name followed by .md, .tex,
+    .csv or .parquet. For matches and faults, .csv or .parquet sets the format of the table that is written by
+    default."""
     table_score: str | Sequence[str]
-    """Score to show in the Markdown and LaTeX tables."""
+    """Scores to show in the Markdown and LaTeX tables."""
     fail_under: Bounds
-    """Exit with code 1 if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8."""
+    """Fail if a score is below a value, as in f1q=0.9 or /entries/*/name:irq=0.8. On the command line, the exit code
+    is then 1."""
     fail_over: Bounds
-    """Exit with code 1 if a score or count is above a value, as in failed=0."""
+    """Fail if a score or count is above a value, as in failed=0. On the command line, the exit code is then 1."""
     # end of the options
 
 
@@ -205,7 +208,7 @@ class SourceKeywords(ReadingKeywords, total=False):
     """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
     instead of separate sources."""
     only: Collection[str]
-    """Evaluate only the document with this id."""
+    """Evaluate only the documents with these ids."""
     # end of the options
 
 

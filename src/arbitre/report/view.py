@@ -234,7 +234,7 @@ class Subject:
     flat: FlatView | None = None
     """Solidarity and flat f1q; None if they were not computed."""
     causes: Mapping[str, Any] | None = None
-    """Causes of the faults, as `CauseAnalysis` in JSON; None if they were not looked for.
+    """Causes of the faults, as `CauseAnalysis` in JSON; None if they were not searched for.
 
     The causes are `rows`. Their examples name a document of `explorer` and have the excerpt of its source text.
     """
@@ -388,7 +388,7 @@ class CausesView:
 class View:
     """A report: one or several subjects, with their comparison and factors, if any.
 
-    `causes` are those of all subjects side by side; None if they were not looked for. `calibration` compares the
+    `causes` are those of all subjects side by side; None if they were not searched for. `calibration` compares the
     confidences of predicted values with their correctness (`Calibration` in JSON); None if they are unknown.
     """
 

@@ -57,7 +57,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class MetricViolation:
-    """A violation of a metric property at a node, with the reason and the closest alternative without it."""
+    """A violation of a metric property at a node, with the reason and the closest alternative without the violation."""
 
     path: str
     """Wildcard path of the node."""
@@ -392,7 +392,7 @@ def _broken_list(node: ListNode, path: Path) -> Iterator[MetricViolation]:
 
 
 def _broken_by_grades(site: Site, path: Path) -> Iterator[MetricViolation]:
-    """Yield a violation for graded references, which are not what the correspondence is chosen for."""
+    """Yield a violation for graded references, because the correspondence is chosen without grades."""
     if site.reference is not None and site.reference.graded:
         reason = "the correspondence of the ids is chosen without grades, before graded references are scored"
         yield MetricViolation(wildcard(path), reason, "`ref` without `graded`", "metric", (path,))

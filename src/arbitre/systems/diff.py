@@ -54,7 +54,7 @@ SHARED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """The score of a path, a document or the corpus before and after a change; None if undefined."""
+    """The score of a path, a document or the corpus before and after a change; undefined scores are None."""
 
     name: str
     before: float | None

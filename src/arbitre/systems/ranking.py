@@ -200,7 +200,7 @@ class Ranking:
         notes: Warnings.
         stability: Variation between runs, by the names of the systems that have several runs.
         provenance: Provenance of the gold of the first system.
-        causes: What each cause costs each system; None if causes were not looked for.
+        causes: What each cause costs each system; None if the evaluations did not search for causes.
         lang: Language of the display in a notebook.
     """
 

@@ -113,7 +113,8 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
         rare=True,
     )
     rematch: bool = switch(
-        "Compute the gain of repairs by comparing the repaired documents again, instead of keeping the matching.",
+        "Compute the gain of repairs by comparing the repaired documents again, instead of keeping the original "
+        "matching.",
         more="See [repair gain](diagnosis.md#repair-gain).",
         rare=True,
     )
@@ -122,7 +123,7 @@ class Compare(Annotations, Comparison, Formats, Overrides, Bounds, Output):
         "Print only a JSON Patch (RFC 6902) that turns PREDICTED into GOLD, with the gain of each operation.",
         more="See [repair as a JSON Patch](diagnosis.md#repair-as-a-json-patch).",
     )
-    no_gains: bool = switch("Do not compute the gains of --patch.", rare=True)
+    no_gains: bool = switch("With --patch, do not compute the gains of the operations.", rare=True)
     strict: bool = switch(
         "Stop with exit code 2 if gold or the prediction contains none of the keys that the schema declares.",
         rare=True,
@@ -165,7 +166,7 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     manifest: str | None = MANIFEST
     factor: list[str] = option(
         (),
-        "Manifest column of a factor, whose levels are compared. May be repeated.",
+        "Manifest column that contains a factor. The levels of the factor are compared. May be repeated.",
         "COLUMN",
         rare=True,
         group="Input",
@@ -187,8 +188,8 @@ class Rank(Annotations, Comparison, Reading, Statistics, Corpus, Processes, Repo
     )
     table: list[str] = option(
         (),
-        "Additional table to write to the --out folder, such as pairs.tex: a table name followed by .md, .tex, .csv or "
-        ".parquet. May be repeated.",
+        "Additional tables to write to the --out folder, such as pairs.tex: each is a table name followed by .md, "
+        ".tex, .csv or .parquet. May be repeated.",
         "NAME",
         more="See [tables for papers](corpora.md#tables-for-papers).",
         group="Output",
@@ -271,7 +272,7 @@ class Gamma(AnnotationFiles, Output):
     )
     column: list[str] = option(
         (),
-        "Column of CoNLL files that contains the tags, counted from 0; -1 is the last column. NAME=N sets the column "
+        "Column that contains the tags in CoNLL files, counted from 0; -1 is the last column. NAME=N sets the column "
         "for one annotator. May be repeated.",
         "[NAME=]N",
         more="Default: `-1`.",
@@ -326,7 +327,7 @@ class Consensus(Annotations, Comparison, Reading, AnnotationFiles, Output):
     )
     out: Path | None = option(
         None,
-        "File (.jsonl) or folder for the gold documents. Their sidecar is written next to it.",
+        "File (.jsonl) or folder for the gold documents. The sidecar is written next to this file or folder.",
         "PATH",
     )
     force: bool = FORCE
@@ -347,7 +348,7 @@ class LeaveOneOut(Annotations, Comparison, Reading, AnnotationFiles, Output):
         flags=("--system",),
     )
     strategy: AutomaticStrategy = option(
-        "minimum-risk", "How to combine the annotations of the others, as in `arbitre consensus`."
+        "minimum-risk", "How to combine the annotations of the other annotators, as in `arbitre consensus`."
     )
     weak_margin: float = WEAK_MARGIN
     lang: LanguageName = SHOWN_LANG
@@ -371,31 +372,32 @@ class Entities(Bounds, AnnotationFiles, Output):
         None, "Show only this average over the labels. Default: all three averages.", former=("--average",)
     )
     exact_match: Denominator = option(
-        "all", "Sentences included in the exact-match rate: all, or those with gold entities.", rare=True
+        "all", "Sentences included in the exact-match rate: all sentences, or only those with gold entities.", rare=True
     )
     tags: Notation = option(
         "auto", "Notation of the tags; auto infers it from gold.", more="See [input](entities.md#input)."
     )
     lenient_tags: bool = switch(
-        "Like conlleval, accept gold tags that do not follow the notation. Predicted tags are always read this way.",
+        "Like conlleval, accept gold tags that do not follow the notation. Predicted tags of this kind are always "
+        "accepted.",
         former=("--lenient",),
         rare=True,
     )
     no_overlap: bool = switch("Treat overlapping gold spans as an error.", former=("--flat",), rare=True)
     gold_column: int = option(
         -1,
-        "Column of a CoNLL file of gold that contains the tags, counted from 0; -1 is the last column.",
+        "Column that contains the tags in a CoNLL file of gold, counted from 0; -1 is the last column.",
         "N",
         rare=True,
     )
-    predicted_column: int = option(-1, "Column of a CoNLL file of predictions that contains the tags.", "N", rare=True)
+    predicted_column: int = option(-1, "Column that contains the tags in a CoNLL file of predictions.", "N", rare=True)
     gold_annotator: str | None = option(
         None, "Annotator or model whose entities are the gold, in a file with several annotators.", "NAME"
     )
     predicted_annotator: str | None = option(
         None, "Annotator or model whose entities are the predictions, in a file with several annotators.", "NAME"
     )
-    out: Path | None = option(None, "Folder for the results: the same files as with `arbitre evaluate --out`.", "DIR")
+    out: Path | None = option(None, "Folder for the results, with the same files as `arbitre evaluate --out`.", "DIR")
     lang: LanguageName = LANG
     force: bool = FORCE
 
@@ -416,8 +418,8 @@ class Diff(Bounds, Terminal):
     )
     tolerance: float | None = option(
         None,
-        "With --fail-if-worse, exit with code 1 only if one of these scores decreased by more than this value, whether "
-        "significantly or not.",
+        "With --fail-if-worse, exit with code 1 only if the micro score, the macro score or the document quality "
+        "decreased by more than this value, whether the decrease is significant or not.",
         "VALUE",
     )
     output: Literal["text", "json", "markdown", "junit"] = option(
@@ -439,8 +441,8 @@ class Fix(Annotations, Sources, Reading, Output):
     accept: list[str] = option(
         (),
         "Write only the changes for this kind of cause, such as date-format, or the suggested gate (gate). May be "
-        "repeated. Default: all changes, except those that make unrelated documents more similar to the same extent, "
-        "and those that gain nothing on held-out documents.",
+        "repeated. Default: all changes, except those that make unrelated documents more similar by as much as they "
+        "raise the score, and those that gain nothing on held-out documents.",
         "KIND",
         keyword="Collection[str]",
     )
@@ -582,7 +584,7 @@ class Confidence(Annotations, Output):
     suffix: str = option(
         "_confidence", "Suffix of the keys that contain confidences, with --confidence-from explicit.", "TEXT"
     )
-    correct_at: float = option(1.0, "Minimum quality of a value that counts as correct.", "QUALITY")
+    correct_at: float = option(1.0, "Minimum quality at which a value counts as correct.", "QUALITY")
     bins: int = option(10, "Number of bins of the calibration curve.", "N", least=1)
     id_key: str = ID_KEY
     lang: LanguageName = SHOWN_LANG
@@ -609,12 +611,12 @@ class Advise(Annotations, Thresholds, Output):
     )
     predicted: list[str] | None = option(
         None,
-        "Predictions for the test documents, to find classes that are often confused.",
+        "Predictions for the test documents, used to find classes that are often confused.",
         "PATH",
         more="Requires `--test` and, with `--path`, `--schema`. May be repeated.",
     )
     schema: str | None = option(
-        None, "JSON Schema of the documents, to compare the predictions given with --predicted.", "FILE"
+        None, "JSON Schema of the documents, used to compare the predictions given with --predicted.", "FILE"
     )
     seed: int = option(0, "Random seed of the permutation test.", "N", least=0)
     id_key: str = ID_KEY

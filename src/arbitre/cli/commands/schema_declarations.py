@@ -58,8 +58,8 @@ class SchemaCheck(Annotations, Formats, Output):
     )
     predicted: list[str] | None = option(
         None,
-        "Predictions, for advice on keys and placeholders that only predictions contain. May be repeated. Requires "
-        "--gold.",
+        "Predictions, used for advice on keys and placeholders that only predictions contain. May be repeated. "
+        "Requires --gold.",
         "PATH",
     )
     apply: bool = switch(

@@ -61,7 +61,7 @@ class TextPerplexity(Output):
         "JSON files with log-probabilities, one document each, or - for standard input: a list of numbers, or logprobs"
         " as in answers of OpenAI's API.",
     )
-    window: int | None = option(None, "Also list the perplexity of windows of N tokens.", "N", least=1)
+    window: int | None = option(None, "Also list the perplexity of each window of N tokens.", "N", least=1)
     stride: int | None = option(
         None,
         "Number of tokens between the starts of two consecutive windows. Default: the value of --window.",
@@ -82,7 +82,9 @@ class TextCorpus(Annotations, Output):
     predicted: str = argument("PREDICTED", "Predictions: a folder, a .json, .jsonl, .csv or .parquet file, or a glob.")
     schema: str = SCHEMA
     path: str = option(REQUIRED, "Wildcard path of the texts, such as /summary.", "PATH")
-    kind: list[str] = option((), "Kind of ROUGE. May be repeated. Default: 1, 2, L, Lsum.", "KIND")
+    kind: list[str] = option(
+        (), "Kind of ROUGE. May be repeated. Default: rouge1, rouge2, rougeL and rougeLsum.", "KIND"
+    )
     segmentation: bool = switch("Compare segmentations instead of texts, with WindowDiff, Pk and other scores.")
     id_key: str = ID_KEY
     lang: LanguageName = SHOWN_LANG
