@@ -26,8 +26,7 @@ from arbitre.inputs.join import JoinedCorpus, KeyCheck
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.inputs.source_texts import SourceTexts
-from arbitre.parsing.fast_json import compact
-from arbitre.paths import value_at, wildcard
+from arbitre.paths import wildcard
 from arbitre.report import result_files
 from arbitre.report.entry_links import example_links
 from arbitre.report.entry_rows import EntryLayout
@@ -75,28 +74,6 @@ _NOTHING_MATCHES: Final = (
 )
 _CORRECT: Final = "Correct the options, or omit --strict."
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
-
-
-@dataclass(frozen=True, slots=True)
-class PointerLabels:
-    """Observer that returns the value at a pointer in each gold document, as its cluster label."""
-
-    pointer: str
-
-    def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
-        """Return a label per document. Raises DataError if a document has no value at the pointer."""
-        return [self._label(pair) for pair in pairs]
-
-    def _label(self, pair: Pair) -> str:
-        try:
-            value: Json = value_at(pair.gold, self.pointer)
-        except (LookupError, TypeError, ValueError):
-            raise DataError.of(
-                f"Gold document {pair.key!r} has no value to cluster by",
-                pointer=self.pointer,
-                hint="Choose a --cluster-by pointer that exists in all gold documents.",
-            ) from None
-        return value if isinstance(value, str) else compact(value)
 
 
 @dataclass(slots=True)
@@ -323,7 +300,7 @@ class EvaluationJob:
             observers |= self._kept.observers
         pointer = self.options.cluster_by
         if pointer is not None and pointer.startswith("/"):
-            observers[CLUSTERS] = PointerLabels(pointer)
+            observers[CLUSTERS] = result_files.PointerLabels(pointer)
         return observers
 
     def fault_table(self, dialect: CsvDialect = STANDARD) -> FaultTableObserver:

@@ -18,9 +18,10 @@ from arbitre.corpus.documents import SIGNATURE, document_frames, path_frame
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
-from arbitre.errors import OptionError, did_you_mean
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.language import Language
 from arbitre.parsing.fast_json import compact, json_text
+from arbitre.paths import value_at
 from arbitre.report.entry_rows import EntryLayout
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.schema.validate import find_violations
@@ -206,6 +207,28 @@ class ViolationObserver:
             if pair.predicted is not ABSENT
             for violation in find_violations(self.schema, pair.predicted, format_assertion=self.format_assertion)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class PointerLabels:
+    """Observer that returns the value at a pointer in each gold document, as its cluster label."""
+
+    pointer: str
+
+    def __call__(self, pairs: Sequence[Pair], _levels: Sequence[Level]) -> list[Json]:
+        """Return a label per document. Raises DataError if a document has no value at the pointer."""
+        return [self._label(pair) for pair in pairs]
+
+    def _label(self, pair: Pair) -> str:
+        try:
+            value: Json = value_at(pair.gold, self.pointer)
+        except (LookupError, TypeError, ValueError):
+            raise DataError.of(
+                f"Gold document {pair.key!r} has no value to cluster by",
+                pointer=self.pointer,
+                hint="Choose a --cluster-by pointer that exists in all gold documents.",
+            ) from None
+        return value if isinstance(value, str) else compact(value)
 
 
 # The table of faults.
