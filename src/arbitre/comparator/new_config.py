@@ -61,11 +61,12 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     """Create `arbitre.toml` for the gold, the predictions and the schema in a folder, as `arbitre init` does.
 
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated. Every other file or
-    folder of documents that shares ids with gold is treated as a system. If there is no schema, one is inferred from
-    gold and written to `schema.json`. If records store their id under a key other than `id`, the key is detected.
+    folder of documents that shares ids with gold is treated as a system, unless its name contains one of these words.
+    If there is no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key
+    other than `id`, the key is detected.
 
     Args:
-        folder: The project folder. Its subfolders are searched two levels deep.
+        folder: The project folder. Its direct subfolders are searched as well.
         force: If a file of the same name exists that arbitre did not write, write to a new file beside it.
 
     Raises:

@@ -110,7 +110,7 @@ def _coupled(
     if matching.of == "lists" and values is None:
         raise FunctionError.of(
             f"The matching `{name}` needs the items of both lists, but only their costs are known here",
-            hint="Agreement and `arbitre.match` need a matching of costs.",
+            hint="`arbitre agree` and `arbitre.match` need a matching of costs.",
         )
     given = (1.0 - quality,) if values is None else tuple(map(list, values))
     try:
