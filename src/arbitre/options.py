@@ -612,13 +612,14 @@ class Thresholds:
     )
     confused: float = option(
         0.1,
-        "Report two classes as confused if they are confused in at least this share of their values.",
+        "Report two classes as confused if at least this share of their gold values is predicted as the other class.",
         "SHARE",
         rare=True,
     )
     min_confused: int = option(
         2,
-        "Report two classes as confused only if they are confused in at least this number of values.",
+        "Report two classes as confused only if at least this number of their gold values is predicted as the other "
+        "class.",
         "N",
         rare=True,
     )

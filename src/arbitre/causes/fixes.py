@@ -138,8 +138,7 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
         plan: The compiled schema.
         pairs: The documents.
         accept: Kinds of causes whose changes the overlay contains, or "gate". By default, all changes except those that
-            make unrelated documents more similar by as much as they raise the score, and those that gain nothing on
-            held-out documents.
+            do not raise the chance-corrected f1q, and those that gain nothing on held-out documents.
 
     Raises:
         OptionError: A kind of cause is unknown.

@@ -51,13 +51,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulAlignment:
-    """A gold item that was not matched with the item that has its text, because less distinctive values prevailed.
+    """A gold item not matched with the predicted item that has the same text: less distinctive values prevailed.
 
     Attributes:
         path: Wildcard path of the item.
         gold: JSON Pointer of the item in the gold document.
         predicted: JSON Pointer of the predicted item that it was matched with; None if it has no partner.
-        alternative: JSON Pointer of the predicted item that has its text.
+        alternative: JSON Pointer of the predicted item that has the same text.
         decided_by: Wildcard paths of the values that agree in the pair; empty if the item has no partner.
         texts: Wildcard paths of the texts that agree with the alternative.
     """

@@ -165,7 +165,7 @@ def check_bounds(
     """Check results against lower and upper bounds, as `--fail-under` and `--fail-over` do.
 
     Args:
-        result: A comparison, an evaluation, or a dictionary of evaluations by system name.
+        result: A comparison, an evaluation, or a dictionary that maps system names to evaluations.
         fail_under: Lower bounds: `{"document_quality": 0.9}` or `["document_quality=0.9"]`.
         fail_over: Upper bounds, such as `{"failed": 0}`.
         declared: Paths that the schema declares. If no document has such a path, a bound on it is missed instead of

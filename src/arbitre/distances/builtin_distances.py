@@ -234,9 +234,9 @@ _TEXTS: Final = {
     ),
     "uri": Factory(
         lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
-        "0 for two URIs with the same normal form (RFC 3986), else 1 or, with `graded`, `yujian-bo` between the normal "
-        "forms. The normal form ignores the case of the scheme and of the host, the default port, escapes of ordinary "
-        "characters, and dot segments",
+        "0 for two URIs with the same normal form (RFC 3986), else 1; with `graded`, the distance `yujian-bo` between "
+        "the normal forms. The normal form ignores the case of the scheme and of the host, the default port, escapes "
+        "of ordinary characters, and dot segments",
         {"graded": {"type": "boolean", "default": False}},
     ),
     "taxonomy": _one_option(

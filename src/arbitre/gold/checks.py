@@ -331,8 +331,8 @@ CHECKS: Final[Mapping[str, GoldCheckKind]] = {
     UNREADABLE: GoldCheckKind("documents that cannot be read as JSON; no other check runs on them"),
     "schema": GoldCheckKind("values that violate the schema", _violating),
     "alias": GoldCheckKind(
-        "values under an alias, which only predictions may use; compared with itself, such a document has a quality "
-        "below 1",
+        "values under an alias, which only predictions may use; if gold with such a value is compared with itself, the "
+        "quality is below 1",
         _aliased,
     ),
     "alternatives": GoldCheckKind(

@@ -343,7 +343,7 @@ class LeaveOneOut(Annotations, Comparison, Reading, AnnotationFiles, Output):
     schema: str | None = ANNOTATED_SCHEMA
     systems: list[str] = option(
         (),
-        "Predictions of a system, which are compared with the same consensuses. May be repeated.",
+        "Predictions of a system, which are compared with each of the consensuses. May be repeated.",
         "NAME=PATH",
         flags=("--system",),
     )
@@ -441,8 +441,8 @@ class Fix(Annotations, Sources, Reading, Output):
     accept: list[str] = option(
         (),
         "Write only the changes for this kind of cause, such as date-format, or the suggested gate (gate). May be "
-        "repeated. Default: all changes, except those that make unrelated documents more similar by as much as they "
-        "raise the score, and those that gain nothing on held-out documents.",
+        "repeated. Default: all changes, except those that do not raise the chance-corrected f1q, and those that gain "
+        "nothing on held-out documents.",
         "KIND",
         keyword="Collection[str]",
     )
@@ -468,7 +468,9 @@ class Report(Terminal):
     """
 
     evaluations: list[Path] = EVALUATIONS
-    out: Path | None = option(None, "File for the report. Default: report.html beside the results.", "FILE")
+    out: Path | None = option(
+        None, "File for the report. Default: report.html beside the results. Required for several RESULTS.", "FILE"
+    )
     lang: LanguageName = LANG
     keep: int | None = KEEP
     force: bool = FORCE
@@ -529,7 +531,8 @@ class Perturb(Terminal):
     rates: list[str] = option(
         (),
         "Share of the entries that receive a fault of a kind, as KIND=RATE. The kinds are split, merge, move, swap, "
-        "duplicate, drop, invent, noise and rename. May be repeated. Default: 0.05 for every kind except rename.",
+        "duplicate, drop, invent, noise and rename; for rename, the share of the fields. May be repeated. Default: "
+        "0.05 for every kind except rename.",
         "KIND=RATE",
         flags=("--rate",),
         parser="arbitre.cli.commands.perturb:parse_rate",

@@ -44,7 +44,7 @@ class TextBleu(Output):
     candidate: str = CANDIDATE
     references: list[str] = REFERENCES
     weights: str = option(
-        "0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, and so on, which add up to 1.", "W,W,..."
+        "0.25,0.25,0.25,0.25", "Weights of the n-grams of length 1, 2, and so on. They must add up to 1.", "W,W,..."
     )
     tokenize: str = option(
         "13a", "Tokenizer of sacrebleu: 13a, intl, char, zh, or none, which splits at spaces.", "NAME"
