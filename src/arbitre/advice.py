@@ -57,9 +57,10 @@ class Thresholds:
     significance: float = 0.05
     """Report that training and test data differ if p is below this significance level."""
     confused: float = 0.1
-    """Report two classes as confused if they are confused in at least this share of their values."""
+    """Report two classes as confused if at least this share of their gold values is predicted as the other class."""
     min_confused: int = 2
-    """Report two classes as confused only if they are confused in at least this number of values."""
+    """Report two classes as confused only if at least this number of their gold values is predicted as the other
+    class."""
     # end of the options
 
     def __post_init__(self) -> None:

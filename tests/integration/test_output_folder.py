@@ -242,6 +242,32 @@ def test_results_of_another_command_are_not_replaced(here):
     assert contents(here) == before
 
 
+COMMANDS = {
+    "evaluate": (*EVALUATE, "--out"),
+    "rank": ("rank", "--schema", SCHEMA, "--gold", GOLD, f"a={GOLD}", f"b={GOLD}", "--out"),
+    "demo": ("demo", "--out"),
+    "metricity": ("metricity", GOLD, GOLD, "--schema", SCHEMA, "--out"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_results_of_a_command_are_replaced_only_by_that_command(here, command):
+    run(*COMMANDS[command], "out", "--quiet")
+    before = contents(here)
+    for name, other in COMMANDS.items():
+        if name != command:
+            assert "results of another command" in run(*other, "out", "--quiet", code=2), name
+    assert contents(here) == before
+    run(*COMMANDS[command], "out", "--quiet")
+
+
+def test_a_folder_of_rank_with_the_results_of_a_ranking_is_not_replaced(here):
+    run(*COMMANDS["rank"], "out/a", "--quiet")
+    before = contents(here)
+    assert "results of another command" in run(*COMMANDS["rank"], "out", "--force", "--quiet", code=2)
+    assert contents(here) == before
+
+
 URLS = ("s3://bucket/out", "gs://bucket/out", "file:///tmp/out", "memory://out", "https://example.org/out")
 
 

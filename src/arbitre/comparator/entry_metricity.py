@@ -248,7 +248,7 @@ def entry_metricity(
         return result
     stems = _stems(result)
     names = *(f"{stem}.{form}" for stem in stems for form in ("npy", "csv")), REPORT
-    with output_folder(Path(out), names, inputs=inputs, force=force) as staging:
+    with output_folder(Path(out), names, always=["*.npy"], inputs=inputs, force=force) as staging:
         _write(staging, result, stems, documents, dialect)
     return EntryMetricity(rows, names)
 

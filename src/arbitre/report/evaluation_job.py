@@ -30,7 +30,7 @@ from arbitre.paths import wildcard
 from arbitre.report import result_files
 from arbitre.report.entry_links import example_links
 from arbitre.report.entry_rows import EntryLayout
-from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
+from arbitre.report.evaluation_details import ALWAYS, FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.example_sources import ExampleSources
 from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write_exports
@@ -215,6 +215,7 @@ class EvaluationJob:
         with output_folder(
             options.out,
             result_names(options),
+            always=ALWAYS,
             inputs=inputs,
             resume=options.resume,
             keep_checkpoints=options.keep_checkpoints,

@@ -24,7 +24,7 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.build_view import build_factors
 from arbitre.report.entry_links import EntryLink, example_links
-from arbitre.report.evaluation_details import FILES, details_of
+from arbitre.report.evaluation_details import ALWAYS, FILES, details_of
 from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import SharedKeywords, option_sets
@@ -270,7 +270,7 @@ class RankingJob:
         return results, write_comparison(self.evaluation, results, self.table)
 
     @contextmanager
-    def _staged(self, sources: Mapping[str, Sources], names: Iterable[str]) -> Iterator[RankingJob]:
+    def _staged(self, sources: Mapping[str, Sources], names: Sequence[str]) -> Iterator[RankingJob]:
         """Yield a job that writes to a folder for new results, which are moved to `out` when the block ends."""
         chosen, plan = self.evaluation, self.plan
         if chosen.out is None:
@@ -279,7 +279,15 @@ class RankingJob:
         inputs = [path for one in sources.values() for path in input_files(plan, one, self.reading, chosen)]
         parts = {} if chosen.no_report else dict.fromkeys(sources, result_names(chosen))
         check_output_folder(chosen.out, inputs=inputs, parts=parts, force=chosen.force)
-        with output_folder(chosen.out, [*names], inputs=inputs, parts=parts, force=chosen.force) as staging:
+        with output_folder(
+            chosen.out,
+            names,
+            always=names[:1],
+            inputs=inputs,
+            parts=parts,
+            always_in_parts=ALWAYS,
+            force=chosen.force,
+        ) as staging:
             yield replace(self, evaluation=replace(chosen, out=staging))
 
     @property
@@ -322,7 +330,7 @@ def _notes(evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
 def comparison_names(
     results: type[RankingResults | FactorsResults], table: Sequence[str], out: Path | None
 ) -> tuple[str, ...]:
-    """Return the names of all files that `write_comparison` and the report may write.
+    """Return the names of all files that `write_comparison` and the report may write; the first is always written.
 
     Raises:
         OptionError: A table is unknown, or there are tables, but no folder.
@@ -372,7 +380,15 @@ def rank_evaluations(
     if out is not None:
         inputs = [evaluation.folder for evaluation in evaluations.values() if evaluation.folder is not None]
         parts = dict.fromkeys(evaluations, FILES)
-        with output_folder(Path(out), names, inputs=inputs, parts=parts, force=force) as folder:
+        with output_folder(
+            Path(out),
+            names,
+            always=names[:1],
+            inputs=inputs,
+            parts=parts,
+            always_in_parts=ALWAYS,
+            force=force,
+        ) as folder:
             for name, evaluation in evaluations.items():
                 details_of(evaluation).write(evaluation, folder / name)
                 write_page(folder / name / REPORT, read_view([folder / name / EVALUATION]), lang)

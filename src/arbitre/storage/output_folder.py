@@ -163,7 +163,7 @@ class _Results:
                 self.check(first)
 
     def check_command(self, names: Collection[str]) -> None:
-        """Raise DataError if the folder has results of another command: none of its files has one of these names."""
+        """Raise DataError if the folder has results of another command: no name of its files matches these patterns."""
         old = sorted(self.known.states)
         if old and not any(fnmatchcase(file, name) for file in old for name in names):
             raise DataError.of(
@@ -196,8 +196,10 @@ def output_folder(
     folder: Path,
     names: Collection[str],
     *,
+    always: Iterable[str] | None = None,
     inputs: Iterable[str | Path] = (),
     parts: Mapping[str, Collection[str]] | None = None,
+    always_in_parts: Iterable[str] | None = None,
     resume: bool = False,
     keep_checkpoints: bool = False,
     force: bool = False,
@@ -210,8 +212,11 @@ def output_folder(
     Args:
         folder: The folder: new, empty, or with earlier results.
         names: Names of all files that may be written, and `CHECKPOINT`.
+        always: Patterns of file names; the results of every run of the command have a file with one of them, and those
+            of other commands do not. By default, `names`.
         inputs: Files and folders that are read.
         parts: Names of subfolders that are also folders of results, each with the names of their files.
+        always_in_parts: As `always`, for the subfolders.
         resume: Whether to keep the checkpoints of earlier runs.
         keep_checkpoints: Whether the checkpoints belong to the results.
         force: Whether to write to a folder that already contains other files, which are kept.
@@ -220,8 +225,8 @@ def output_folder(
         The folder to write to. Its files are moved when the block ends.
 
     Raises:
-        DataError: The folder contains files that arbitre did not write, or an input, another process writes to it, or
-            a file cannot be written.
+        DataError: The folder contains files that arbitre did not write, results of another command, or an input,
+            another process writes to it, or a file cannot be written.
     """
     parts = parts or {}
     check_output_folder(folder, inputs=inputs, parts=parts, force=force)
@@ -234,7 +239,8 @@ def output_folder(
         _check_staging(staging)
         for one, own in zip(results, ({*names} - {*parts}, *parts.values()), strict=True):
             one.check_all(own)
-            one.check_command(own)
+            certain = always if one is results[0] else always_in_parts
+            one.check_command(own if certain is None else [*certain])
         fresh = FileList.read(folder) is None
         try:
             _prepare(staging, names, parts, results[0], resume=resume)

@@ -19,6 +19,7 @@ from arbitre.inputs.corpus_sources import Sources
 from arbitre.language import Language, Translator
 from arbitre.options import LanguageName
 from arbitre.report.entry_rows import EntryLayout, EntryRow
+from arbitre.report.evaluation_details import ALWAYS
 from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.report_files import write_ranking
@@ -64,7 +65,8 @@ def demo(
     parts = dict.fromkeys(SYSTEMS, result_names(options))
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
-    with output_folder(out, [*(file.name for file in sources), REPORT], parts=parts, force=force) as folder:
+    names = [file.name for file in sources]
+    with output_folder(out, [*names, REPORT], always=names, parts=parts, always_in_parts=ALWAYS, force=force) as folder:
         for source in sources:
             with atomic_text_file(folder / source.name) as file:
                 file.write(source.read_text(encoding="utf-8"))
