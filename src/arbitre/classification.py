@@ -192,14 +192,15 @@ class Classification(ClassAverages):
         """Create a classification.
 
         Args:
-            pairs: Gold label, predicted label and number of values. None means no value.
+            pairs: Gold label, predicted label and number of values. None means no value; pairs of no values do not
+                count.
             labels: The labels to report, in order; by default, all that occur, sorted.
             matched_by: See `Classification`.
 
         Raises:
             DataError: A label is not a single JSON value, or two labels are equal in Python but not as JSON.
         """
-        listed = list(pairs)
+        listed = [pair for pair in pairs if pair[0] is not None or pair[1] is not None]
         reported = [] if labels is None else _distinct(labels)
         occurring = _distinct([*reported, *(label for pair in listed for label in pair[:2] if label is not None)])
         others = sorted(occurring[len(reported) :], key=lambda label: (kind_of(label), label))
@@ -251,7 +252,8 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
 
     Args:
         gold: The gold labels; None for a position without a gold value.
-        predicted: The predicted labels; None for a position without a predicted value.
+        predicted: The predicted labels; None for a position without a predicted value. Positions without any value do
+            not count.
         labels: The labels to report, in order. Other labels only appear in the confusion matrix. By default, all
             labels that occur, sorted.
 

@@ -49,6 +49,15 @@ def test_missing_and_spurious_values_have_their_own_column_and_row():
     assert classes.support == 2
 
 
+def test_positions_without_any_value_do_not_count():
+    gold, predicted = ["a", None, "b", None], ["a", None, None, "b"]
+    found = report(gold, predicted)
+    assert found.accuracy == 1 / 3
+    assert found.confusion.matrix.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    assert found.to_dict() == report(["a", "b", None], ["a", None, "b"]).to_dict()
+    assert report([None], [None]).accuracy is None
+
+
 def test_a_score_without_denominator_is_none_and_left_out_of_the_macro_mean():
     classes = report(["a", "b"], ["a", "a"])
     assert classes.per_class["b"].precision is None
