@@ -192,8 +192,8 @@ class Classification(ClassAverages):
         """Create a classification.
 
         Args:
-            pairs: Gold label, predicted label and number of values. None means no value; pairs of no values do not
-                count.
+            pairs: Gold label, predicted label and number of values. None means no value; a pair of two None is
+                ignored.
             labels: The labels to report, in order; by default, all that occur, sorted.
             matched_by: See `Classification`.
 
@@ -252,8 +252,8 @@ def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Jso
 
     Args:
         gold: The gold labels; None for a position without a gold value.
-        predicted: The predicted labels; None for a position without a predicted value. Positions without any value do
-            not count.
+        predicted: The predicted labels; None for a position without a predicted value. A position where both are None
+            is ignored.
         labels: The labels to report, in order. Other labels only appear in the confusion matrix. By default, all
             labels that occur, sorted.
 

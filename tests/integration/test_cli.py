@@ -147,7 +147,10 @@ class TestCompare:
         assert "a close 0.9000 0 -> 0.1" in text
         assert "b wrong 0.89999 0 -> 0.10001" in text
         assert "document wrong 0.89999" in text
-        assert "Close: quality 0.9 or more. An object or list has the worst verdict of its contents (at worst, wrong)." in text
+        assert (
+            "Close: quality 0.9 or more. An object or list has the worst verdict of its contents (at worst, wrong)."
+            in text
+        )
 
     def test_redirected_output_has_no_escape_codes(self, pair):
         plain = run("compare", *pair).stdout

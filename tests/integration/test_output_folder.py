@@ -151,7 +151,7 @@ WRITING = """
 import sys
 from pathlib import Path
 from arbitre.storage.output_folder import output_folder
-with output_folder(Path("out"), ["evaluation.json"]):
+with output_folder(Path("out"), ["evaluation.json"], "evaluation"):
     print("writing", flush=True)
     sys.stdin.read()
 """
@@ -224,10 +224,13 @@ def test_results_without_their_list_are_named(here):
 
 
 def test_folders_of_a_run_that_fails_are_removed(here):
-    with pytest.raises(DataError, match=r"disk"), output_folder(here / "new" / "out", ["a"]):
+    with pytest.raises(DataError, match=r"disk"), output_folder(here / "new" / "out", ["a"], "demo"):
         raise OSError(28, "disk")
     for name in ("..", "../a", STAGING):
-        with pytest.raises(DataError, match="folder name"), output_folder(here / "out", ["a"], parts={name: ["b"]}):
+        with (
+            pytest.raises(DataError, match="folder name"),
+            output_folder(here / "out", ["a"], "demo", parts={name: ["b"]}),
+        ):
             pass
     assert [*here.iterdir()] == []
 
@@ -236,7 +239,7 @@ def test_results_of_another_command_are_not_replaced(here):
     run("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "gold", "--quiet")
     run(*EVALUATE, "--out", "results", "--quiet")
     before = contents(here)
-    assert "The output folder contains results of another command, such as" in run(*EVALUATE, "--out", "gold", code=2)
+    assert "The output folder contains results of another command: consensus" in run(*EVALUATE, "--out", "gold", code=2)
     consensus = ("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "results")
     assert "results of another command" in run(*consensus, code=2)
     assert contents(here) == before
@@ -259,6 +262,16 @@ def test_results_of_a_command_are_replaced_only_by_that_command(here, command):
             assert "results of another command" in run(*other, "out", "--quiet", code=2), name
     assert contents(here) == before
     run(*COMMANDS[command], "out", "--quiet")
+
+
+def test_a_command_replaces_its_own_results_of_other_documents(here):
+    for number in (1, 2):
+        name = f"p[{number}].json"
+        (here / f"in{number}").mkdir()
+        (here / f"in{number}" / name).write_text("[]", encoding="utf-8")
+        source = f"in{number}"
+        run("consensus", "--schema", SCHEMA, f"a={source}", f"b={source}", "--out", "out", "--quiet")
+        assert name in contents(here / "out")
 
 
 def test_a_folder_of_rank_with_the_results_of_a_ranking_is_not_replaced(here):

@@ -334,7 +334,7 @@ FOLDER_RUNS = st.fixed_dictionaries(
 def some_results(folder, *, force, names=("evaluation.json", "report.html"), parts=("careful",), resume=False):
     """Write results like those of a command, without computing anything."""
     own = dict.fromkeys(parts, ("evaluation.json", CHECKPOINT))
-    with output_folder(folder, (*names, CHECKPOINT), parts=own, resume=resume, force=force) as staging:
+    with output_folder(folder, (*names, CHECKPOINT), "ranking", parts=own, resume=resume, force=force) as staging:
         for part in ("", *parts):
             (staging / part / "documents").mkdir(parents=True, exist_ok=True)
             (staging / part / "documents" / "000000000.jsonl").write_bytes(b"results\n")

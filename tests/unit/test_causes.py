@@ -189,6 +189,12 @@ def test_causes_are_written_and_read(tmp_path, monkeypatch):
     assert without.causes == evaluation.causes  # found when they are asked for
 
 
+def test_an_evaluation_without_diagnosis_does_not_search_for_causes(tmp_path, monkeypatch):
+    monkeypatch.setattr("arbitre.causes.search.find_causes", None)
+    LETTERS.evaluate(letters(change=upper), out=tmp_path / "out", no_diagnose=True)
+    assert (tmp_path / "out" / "report.html").exists()
+
+
 def test_the_causes_of_a_comparison_are_found_on_request():
     (_, gold, predicted), *_ = letters(change=lambda entry, _: entry | {"place": "Elsewhere"})
     comparison = LETTERS.compare(gold=gold, predicted=predicted)

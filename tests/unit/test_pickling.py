@@ -124,3 +124,13 @@ def test_a_pickled_evaluation_with_custom_functions_refuses_to_search_for_causes
     with pytest.raises(ArbitreError, match="cannot be compiled again after it was unpickled"):
         _ = copied(evaluation).causes
     assert evaluation.causes
+
+
+def test_an_unpickled_comparator_with_custom_functions_evaluates_without_causes(tmp_path):
+    schema = {**SCHEMA, "items": {"properties": {"name": {"type": "string", "x-arbitre": {"distance": "differ"}}}}}
+    original = Comparator(schema, distances={"differ": differ})
+    evaluation = copied(original).evaluate(SHOUTED, out=tmp_path)
+    assert evaluation.micro == original.evaluate(SHOUTED).micro
+    assert "causes" not in copied(evaluation).to_dict()
+    with pytest.raises(ArbitreError, match="Create the Comparator in the process that uses it"):
+        _ = copied(original).evaluate(SHOUTED).causes

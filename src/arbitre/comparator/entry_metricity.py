@@ -238,7 +238,7 @@ def entry_metricity(
     )
     inputs += choices[0].comparator.plan.inputs
     if out is not None:
-        check_output_folder(Path(out), inputs=inputs, force=force)
+        check_output_folder(Path(out), "metricity", inputs=inputs, force=force)
     documents = _Documents.of(
         gold, predicted, ReadOptions(id_key=id_key, max_depth=max_depth).for_plan(choices[0].comparator.plan)
     )
@@ -248,7 +248,7 @@ def entry_metricity(
         return result
     stems = _stems(result)
     names = *(f"{stem}.{form}" for stem in stems for form in ("npy", "csv")), REPORT
-    with output_folder(Path(out), names, always=["*.npy"], inputs=inputs, force=force) as staging:
+    with output_folder(Path(out), names, "metricity", inputs=inputs, force=force) as staging:
         _write(staging, result, stems, documents, dialect)
     return EntryMetricity(rows, names)
 

@@ -63,7 +63,9 @@ def verdict_tree(levels: Sequence[Level], entries: str, close: float, width: int
         width: Line width, in characters.
         say: Translator of the language.
     """
-    legend = f"Close: quality {close:g} or more. An object or list has the worst verdict of its contents (at worst, wrong)."
+    legend = (
+        f"Close: quality {close:g} or more. An object or list has the worst verdict of its contents (at worst, wrong)."
+    )
     return Group(_TreeBuilder.of(levels, entries, close, width, say).build(), Text(say.text(legend), style="dim"))
 
 

@@ -184,16 +184,19 @@ class ProcessPool:
     def run_both(self, function: Callable[[], _Result], here: Callable[[], _Item]) -> tuple[_Result, _Item]:
         """Call a function in a worker process, and meanwhile another one in this process, and return both results.
 
-        If no worker process is running, this process calls both. Raises the errors of `map`, and those of `here` first.
+        If no worker process is running, or if the function cannot be sent to one, this process calls both. Raises the
+        errors of `map`.
         """
+        if not self._has_started:
+            value = here()
+            return function(), value
         found: list[_Item] = []
 
         def functions() -> Iterator[Callable[[], _Result]]:
             yield function
             found.append(here())
 
-        calls = self.map(_call, functions()) if self._has_started else map(_call, functions())
-        (result,) = calls
+        (result,) = self.map(_call, functions())
         return result, found[0]
 
     def close(self) -> None:

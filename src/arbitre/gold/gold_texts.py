@@ -138,7 +138,7 @@ class GoldSource(NamedTuple):
             kind = "a folder" if self.is_folder else f"a {suffix} file"
             raise OptionError.of(f"Expected `out` to be {kind}, as `gold` is, got {out.name!r}.")
         if self.is_folder:
-            check_output_folder(out, inputs=inputs, force=force)
+            check_output_folder(out, "gold", inputs=inputs, force=force)
             return out
         return destination(out, inputs=inputs, force=force) or out
 
@@ -151,7 +151,7 @@ class GoldSource(NamedTuple):
                 file.writelines(changed(part) for _, parts in self.files() for part in parts)
             return
         names = [name for name, _ in self.files()]
-        with output_folder(out, names, inputs=inputs, force=force) as staging:
+        with output_folder(out, names, "gold", inputs=inputs, force=force) as staging:
             for name, parts in self.files():
                 with atomic_file(staging / name) as path:
                     path.write_bytes(b"".join(map(changed, parts)))

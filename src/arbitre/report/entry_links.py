@@ -65,7 +65,8 @@ def example_links(systems: Iterable[Evaluation], own: Evaluation) -> Iterator[En
         systems: The systems.
         own: The system of the report.
     """
-    causes = [(one is own, cause) for one in systems for cause in one.causes if one.cause_factory is not None]
+    searched = [one for one in systems if one.cause_factory is not None]
+    causes = [(one is own, cause) for one in searched for cause in one.causes]
     causes.sort(key=lambda item: -item[1].gain)
     links = (
         [

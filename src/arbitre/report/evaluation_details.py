@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from arbitre.tables.arrow import Frame
 
 FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
-
-ALWAYS: Final = (result_files.EVALUATION,)
-"""The files that every evaluation writes, and no other command."""
 """Files of the results; files without content are not written."""
 
 
@@ -100,7 +97,7 @@ class SavedDetails:
         if own and chosen is None and self.complete(evaluation):
             return tuple(name for name in FILES if (folder / name).exists())
         inputs = [] if held is None or own else [held]
-        with output_folder(folder, FILES, always=ALWAYS, inputs=inputs, force=force) as staging:
+        with output_folder(folder, FILES, "evaluation", inputs=inputs, force=force) as staging:
             names = self.write(evaluation, staging)
             if chosen is not None and REPORT in names:
                 write_page(staging / REPORT, read_view([staging / result_files.EVALUATION]), chosen)

@@ -30,7 +30,7 @@ from arbitre.paths import wildcard
 from arbitre.report import result_files
 from arbitre.report.entry_links import example_links
 from arbitre.report.entry_rows import EntryLayout
-from arbitre.report.evaluation_details import ALWAYS, FILES, SavedDetails, is_saved
+from arbitre.report.evaluation_details import FILES, SavedDetails, is_saved
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.example_sources import ExampleSources
 from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, write_exports
@@ -159,7 +159,7 @@ class EvaluationJob:
         inputs: list[str | Path] = []
         if options.out is not None:
             inputs = input_files(plan, sources, reading, options)
-            check_output_folder(options.out, inputs=inputs, force=options.force)
+            check_output_folder(options.out, "evaluation", inputs=inputs, force=options.force)
         with ExitStack() as stack:
             stack.enter_context(running(executor))
             joined = sources.joined(reading, lambda done: on_progress("reading", done, None), workers_of(executor))
@@ -215,7 +215,7 @@ class EvaluationJob:
         with output_folder(
             options.out,
             result_names(options),
-            always=ALWAYS,
+            "evaluation",
             inputs=inputs,
             resume=options.resume,
             keep_checkpoints=options.keep_checkpoints,
@@ -363,8 +363,8 @@ class EvaluationJob:
 
         def completed(found: Evaluation) -> Evaluation:
             processes = processes_of(self._executor, len(found.document_table) / PART_SIZE)
-            elsewhere = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
-            if processes is None or self.given is not None or not (self._wants_causes and elsewhere):
+            movable = self.plan.compiles_anywhere and not self.plan.has_judges  # judges count their calls
+            if processes is None or self.given is not None or not (self._wants_causes and movable):
                 evaluation = resampled(found)
                 if evaluation.cause_factory is not None:
                     evaluation.cause_analysis  # noqa: B018  (also computed once)
@@ -388,8 +388,9 @@ class EvaluationJob:
 
     @property
     def _wants_causes(self) -> bool:
-        """Whether to search for causes."""
-        return not (isinstance(self.joined, Iterator) or self.options.no_diagnose or self.options.flat)
+        """Whether to search for causes, which needs the documents and tries changes of the schema."""
+        possible = not isinstance(self.joined, Iterator) and self.plan.compile_with is not None
+        return possible and not (self.options.no_diagnose or self.options.flat)
 
     def _completed(self, found: Evaluation, clusters: list[str]) -> Evaluation:
         """Return the evaluation with its clusters and violations. Raises DataError if a document has no cluster."""

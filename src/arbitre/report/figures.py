@@ -199,7 +199,7 @@ def write_figures(
                 points = figure.svg(medium, say, POINTS)
                 files[f"{name}.pdf"] = ordered_pdf(convert.svg_to_pdf(points))
                 files[f"{name}.png"] = convert.svg_to_png(points, ppi=RESOLUTION)
-    with output_folder(folder, files, always=["*.svg"], inputs=inputs, force=force) as staging:
+    with output_folder(folder, files, "figures", inputs=inputs, force=force) as staging:
         for name, data in files.items():
             (staging / name).write_bytes(data)
     return tuple(files)

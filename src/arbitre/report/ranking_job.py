@@ -24,7 +24,7 @@ from arbitre.parsing.fast_json import json_text
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.build_view import build_factors
 from arbitre.report.entry_links import EntryLink, example_links
-from arbitre.report.evaluation_details import ALWAYS, FILES, details_of
+from arbitre.report.evaluation_details import FILES, details_of
 from arbitre.report.evaluation_job import EvaluationJob, input_files, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import SharedKeywords, option_sets
@@ -278,14 +278,13 @@ class RankingJob:
             return
         inputs = [path for one in sources.values() for path in input_files(plan, one, self.reading, chosen)]
         parts = {} if chosen.no_report else dict.fromkeys(sources, result_names(chosen))
-        check_output_folder(chosen.out, inputs=inputs, parts=parts, force=chosen.force)
+        check_output_folder(chosen.out, "ranking", inputs=inputs, parts=parts, force=chosen.force)
         with output_folder(
             chosen.out,
             names,
-            always=names[:1],
+            "ranking",
             inputs=inputs,
             parts=parts,
-            always_in_parts=ALWAYS,
             force=chosen.force,
         ) as staging:
             yield replace(self, evaluation=replace(chosen, out=staging))
@@ -330,7 +329,7 @@ def _notes(evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
 def comparison_names(
     results: type[RankingResults | FactorsResults], table: Sequence[str], out: Path | None
 ) -> tuple[str, ...]:
-    """Return the names of all files that `write_comparison` and the report may write; the first is always written.
+    """Return the names of all files that `write_comparison` and the report may write.
 
     Raises:
         OptionError: A table is unknown, or there are tables, but no folder.
@@ -383,10 +382,9 @@ def rank_evaluations(
         with output_folder(
             Path(out),
             names,
-            always=names[:1],
+            "ranking",
             inputs=inputs,
             parts=parts,
-            always_in_parts=ALWAYS,
             force=force,
         ) as folder:
             for name, evaluation in evaluations.items():

@@ -161,7 +161,7 @@ def write_figures(
         raise OptionError.of(f"Expected a width, got {width!r}", hint=did_you_mean(str(width), get_args(FigureWidth)))
     sources = _sources(results)
     folders = _folders(sources)
-    check_output_folder(Path(out), inputs=folders, force=force)
+    check_output_folder(Path(out), "figures", inputs=folders, force=force)
     view = read_view(_subjects(sources)).to_dict()
     return figures.write_figures(Path(out), view, language, width=width, inputs=folders, force=force)
 

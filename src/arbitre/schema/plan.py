@@ -105,8 +105,10 @@ class Plan:
     @property
     def compiles_anywhere(self) -> bool:
         """Whether `with_overlay` also works after the plan was unpickled; not for catalogues with custom functions."""
-        *_, custom = (None,) if self.compile_with is None else self.compile_with.args
-        return custom is not None and not any(custom)
+        if self.compile_with is None:
+            return False
+        *_, custom = self.compile_with.args
+        return all(catalogue is None for catalogue in custom)
 
     @property
     def has_custom_distances(self) -> bool:
@@ -149,7 +151,7 @@ class Plan:
         if self.compile_with is None:
             raise ArbitreError.of(
                 "A plan with custom functions cannot be compiled again after it was unpickled",
-                hint="Create a new Comparator.",
+                hint="Create the Comparator in the process that uses it.",
             )
         return self.compile_with
 

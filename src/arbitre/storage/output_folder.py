@@ -25,7 +25,7 @@ from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
 
 from arbitre.errors import DataError
 from arbitre.storage.files import check_is_local, is_file_name, unicode_only, unwritable
@@ -61,6 +61,9 @@ _ALSO_SINGLE: Final = frozenset({"report.html"})
 """Files of results that can also be written alone; they are then added to the list of the results."""
 
 
+ResultsKind: TypeAlias = Literal["evaluation", "ranking", "demo", "figures", "metricity", "consensus", "queue", "gold"]
+
+
 class FileState(NamedTuple):
     """Size of a file, and SHA-256 of its content."""
 
@@ -83,11 +86,13 @@ class FileList:
         folder: The folder.
         name: Name of the list.
         states: States of each file, by its path relative to the folder. There are several while results are replaced.
+        kind: The kind of results in the folder; "" for single files.
     """
 
     folder: Path
     name: str
     states: Mapping[str, Collection[FileState]] = field(default_factory=dict)
+    kind: str = ""
 
     @classmethod
     def read(cls, folder: Path, name: str = MARKER) -> FileList | None:
@@ -97,17 +102,18 @@ class FileList:
             return None
         with suppress(OSError, ValueError, KeyError, TypeError):
             content, states = path.read_text(encoding="utf-8"), dict[str, set[FileState]]()
-            for line in content.splitlines()[2:]:
-                file, size, sha256 = itemgetter("file", "size", "sha256")(json.loads(line))
+            records = [json.loads(line) for line in content.splitlines()[2:]]
+            kind = str(records.pop(0)["kind"]) if records and "kind" in records[0] else ""
+            for file, size, sha256 in map(itemgetter("file", "size", "sha256"), records):
                 states.setdefault(str(file), set()).add(FileState(int(size), str(sha256)))
-            found = cls(folder, name, states)
+            found = cls(folder, name, states, kind)
             return found if found.text == content else None
         return None
 
     @property
     def text(self) -> str:
         """The text of the list file."""
-        lines = [_FIRST_LINES[self.name], _EXPLANATION]
+        lines = [_FIRST_LINES[self.name], _EXPLANATION, *([json.dumps({"kind": self.kind})] if self.kind else [])]
         for file, states in sorted(self.states.items()):
             lines += [json.dumps({"file": file, **state._asdict()}) for state in sorted(states)]
         return "\n".join(lines) + "\n"
@@ -140,6 +146,7 @@ class _Results:
     target: Path
     staged: Path
     known: FileList
+    kind: ResultsKind
     seen: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def check(self, file: str) -> None:
@@ -162,22 +169,12 @@ class _Results:
             elif os.path.lexists(self.target / first):
                 self.check(first)
 
-    def check_command(self, names: Collection[str]) -> None:
-        """Raise DataError if the folder has results of another command: no name of its files matches these patterns."""
-        old = sorted(self.known.states)
-        if old and not any(fnmatchcase(file, name) for file in old for name in names):
-            raise DataError.of(
-                f"The output folder contains results of another command, such as {old[0]}",
-                file=str(self.target),
-                hint=f"Choose another folder, such as {_suggestion(self.target)}.",
-            )
-
     def publish(self, new: Mapping[str, FileState], staging: Path) -> None:
         """Move new files into place, and remove the old ones. If the process is killed, all are still recognised."""
         self.target.mkdir(exist_ok=True)
         old = self.known.states
         both = {file: {*old.get(file, ()), *([new[file]] if file in new else [])} for file in {*old, *new}}
-        FileList(self.target, MARKER, both).write(staging)
+        FileList(self.target, MARKER, both, self.kind).write(staging)
         for file in new:
             path = self.target / file
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -188,18 +185,17 @@ class _Results:
             if self.known.recognises(file):
                 (self.target / file).unlink()
                 _remove_empty(self.target / file, self.target)
-        FileList(self.target, MARKER, {file: {state} for file, state in new.items()}).write(staging)
+        FileList(self.target, MARKER, {file: {state} for file, state in new.items()}, self.kind).write(staging)
 
 
 @contextmanager
 def output_folder(
     folder: Path,
     names: Collection[str],
+    kind: ResultsKind,
     *,
-    always: Iterable[str] | None = None,
     inputs: Iterable[str | Path] = (),
     parts: Mapping[str, Collection[str]] | None = None,
-    always_in_parts: Iterable[str] | None = None,
     resume: bool = False,
     keep_checkpoints: bool = False,
     force: bool = False,
@@ -212,11 +208,9 @@ def output_folder(
     Args:
         folder: The folder: new, empty, or with earlier results.
         names: Names of all files that may be written, and `CHECKPOINT`.
-        always: Patterns of file names; the results of every run of the command have a file with one of them, and those
-            of other commands do not. By default, `names`.
+        kind: The kind of results. Results of another kind are not replaced.
         inputs: Files and folders that are read.
-        parts: Names of subfolders that are also folders of results, each with the names of their files.
-        always_in_parts: As `always`, for the subfolders.
+        parts: Names of subfolders with the results of evaluations, each with the names of their files.
         resume: Whether to keep the checkpoints of earlier runs.
         keep_checkpoints: Whether the checkpoints belong to the results.
         force: Whether to write to a folder that already contains other files, which are kept.
@@ -229,18 +223,16 @@ def output_folder(
             another process writes to it, or a file cannot be written.
     """
     parts = parts or {}
-    check_output_folder(folder, inputs=inputs, parts=parts, force=force)
+    check_output_folder(folder, kind, inputs=inputs, parts=parts, force=force)
     staging, keeps = folder / STAGING, CHECKPOINT in names
     with ExitStack() as stack, _typed(folder):
         stack.callback(_remove_folders, _missing_folders(folder))  # does nothing if there are files
         folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_locked(folder))
-        results = _results(folder, parts, force=force)
+        results = _results(folder, kind, parts, force=force)
         _check_staging(staging)
         for one, own in zip(results, ({*names} - {*parts}, *parts.values()), strict=True):
             one.check_all(own)
-            certain = always if one is results[0] else always_in_parts
-            one.check_command(own if certain is None else [*certain])
         fresh = FileList.read(folder) is None
         try:
             _prepare(staging, names, parts, results[0], resume=resume)
@@ -282,7 +274,12 @@ def final_folder(folder: Path) -> Path:
 
 
 def check_output_folder(
-    folder: Path, *, inputs: Iterable[str | Path] = (), parts: Collection[str] = (), force: bool = False
+    folder: Path,
+    kind: ResultsKind,
+    *,
+    inputs: Iterable[str | Path] = (),
+    parts: Collection[str] = (),
+    force: bool = False,
 ) -> None:
     """Raise DataError if results must not be written to a folder; arguments as for `output_folder`."""
     check_is_local(folder)
@@ -304,12 +301,12 @@ def check_output_folder(
             hint=f"Choose a folder, such as {_suggestion(folder)}.",
         )
     with _typed(folder):
-        _results(folder, parts, force=force)
+        _results(folder, kind, parts, force=force)
 
 
-def _results(folder: Path, parts: Collection[str], *, force: bool) -> list[_Results]:
-    """Return the folder and its parts. Raises DataError if one contains files that arbitre did not write."""
-    lock, results = folder / LOCK, [_one(folder, folder / STAGING, force=force)]
+def _results(folder: Path, kind: ResultsKind, parts: Collection[str], *, force: bool) -> list[_Results]:
+    """Return the folder and its parts. Raises DataError if one has files of others, or results of another kind."""
+    lock, results = folder / LOCK, [_one(folder, folder / STAGING, kind, force=force)]
     if os.path.lexists(lock) and (not _is_file(lock) or lock.lstat().st_size):
         raise _not_ours(lock)
     for part in parts:
@@ -317,11 +314,11 @@ def _results(folder: Path, parts: Collection[str], *, force: bool) -> list[_Resu
             raise DataError.of(f"The name {part!r} cannot be used as a folder name", hint="Choose another name.")
         if (taken := _below(folder, f"{part}/.")) is not None:
             raise _not_ours(taken)
-        results.append(_one(folder / part, folder / STAGING / part, force=force))
+        results.append(_one(folder / part, folder / STAGING / part, "evaluation", force=force))
     return results
 
 
-def _one(target: Path, staged: Path, *, force: bool) -> _Results:
+def _one(target: Path, staged: Path, kind: ResultsKind, *, force: bool) -> _Results:
     known = FileList.read(target)
     entries = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
     if known is None and MARKER in entries:
@@ -342,7 +339,11 @@ def _one(target: Path, staged: Path, *, force: bool) -> _Results:
             hint=f"Choose another folder, such as {_suggestion(target)}. With --force, the results are written beside "
             "these files, without replacing any of them.",
         )
-    return _Results(target, staged, known or FileList(target, MARKER))
+    if (known := known or FileList(target, MARKER, kind=kind)).states and known.kind != kind:
+        other = f"another command: {known.kind}" if known.kind else "an earlier version"
+        hint = f"Choose another folder, such as {_suggestion(target)}."
+        raise DataError.of(f"The output folder contains results of {other}", file=str(target), hint=hint)
+    return _Results(target, staged, known, kind)
 
 
 def _check_staging(staging: Path) -> None:
@@ -465,10 +466,10 @@ def output_file(path: Path) -> Iterator[Path]:
                 known, state = _list_of(path), FileState.of(part)
                 states = {name: states for name, states in known.states.items() if os.path.lexists(path.parent / name)}
                 states[path.name] = {*states.get(path.name, ()), state}
-                FileList(known.folder, known.name, states).write()  # recognises both, if this process is killed
+                FileList(known.folder, known.name, states, known.kind).write()  # in case this process is killed
                 _check_file(path)
                 part.replace(path)
-                FileList(known.folder, known.name, states | {path.name: {state}}).write()
+                FileList(known.folder, known.name, states | {path.name: {state}}, known.kind).write()
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)

@@ -230,7 +230,7 @@ def consensus_outputs(
         if queue_files(queue) == [Path(queue)]:
             queue = destination(queue, inputs=inputs, force=force)
         else:
-            check_output_folder(Path(queue), inputs=inputs, force=force)
+            check_output_folder(Path(queue), "queue", inputs=inputs, force=force)
     return None if out is None else Path(out), None if queue is None else Path(queue)
 
 

@@ -299,7 +299,7 @@ class Consensus:
                 file.writelines(texts)
         else:
             names = _file_names(self.documents)
-            with output_folder(path, names.values(), inputs=inputs, force=force) as staging:
+            with output_folder(path, names.values(), "consensus", inputs=inputs, force=force) as staging:
                 for name, document in self.documents.items():
                     with atomic_text_file(staging / names[name]) as file:
                         file.write(json_text(document))
@@ -330,7 +330,7 @@ def check_consensus_path(path: Path, *, inputs: Iterable[str | Path] = (), force
             "Expected a .jsonl file or a folder for the consensus", file=str(path), hint="Choose another name."
         )
     else:
-        check_output_folder(path, inputs=inputs, force=force)
+        check_output_folder(path, "consensus", inputs=inputs, force=force)
     output_path(sidecar(path))
 
 

@@ -76,7 +76,7 @@ class Queue(NamedTuple):
             with output_text_file(path) as file:
                 self._write(file, path, language)
             return
-        with output_folder(path, [each.name for each in files], inputs=inputs, force=force) as staging:
+        with output_folder(path, [each.name for each in files], "queue", inputs=inputs, force=force) as staging:
             for each in files:
                 with atomic_text_file(staging / each.name) as file:
                     self._write(file, each, language)

@@ -19,7 +19,6 @@ from arbitre.inputs.corpus_sources import Sources
 from arbitre.language import Language, Translator
 from arbitre.options import LanguageName
 from arbitre.report.entry_rows import EntryLayout, EntryRow
-from arbitre.report.evaluation_details import ALWAYS
 from arbitre.report.evaluation_job import EvaluationJob, result_names
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.report_files import write_ranking
@@ -66,7 +65,7 @@ def demo(
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
     names = [file.name for file in sources]
-    with output_folder(out, [*names, REPORT], always=names, parts=parts, always_in_parts=ALWAYS, force=force) as folder:
+    with output_folder(out, [*names, REPORT], "demo", parts=parts, force=force) as folder:
         for source in sources:
             with atomic_text_file(folder / source.name) as file:
                 file.write(source.read_text(encoding="utf-8"))
