@@ -174,7 +174,7 @@ def find_causes(
         texts: The texts that were given to the model; None if there are none.
 
     Raises:
-        ArbitreError: The plan has custom functions and was unpickled, so that no change of the schema can be tried.
+        ArbitreError: The plan has custom functions and was unpickled, so changes to the schema cannot be tried.
     """
     plan.compiler()
     search = Search.of(plan, pairs)

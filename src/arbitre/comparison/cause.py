@@ -235,7 +235,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "value-mapping": CauseKind(
         "one value is regularly predicted instead of another",
-        "a predicted value is rarely correct, and is nearly always predicted instead of the same gold value",
+        "a predicted value is rarely correct, and the gold value is nearly always the same one",
         "overlay",
         "map the values, or list the allowed values in the prompt",
     ),
@@ -305,8 +305,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "other-target": CauseKind(
         "a reference points to the wrong item",
-        "the items that the gold reference and the predicted reference point to have partners, but are not partners "
-        "of each other",
+        "both referenced items have partners, but are not matched with each other",
         "repair",
         "check a sample against the source",
         systematic=False,
@@ -428,7 +427,8 @@ class Cause:
         chance_gain: Increase in f1q if the change is made and predictions are compared with the gold of other
             documents; None if it is unknown.
         forgiving: Whether f1q corrected for chance, (f1q - chance) / (1 - chance), does not rise, because the change
-            makes unrelated documents just as much more similar. This is forgiveness, not repair.
+            raises the similarity of unrelated documents by the same amount. Such a change makes the comparison more
+            lenient, but repairs no fault.
         detail: Further figures, such as the characters that differ.
     """
 

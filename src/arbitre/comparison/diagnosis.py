@@ -51,7 +51,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulAlignment:
-    """A gold item not matched with the predicted item that has the same text: less distinctive values prevailed.
+    """A gold item that is not matched with the predicted item that has the same text.
 
     Attributes:
         path: Wildcard path of the item.

@@ -674,7 +674,7 @@ def unavailable() -> DataError:
 
 
 def known(value: _Value) -> _Value:
-    """Return the value: with `partial`, a function that can be pickled and returns a known result."""
+    """Return the value unchanged. `partial(known, value)` returns a known result and can be pickled."""
     return value
 
 

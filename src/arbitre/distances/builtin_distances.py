@@ -186,7 +186,7 @@ _TEXTS: Final = {
     "token-sort": _fixed(edit.TOKEN_SORT, "`yujian-bo` after the words of each text are sorted alphabetically"),
     "token-set": _fixed(
         edit.TOKEN_SET,
-        "smallest distance `indel` between any two of these texts: the shared words, the words of the first text, and "
+        "smallest `indel` distance between any two of these texts: the shared words, the words of the first text, and "
         "the words of the second text, each sorted and without repetition; 0 if one text contains all words of the "
         "other",
         "Cohen, 2011",
@@ -207,7 +207,7 @@ _TEXTS: Final = {
     ),
     "duration": _fixed(
         dates.DURATION,
-        "the distance `relative` between the lengths of two ISO 8601 durations; a year counts as 365.2425 days, and a "
+        "the `relative` distance between the lengths of two ISO 8601 durations; a year counts as 365.2425 days, and a "
         "month as a twelfth of a year",
         "Marczewski and Steinhaus, 1958",
     ),
@@ -234,7 +234,7 @@ _TEXTS: Final = {
     ),
     "uri": Factory(
         lambda options: identifiers.GRADED_URI if options["graded"] else identifiers.URI,
-        "0 for two URIs with the same normal form (RFC 3986), else 1; with `graded`, the distance `yujian-bo` between "
+        "0 for two URIs with the same normal form (RFC 3986), else 1; with `graded`, the `yujian-bo` distance between "
         "the normal forms. The normal form ignores the case of the scheme and of the host, the default port, escapes "
         "of ordinary characters, and dot segments",
         {"graded": {"type": "boolean", "default": False}},

@@ -165,7 +165,7 @@ def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], An
 
 
 def align_causes(subjects: Sequence[Subject], agreed: Mapping[str, Any] | None = None) -> CausesView | None:
-    """Return the causes of several systems side by side; None if no system was searched for causes.
+    """Return the causes of several systems side by side; None if causes were not searched for in any system.
 
     Args:
         subjects: The systems.

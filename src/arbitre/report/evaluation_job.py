@@ -388,7 +388,7 @@ class EvaluationJob:
 
     @property
     def _wants_causes(self) -> bool:
-        """Whether to search for causes, which needs the documents and tries changes of the schema."""
+        """Whether to search for causes, which needs the documents and tries changes to the schema."""
         possible = not isinstance(self.joined, Iterator) and self.plan.compile_with is not None
         return possible and not (self.options.no_diagnose or self.options.flat)
 
@@ -549,7 +549,7 @@ class DocumentDetails(SavedDetails):
         return self.cause_search()()
 
     def cause_search(self) -> Callable[[], CauseAnalysis]:
-        """Return a function that searches a sample of the documents, which this process reads, for causes."""
+        """Read a sample of the documents in this process, and return a function that searches it for causes."""
         from arbitre.causes.sample import FEW_DOCUMENTS, MAX_DOCUMENTS, documents_to_search  # noqa: PLC0415
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 

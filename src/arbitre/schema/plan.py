@@ -104,7 +104,7 @@ class Plan:
 
     @property
     def compiles_anywhere(self) -> bool:
-        """Whether `with_overlay` also works after the plan was unpickled; not for catalogues with custom functions."""
+        """Whether `with_overlay` also works after unpickling. False with custom catalogues, or without a compiler."""
         if self.compile_with is None:
             return False
         *_, custom = self.compile_with.args
@@ -120,7 +120,7 @@ class Plan:
         """Return the plan in which the values of ids are compared too; the same plan if there are none.
 
         Raises:
-            ArbitreError: The plan was unpickled, so that it cannot be compiled again.
+            ArbitreError: The plan has custom functions and was unpickled.
         """
         from arbitre.schema.describe import walk  # noqa: PLC0415  (describes plans)
 
@@ -142,7 +142,7 @@ class Plan:
 
         Raises:
             SchemaError: A setting is invalid, or the schema has no such path.
-            ArbitreError: The plan was unpickled, so that it cannot be compiled again.
+            ArbitreError: The plan has custom functions and was unpickled.
         """
         return replace(self.compiler()(overlay), inputs=self.inputs, corpus_ids=self.corpus_ids)
 

@@ -86,7 +86,7 @@ class FileList:
         folder: The folder.
         name: Name of the list.
         states: States of each file, by its path relative to the folder. There are several while results are replaced.
-        kind: The kind of results in the folder; "" for single files.
+        kind: The kind of results in the folder; "" for single files and results of earlier versions.
     """
 
     folder: Path
@@ -219,8 +219,8 @@ def output_folder(
         The folder to write to. Its files are moved when the block ends.
 
     Raises:
-        DataError: The folder contains files that arbitre did not write, results of another command, or an input,
-            another process writes to it, or a file cannot be written.
+        DataError: The folder contains an input, files that arbitre did not write or results of another kind; another
+            process writes to it; or a file cannot be written.
     """
     parts = parts or {}
     check_output_folder(folder, kind, inputs=inputs, parts=parts, force=force)
@@ -305,7 +305,7 @@ def check_output_folder(
 
 
 def _results(folder: Path, kind: ResultsKind, parts: Collection[str], *, force: bool) -> list[_Results]:
-    """Return the folder and its parts. Raises DataError if one has files of others, or results of another kind."""
+    """Return the folder and its parts. Raises DataError for files of others or results of another kind."""
     lock, results = folder / LOCK, [_one(folder, folder / STAGING, kind, force=force)]
     if os.path.lexists(lock) and (not _is_file(lock) or lock.lstat().st_size):
         raise _not_ours(lock)
