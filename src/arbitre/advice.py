@@ -59,7 +59,7 @@ class Thresholds:
     confused: float = 0.1
     """Report two classes as confused if at least this share of their gold values is predicted as the other class."""
     min_confused: int = 2
-    """Report two classes as confused only if at least this number of their gold values is predicted as the other
+    """Report two classes as confused only if at least this many of their gold values are predicted as the other
     class."""
     # end of the options
 

@@ -618,7 +618,7 @@ class Thresholds:
     )
     min_confused: int = option(
         2,
-        "Report two classes as confused only if at least this number of their gold values is predicted as the other "
+        "Report two classes as confused only if at least this many of their gold values are predicted as the other "
         "class.",
         "N",
         rare=True,

@@ -134,3 +134,6 @@ def test_an_unpickled_comparator_with_custom_functions_evaluates_without_causes(
     assert "causes" not in copied(evaluation).to_dict()
     with pytest.raises(ArbitreError, match="Create the Comparator in the process that uses it"):
         _ = copied(original).evaluate(SHOUTED).causes
+    with pytest.raises(ArbitreError, match="Create the Comparator in the process that uses it"):
+        arbitre.fix(copied(original), SHOUTED)
+    assert arbitre.fix(original, SHOUTED).fixes

@@ -93,7 +93,11 @@ class Search:
         """Compare documents, and run all detectors.
 
         With custom distances, so many changes are made that each document needs at most `max_calls` calls in total.
+
+        Raises:
+            ArbitreError: The plan has custom functions and was unpickled, so changes to the schema cannot be tried.
         """
+        plan.compiler()  # raises the error; otherwise, every change would count as one that cannot be made
         if plan.facts.has_ids:
             renamed = with_gold_ids(plan, [pair.gold for pair in pairs], [pair.predicted for pair in pairs])
             pairs = [replace(pair, predicted=own) for pair, own in zip(pairs, renamed, strict=True)]
@@ -174,9 +178,8 @@ def find_causes(
         texts: The texts that were given to the model; None if there are none.
 
     Raises:
-        ArbitreError: The plan has custom functions and was unpickled, so changes to the schema cannot be tried.
+        ArbitreError: As for `Search.of`.
     """
-    plan.compiler()
     search = Search.of(plan, pairs)
     start = search.start
     causes = [cause_of(found) for found in search.found]

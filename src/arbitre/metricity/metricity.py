@@ -509,7 +509,9 @@ def _share(part: Floats, total: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Maximum and mean |C[i, p(j)] - D[i, j]| for costs C, distances D between gold items, and pairs (j, p(j)).
+    """Maximum and mean deviation of costs C between gold and predicted items from distances D between gold items.
+
+    The deviation is |C[i, p(j)] - D[i, j]|, for each gold item i and each pair of a gold item j and its partner p(j).
 
     `max` and `mean` are 0 for a perfect prediction, and None if there are no pairs.
     """

@@ -65,8 +65,7 @@ def example_links(systems: Iterable[Evaluation], own: Evaluation) -> Iterator[En
         systems: The systems.
         own: The system of the report.
     """
-    searched = [one for one in systems if one.cause_factory is not None]
-    causes = [(one is own, cause) for one in searched for cause in one.causes]
+    causes = [(one is own, cause) for one in systems if one.cause_factory is not None for cause in one.causes]
     causes.sort(key=lambda item: -item[1].gain)
     links = (
         [

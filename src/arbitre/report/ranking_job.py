@@ -32,7 +32,7 @@ from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view,
 from arbitre.report.result_files import CSV, EVALUATION, EXPORT_FORMS, REPORT, Export, parse_exports, write_exports
 from arbitre.signature import Signature
 from arbitre.storage.files import atomic_text_file, is_file_name
-from arbitre.storage.output_folder import check_output_folder, output_folder
+from arbitre.storage.output_folder import output_folder
 from arbitre.systems import tables
 from arbitre.systems.cause_costs import CauseCosts
 from arbitre.systems.factors import check_factor, factor
@@ -278,15 +278,7 @@ class RankingJob:
             return
         inputs = [path for one in sources.values() for path in input_files(plan, one, self.reading, chosen)]
         parts = {} if chosen.no_report else dict.fromkeys(sources, result_names(chosen))
-        check_output_folder(chosen.out, "ranking", inputs=inputs, parts=parts, force=chosen.force)
-        with output_folder(
-            chosen.out,
-            names,
-            "ranking",
-            inputs=inputs,
-            parts=parts,
-            force=chosen.force,
-        ) as staging:
+        with output_folder(chosen.out, names, "ranking", inputs=inputs, parts=parts, force=chosen.force) as staging:
             yield replace(self, evaluation=replace(chosen, out=staging))
 
     @property
@@ -379,14 +371,7 @@ def rank_evaluations(
     if out is not None:
         inputs = [evaluation.folder for evaluation in evaluations.values() if evaluation.folder is not None]
         parts = dict.fromkeys(evaluations, FILES)
-        with output_folder(
-            Path(out),
-            names,
-            "ranking",
-            inputs=inputs,
-            parts=parts,
-            force=force,
-        ) as folder:
+        with output_folder(Path(out), names, "ranking", inputs=inputs, parts=parts, force=force) as folder:
             for name, evaluation in evaluations.items():
                 details_of(evaluation).write(evaluation, folder / name)
                 write_page(folder / name / REPORT, read_view([folder / name / EVALUATION]), lang)

@@ -88,11 +88,12 @@ def compile_plan(
         None if match is None else _chosen(matchings, match),
         None if distance is None else _chosen(distances, distance),
     )
-    custom = (
-        None if distances is catalogue else distances,
-        None if normalizers is normalisers else normalizers,
-        None if matchings is matching.catalogue else matchings,
-    )
+    catalogues = {
+        "distances": (distances, catalogue),
+        "normalizers": (normalizers, normalisers),
+        "matchings": (matchings, matching.catalogue),
+    }
+    custom = {name: used for name, (used, builtin) in catalogues.items() if used is not builtin}
     again = partial(
         _compiled_with,
         root,
@@ -133,24 +134,16 @@ def _ignored_keywords(root: Subschema) -> Iterator[str]:
 def _compiled_with(
     root: Subschema,
     overlay: Overlay | None,
-    custom: tuple[DistanceCatalogue | None, Catalogue[Normalizer] | None, Catalogue[Matcher] | None],
+    custom: Mapping[str, Any],
     settings: Mapping[str, Json],
     **options: Any,  # noqa: ANN401  (see `compile_plan`)
 ) -> Plan:
     """Compile a schema with an overlay and further settings, which replace those of the overlay.
 
-    In `custom`, None stands for a built-in catalogue.
+    `custom` contains the catalogues that are not built-in.
     """
     laid = (Overlay() if overlay is None else deepcopy(overlay)).extended(settings)
-    distances, normalizers, matchings = custom
-    return compile_plan(
-        root,
-        overlay=laid,
-        distances=catalogue if distances is None else distances,
-        normalizers=normalisers if normalizers is None else normalizers,
-        matchings=matching.catalogue if matchings is None else matchings,
-        **options,
-    )
+    return compile_plan(root, overlay=laid, **custom, **options)
 
 
 def _without_other_fields(plan: Plan, fields: Sequence[str]) -> dict[str, Json]:

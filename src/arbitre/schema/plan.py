@@ -108,7 +108,7 @@ class Plan:
         if self.compile_with is None:
             return False
         *_, custom = self.compile_with.args
-        return all(catalogue is None for catalogue in custom)
+        return not custom
 
     @property
     def has_custom_distances(self) -> bool:

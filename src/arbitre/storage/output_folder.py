@@ -18,7 +18,7 @@ import stat
 import sys
 import warnings
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from glob import escape
 from itertools import count
@@ -466,10 +466,10 @@ def output_file(path: Path) -> Iterator[Path]:
                 known, state = _list_of(path), FileState.of(part)
                 states = {name: states for name, states in known.states.items() if os.path.lexists(path.parent / name)}
                 states[path.name] = {*states.get(path.name, ()), state}
-                FileList(known.folder, known.name, states, known.kind).write()  # in case this process is killed
+                replace(known, states=states).write()  # recognises both, if this process is killed
                 _check_file(path)
                 part.replace(path)
-                FileList(known.folder, known.name, states | {path.name: {state}}, known.kind).write()
+                replace(known, states=states | {path.name: {state}}).write()
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)

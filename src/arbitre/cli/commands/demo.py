@@ -64,8 +64,8 @@ def demo(
     parts = dict.fromkeys(SYSTEMS, result_names(options))
     evaluations: dict[str, Evaluation] = {}
     found: dict[str, list[EntryRow]] = {}
-    names = [file.name for file in sources]
-    with output_folder(out, [*names, REPORT], "demo", parts=parts, force=force) as folder:
+    names = *(file.name for file in sources), REPORT
+    with output_folder(out, names, "demo", parts=parts, force=force) as folder:
         for source in sources:
             with atomic_text_file(folder / source.name) as file:
                 file.write(source.read_text(encoding="utf-8"))
