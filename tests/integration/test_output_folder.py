@@ -239,9 +239,9 @@ def test_results_of_another_command_are_not_replaced(here):
     run("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "gold", "--quiet")
     run(*EVALUATE, "--out", "results", "--quiet")
     before = contents(here)
-    assert "The output folder contains results of another command: consensus" in run(*EVALUATE, "--out", "gold", code=2)
+    assert "The output folder contains results of another kind: consensus" in run(*EVALUATE, "--out", "gold", code=2)
     consensus = ("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={GOLD}", "--out", "results")
-    assert "results of another command" in run(*consensus, code=2)
+    assert "results of another kind" in run(*consensus, code=2)
     assert contents(here) == before
 
 
@@ -259,7 +259,7 @@ def test_results_of_a_command_are_replaced_only_by_that_command(here, command):
     before = contents(here)
     for name, other in COMMANDS.items():
         if name != command:
-            assert "results of another command" in run(*other, "out", "--quiet", code=2), name
+            assert "results of another kind" in run(*other, "out", "--quiet", code=2), name
     assert contents(here) == before
     run(*COMMANDS[command], "out", "--quiet")
 
@@ -277,7 +277,7 @@ def test_a_command_replaces_its_own_results_of_other_documents(here):
 def test_a_folder_of_rank_with_the_results_of_a_ranking_is_not_replaced(here):
     run(*COMMANDS["rank"], "out/a", "--quiet")
     before = contents(here)
-    assert "results of another command" in run(*COMMANDS["rank"], "out", "--force", "--quiet", code=2)
+    assert "results of another kind" in run(*COMMANDS["rank"], "out", "--force", "--quiet", code=2)
     assert contents(here) == before
 
 

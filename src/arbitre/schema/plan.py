@@ -150,8 +150,9 @@ class Plan:
         """Return `compile_with`. Raises ArbitreError if it was lost because the plan was unpickled."""
         if self.compile_with is None:
             raise ArbitreError.of(
-                "A plan with custom functions cannot be compiled again after it was unpickled",
-                hint="Create the Comparator in the process that uses it.",
+                "The settings of a schema with custom functions cannot be changed after it was unpickled",
+                hint="The search for causes, for example, tries other settings. Create the Comparator in the process "
+                "that uses it.",
             )
         return self.compile_with
 

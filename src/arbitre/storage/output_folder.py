@@ -340,7 +340,7 @@ def _one(target: Path, staged: Path, kind: ResultsKind, *, force: bool) -> _Resu
             "these files, without replacing any of them.",
         )
     if (known := known or FileList(target, MARKER, kind=kind)).states and known.kind != kind:
-        other = f"another command: {known.kind}" if known.kind else "an earlier version"
+        other = f"another kind: {known.kind}" if known.kind else "an earlier version"
         hint = f"Choose another folder, such as {_suggestion(target)}."
         raise DataError.of(f"The output folder contains results of {other}", file=str(target), hint=hint)
     return _Results(target, staged, known, kind)
