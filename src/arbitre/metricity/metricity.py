@@ -509,9 +509,10 @@ def _share(part: Floats, total: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Maximum and mean deviation of costs C between gold and predicted items from distances D between gold items.
+    """Maximum and mean difference between costs of predicted items and distances of their gold partners.
 
-    The deviation is |C[i, p(j)] - D[i, j]|, for each gold item i and each pair of a gold item j and its partner p(j).
+    The difference is |C[i, p(j)] - D[i, j]|, for each gold item i and each gold item j with a predicted partner p(j). C
+    contains the costs between gold and predicted items, and D the distances between gold items.
 
     `max` and `mean` are 0 for a perfect prediction, and None if there are no pairs.
     """

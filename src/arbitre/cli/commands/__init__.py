@@ -530,9 +530,9 @@ class Perturb(Terminal):
     gold: list[str] = argument("GOLD...", "Gold documents: folders, .json or .jsonl files, globs, or - for stdin.")
     rates: list[str] = option(
         (),
-        "Share of the entries that receive a fault of a kind, as KIND=RATE. For rename, RATE is the share of the "
-        "fields that are renamed. The kinds are split, merge, move, swap, duplicate, drop, invent, noise and rename. "
-        "May be repeated. Default: 0.05 for every kind except rename.",
+        "Share of the entries that receive a fault of the given kind, as KIND=RATE. The kinds are split, merge, move, "
+        "swap, duplicate, drop, invent, noise and rename. For rename, RATE is the share of the fields that are "
+        "renamed. May be repeated. Default: 0.05 for every kind except rename.",
         "KIND=RATE",
         flags=("--rate",),
         parser="arbitre.cli.commands.perturb:parse_rate",
