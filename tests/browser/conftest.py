@@ -88,7 +88,7 @@ def visit_open(visit):
     def opened(*given, **options):
         page = visit(*given, **options)
         page.evaluate("for (const box of document.querySelectorAll('details.fold')) box.open = true")
-        page.wait_for_function("!document.getElementById('app')?.hidden")
+        page.wait_for_selector("#app[hidden]", state="detached")
         return page
 
     return opened

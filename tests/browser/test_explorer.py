@@ -172,7 +172,7 @@ def test_back_returns_to_documents_and_opened_entries(visit_open, report):
     expect(page.locator("#x-search")).to_have_value("")
     assert (hash_of(page), chosen(page)) == ("#d=date", "date")
     page.go_back()
-    page.wait_for_function("location.hash === '#read'")
+    page.wait_for_url("**#read")
     page.go_forward()
     page.go_forward()
     page.go_forward()
@@ -186,7 +186,7 @@ def test_filters_do_not_replace_the_address_of_another_part_of_the_page(visit_op
     assert "show=" in hash_of(page)
     page.locator('input[value="close"]').uncheck()
     page.go_back()
-    page.wait_for_function("location.hash === '#cause=missing&i=3'")
+    page.wait_for_url("**#cause=missing&i=3")
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,12 @@ def leave(page):
     page.keyboard.press("Escape")
 
 
+def close(page):
+    """Close the open dialog. Other keys work only after its event `close`, which browsers queue."""
+    page.keyboard.press("Escape")
+    page.wait_for_url(lambda url: "show=" not in url)
+
+
 def test_a_whole_review_with_the_keyboard_gives_the_final_gold(visit, queues, tmp_path):
     folder, proposed = queues(3)
     disagreements = {each.id: each for each in proposed.disagreements}
@@ -318,7 +324,7 @@ def test_decisions_that_the_schema_does_not_allow_are_loaded_as_typed_values(vis
     page.locator("#q-open-files").click()
     page.locator("#q-file").set_input_files(tmp_path / "refused.jsonl")
     assert page.locator("#q-stale li").all_text_contents() == [line]
-    page.keyboard.press("Escape")
+    close(page)
     assert status(page) == "Decided: 0 of 1."
     page.get_by_label("name", exact=True).fill("Eda")
     page.keyboard.press("Enter")
@@ -407,7 +413,7 @@ def test_proposals_of_one_kind_are_listed_accepted_and_undone_in_one_step(visit,
     page.locator("#q-scope").select_option("found")
     inside = [each for each in proposed.disagreements if each.document == clear[0].document and each.support > 0.5]
     assert boxes.count() == len(inside)
-    page.keyboard.press("Escape")
+    close(page)
     assert not dialog.is_visible()
 
 
@@ -509,7 +515,7 @@ def test_decisions_can_be_loaded_from_a_file_and_other_lines_are_listed(visit, q
     expect(later.locator("#q-file-said")).to_have_text("Decisions loaded: 1. Earlier decisions replaced: 0.")
     assert later.locator("#q-stale li").all_text_contents() == [stale, "{"]
     assert status(later).startswith("Decided: 1 of")
-    later.keyboard.press("Escape")
+    close(later)
     assert exported(later, tmp_path).read_text(encoding="utf-8") == text
 
 
@@ -535,7 +541,7 @@ def test_the_page_is_accessible(visit, queues, lang, scheme):
         leave(page)
         page.locator(f"#q-open-{name}").click()
         assert violations(page, least=15) == []
-        page.keyboard.press("Escape")
+        close(page)
 
 
 @pytest.mark.parametrize("width", [360, 390])
@@ -584,7 +590,7 @@ def test_hostile_data_stay_text(visit, tmp_path):
     page.locator("#q-name").fill('"><img src=x onerror="window.pwned = 9">')
     leave(page)
     page.keyboard.press("a")
-    page.keyboard.press("Escape")
+    close(page)
     exported(page, tmp_path)
     assert page.evaluate("window.pwned") is None
     assert page.locator("script").count() == 2
