@@ -1,5 +1,6 @@
 """A corpus gives the same bytes on a Dask cluster as in one process, whatever happens to its workers."""
 
+import asyncio
 import json
 import os
 import re
@@ -345,6 +346,20 @@ def test_a_document_that_changed_is_the_same_error_as_here(plan, tmp_path, joine
         pytest.raises(DataError, match="changed on disk"),
     ):
         evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(cluster.scheduler_address)))
+
+
+def test_results_may_take_longer_to_arrive_than_the_interval_between_checks(plan, joined, cluster, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    gather = distributed.Client._gather
+
+    async def slowly(*given, **options):
+        await asyncio.sleep(0.05)
+        return await gather(*given, **options)
+
+    monkeypatch.setattr(distributed.Client, "_gather", slowly)
+    monkeypatch.setattr("arbitre.corpus.cluster.INTERVAL", 0.02)
+    found = evaluate(plan, joined, ExecutionOptions(executor=DaskCluster(cluster.scheduler_address)))
+    assert text(found) == text(evaluate(plan, joined, ExecutionOptions()))
 
 
 def test_the_only_worker_may_be_killed(plan, joined):

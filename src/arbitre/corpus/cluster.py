@@ -229,12 +229,13 @@ class ClusterRun:
 
     def _received(self, item: object, sent: Submission) -> WorkerResult:
         """Wait for a result. New workers are checked meanwhile: one that cannot run this code may send no result."""
+        timeout = INTERVAL
         while True:
             try:
-                found: WorkerResult = sent.future.result(timeout=INTERVAL)
-            except TimeoutError:
-                if sent.future.done():
-                    raise
+                found: WorkerResult = sent.future.result(timeout=timeout)
+            except TimeoutError:  # of this process: workers return theirs as failures
+                if sent.future.done():  # the result takes longer to arrive, or its worker was lost before it did
+                    timeout *= 2
                 known = self._workers()
                 if sent.workers and sent.workers.isdisjoint(known):  # they have left
                     sent = self._submit(item)
