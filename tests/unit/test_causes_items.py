@@ -116,6 +116,44 @@ def test_a_systematic_change_of_items_is_one_cause_that_repairs_everything(chang
     assert not [one.kind for one in evaluation.causes[1:] if one.systematic]
 
 
+def test_objects_and_lists_that_are_empty_after_a_move_are_no_faults():
+    comparator = Comparator({"type": "object", "properties": {"year": {"type": "integer"}, "authors": AUTHORS.schema}})
+    triples = [
+        (name, {"year": at, "authors": gold}, {"year": at, "data": {"authors": gold}})
+        for at, (name, gold, _) in enumerate(corpus(truncate))
+    ]
+    evaluation = comparator.evaluate(triples, diagnose=True)
+    (cause,) = evaluation.causes
+    assert (cause.kind, cause.paths) == ("demoted", ("/authors/*",))
+    assert cause.cost == pytest.approx(1.0 - evaluation.micro.f1q)
+
+
+def misread(people, rng):
+    for person in people:
+        person["name"] = word(rng)
+
+
+def shout(people, _):
+    for person in people:
+        person["name"] = person["name"].upper()
+
+
+@pytest.mark.parametrize(("change", "other"), [(misread, "unrelated"), (shout, "case")])
+def test_the_missing_items_of_truncated_lists_belong_to_no_other_cause(change, other):
+    def both(people, rng):
+        change(people, rng)
+        truncate(people, rng)
+
+    triples = corpus(both)
+    evaluation = AUTHORS.evaluate(triples, diagnose=True)
+    counts = {cause.kind: cause.count for cause in evaluation.causes}
+    missing = sum(len(gold) - len(predicted) for _, gold, predicted in triples)
+    assert counts.keys() == {"truncated", other}
+    assert counts["truncated"] == missing
+    assert sum(cause.cost for cause in evaluation.causes) == pytest.approx(1.0 - evaluation.micro.f1q)
+    assert (evaluation.cause_analysis.f1q_after == pytest.approx(1.0)) == (other == "case")
+
+
 def test_one_document_is_enough_for_a_hint():
     evaluation = AUTHORS.evaluate(corpus(promote, size=1), diagnose=True)
     assert [cause.kind for cause in evaluation.causes] == ["promoted"]

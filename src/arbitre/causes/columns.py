@@ -232,14 +232,18 @@ class NumberPair(NamedTuple):
     @property
     def difference(self) -> float:
         """Predicted minus gold, without rounding errors."""
-        difference = self.predicted - self.gold
-        return round(difference, 9) if isinstance(difference, float) else difference
+        return _rounded(self.predicted - self.gold)
 
     def less(self, offset: float) -> Json:
         """Return the prediction from which an offset is subtracted."""
         if isinstance(self.written, str):
             return str(self.predicted - offset).zfill(len(self.written))
-        return self.predicted - offset
+        return _rounded(self.predicted - offset)
+
+
+def _rounded(difference: float) -> float:
+    """Return a difference without rounding errors."""
+    return round(difference, 9) if isinstance(difference, float) else difference
 
 
 def _number(value: Json) -> float | None:

@@ -555,5 +555,5 @@ class _With:
         return root
 
 
-DETECTORS: Final[tuple[Detector, ...]] = (repeated, truncated)
-"""The detectors of this module."""
+DETECTORS: Final[tuple[Detector, ...]] = (repeated,)
+"""The detector of repeated items; that of truncated lists runs last, as its gain depends on the other items."""

@@ -22,6 +22,7 @@ from arbitre.causes.items import (
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p
 from arbitre.paths import escape
+from arbitre.paths import pointer as pointer_to
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def on_another_level(sample: Sample) -> Iterator[Proposal]:
             "prediction",
             (path,),
             tuple(dict.fromkeys(number for move in every for number in move.faults)),
-            Correction(_Relocation.of(every).correct, frozenset(move.document for move in every)),
+            Correction(_Relocation.of(every, sample.matched).correct, frozenset(move.document for move in every)),
             p,
             advice=f"State in the prompt that these items belong at {path}; predictions have them at {other}.",
         )
@@ -202,30 +203,37 @@ def _depth(path: str) -> tuple[int, int]:
 class _Relocation:
     """Puts values where gold has them. The values themselves are those of the prediction.
 
+    Objects and lists that this leaves empty are removed, unless they have a partner in gold.
+
     Attributes:
         moves: The moves of each document, outer places first.
+        partners: The objects and lists that have a partner, by document and JSON Pointer in the prediction.
     """
 
     moves: Mapping[int, Sequence[_Move]]
+    partners: Container[tuple[int, str]]
 
     @classmethod
-    def of(cls, moves: Iterable[_Move]) -> _Relocation:
+    def of(cls, moves: Iterable[_Move], partners: Container[tuple[int, str]]) -> _Relocation:
         """Return the relocation of some values."""
         by_document: defaultdict[int, list[_Move]] = defaultdict(list)
         for move in sorted(moves, key=lambda move: len(move.place)):
             by_document[move.document].append(move)
-        return cls(by_document)
+        return cls(by_document, partners)
 
     def correct(self, at: int, predicted: Json) -> Json:
         """Return the corrected prediction of a document."""
         root = copy.deepcopy(predicted)
         made: dict[tuple[int | str, ...], Any] = {}
         moved: list[tuple[Any, Any, Any, Any]] = []
+        around: dict[tuple[str, ...], Sequence[Any]] = {}
         for move in self.moves.get(at, ()):
             found = holder_of(predicted, move.tokens, move.value)
             target = None if found is None else _target(root, move.place, made)
             if found is not None and target is not None:
-                holder, key = part_at(root, found[0]), found[1]
+                tokens, key = tuple(found[0]), found[1]
+                around[tokens] = [part_at(root, tokens[:depth]) for depth in range(len(tokens) + 1)]
+                holder = around[tokens][-1]
                 moved.append((holder, key, holder[key], target))
                 made[tuple(step for step, _ in move.place)] = holder[key]
         if not moved:
@@ -237,7 +245,25 @@ class _Relocation:
                 container.append(value)
             else:
                 container[key] = value
+        for tokens in sorted(around, key=len, reverse=True):
+            self._remove_empty(at, tokens, around[tokens])
         return root
+
+    def _remove_empty(self, document: int, tokens: Sequence[str], around: Sequence[Any]) -> None:
+        """Remove an object or list, and those around it, as long as they are empty and have no partner.
+
+        Args:
+            document: The document.
+            tokens: Tokens of the object or list.
+            around: The objects and lists from the root to this one.
+        """
+        for depth in range(len(tokens), 0, -1):
+            inner, outer = around[depth], around[depth - 1]
+            if inner or (document, pointer_to(tokens[:depth])) in self.partners:
+                break
+            entries = enumerate(outer) if isinstance(outer, list) else outer.items()
+            for key in [key for key, value in entries if value is inner]:
+                outer.pop(key)
 
 
 def _target(

@@ -468,6 +468,9 @@ HUGE: Final = 1e100
 MAX_COMPARED: Final = 300
 """Maximum number of values on each side for the chance of a factor."""
 
+DIGITS: Final = 14
+"""Number of digits of a number divided by a factor; the others are rounding errors."""
+
 
 class NumberPair(NamedTuple):
     """A wrong number, with its fault."""
@@ -485,7 +488,7 @@ def factors(sample: Sample) -> Iterator[Proposal]:
         factor, same, p = found
         changes: defaultdict[int, dict[str, float]] = defaultdict(dict)
         for pair in same:
-            number = pair.predicted / factor
+            number = float(f"{pair.predicted / factor:.{DIGITS}g}")
             exact = isinstance(pair.gold, int) and number == round(number)
             changes[pair.fault.document][pair.fault.predicted_pointer or ""] = round(number) if exact else number
         yield Proposal(

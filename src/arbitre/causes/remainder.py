@@ -18,7 +18,7 @@ from arbitre.normalizers import normalize
 from arbitre.values import ABSENT, Json, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from arbitre.causes.sample import Sample, SampleFault
     from arbitre.inputs.source_texts import SourceTexts
@@ -45,24 +45,27 @@ CERTAIN: Final = "no-prediction"
 _LEVENSHTEIN: Final = catalogue.build("levenshtein")
 
 
-def remaining_causes(sample: Sample, texts: SourceTexts | None = None) -> Iterator[Cause]:
+def remaining_causes(
+    sample: Sample, texts: SourceTexts | None = None, explained: Collection[int] = ()
+) -> Iterator[Cause]:
     """Yield the remaining faults by kind, with the gain of correcting them; kinds with few faults are taken together.
 
     Args:
         sample: The documents after all changes.
         texts: The texts that were given to the model; None if there are none.
+        explained: Numbers of faults that are left out, as a cause explains them.
     """
     similarity = Similarity(sample)
     groups: defaultdict[str, list[SampleFault]] = defaultdict(list)
     for fault in sample.faults:
-        groups[similarity.kind_of(fault)].append(fault)
+        if fault.number not in explained:
+            groups[similarity.kind_of(fault)].append(fault)
     few = {kind: len(faults) for kind, faults in groups.items() if kind != CERTAIN and not sample.suffices(faults)}
     for kind in few:
         groups["other"] += groups.pop(kind)
     names = sorted(filter(groups.get, groups), key=list(KINDS).index)
-    gains = sample.group_gains(
-        {fault.number: at for at, kind in enumerate(names) for fault in groups[kind]}, len(names)
-    )
+    places = {fault.number: at for at, kind in enumerate(names) for fault in groups[kind]}
+    gains = sample.group_gains(places | dict.fromkeys(explained, len(names)), len(names) + 1)[: len(names)]
     in_source = SourceSearch(sample, texts)
     for kind, gain in zip(names, gains, strict=True):
         faults = sorted(groups[kind], key=lambda fault: (-fault.lost, fault.number))

@@ -8,6 +8,7 @@ run, because a wrong structure can hide wrong values.
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,7 +22,7 @@ from arbitre.engine import count_calls, with_gold_ids
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.causes.proposal import Detector, Proposal
     from arbitre.causes.sample import SampleFault, Trial
@@ -46,6 +47,7 @@ def phases() -> tuple[tuple[Detector, ...], ...]:
         keys.DETECTORS,
         (*moved_items.DETECTORS, *items.DETECTORS, *types.DETECTORS, *fields.DETECTORS, *columns.DETECTORS),
         (*absent.DETECTORS, *notations.DETECTORS, *mappings.DETECTORS),
+        (items.truncated,),
     )
 
 
@@ -182,14 +184,33 @@ def find_causes(
     """
     search = Search.of(plan, pairs)
     start = search.start
-    causes = [cause_of(found) for found in search.found]
-    causes += remaining_causes(search.sample, texts)
+    not_added = _not_added(search)
+    lost: defaultdict[int, float] = defaultdict(float)
+    for number, at in not_added.items():
+        lost[at] += search.sample.faults[number].lost / search.sample.mass
+    causes = [cause_of(found._replace(cost=found.cost + lost[at])) for at, found in enumerate(search.found)]
+    causes += remaining_causes(search.sample, texts, not_added)
     causes.sort(key=lambda cause: (-cause.gain, -cause.count, list(KINDS).index(cause.kind), cause.paths))
     whole = len(pairs) if total is None else total
     before, after = (sample.f1q if sample.mass else None for sample in (start, search.sample))
     given = (example_of(search.sample, fault) for fault in search.sample.faults if fault.predicted is not ABSENT)
     faults = tuple(fault for fault in given if fault.place is not None)
     return CauseAnalysis(tuple(causes), len(start), whole, before, after, tuple(_notes(search, whole, causes)), faults)
+
+
+def _not_added(search: Search) -> Mapping[int, int]:
+    """Return the missing items of truncated lists that remain, with the position of their cause in `found`.
+
+    If other items are wrong, only a part of the missing items is added; see `arbitre.causes.items.truncated`.
+    """
+    explained = {
+        (fault.document, fault.gold_pointer): at
+        for at, found in enumerate(search.found)
+        if found.proposal.kind == "truncated"
+        for fault in found.faults
+    }
+    places = ((fault, (fault.document, fault.gold_pointer)) for fault in search.sample.faults)
+    return {fault.number: explained[at] for fault, at in places if fault.fault == "missing" and at in explained}
 
 
 def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]:
