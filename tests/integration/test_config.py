@@ -158,6 +158,9 @@ def test_config_show_prints_the_file_and_the_options_of_a_command(project):
     assert table[0] == "setting,value"
     assert len(table) == len(shown.splitlines())
     assert "| systems.careful |" in run("config", "show", "--format", "markdown").stdout
+    unknown = run("config", "show", "--command", "evalute")
+    assert unknown.exit_code == 2
+    assert "Unknown command 'evalute'. Did you mean" in unknown.stderr
     Path("arbitre.toml").rename("other.toml")
     assert "# other.toml" in run("--config", "other.toml", "config", "show").stdout
     missing = run("config", "show")

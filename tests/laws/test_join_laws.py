@@ -169,3 +169,8 @@ def test_joining_rows_keeps_only_the_requested_ids():
     with pytest.raises(DataError, match="Expected --only to name documents, got 'd'"):
         paired(rows, only=["d"])
     assert len(paired(ReadOptions().rows([]))) == 0
+
+
+def test_requested_ids_may_be_integers():
+    pages = [Record(name, None, 1, "file") for name in "12"]
+    assert [pair.id for pair in join(pages, pages, only=[2])] == ["2"]

@@ -33,8 +33,9 @@ def config_defaults(words: str, config: Config) -> dict[str, Any]:
     corpus.
 
     Raises:
-        OptionError: The config contains an unknown option, or a value of the wrong type.
+        OptionError: The command does not exist, or the config contains an unknown option or a value of the wrong type.
     """
+    _check_command(words)
     _check_names(config)
     declared = {option.name: option for option in options_of(DECLARATIONS[words])}
     takes = {name for name, option in declared.items() if not option.fills}
@@ -76,9 +77,14 @@ def _check_names(config: Config) -> None:
             hint = did_you_mean(name, _all_options())
             raise OptionError.of(f"Unknown option {name!r}", file=file, pointer=place + name, hint=hint)
     for command in config.own:
-        if command not in DECLARATIONS:
-            hint = did_you_mean(command, DECLARATIONS)
-            raise OptionError.of(f"Unknown command {command!r}", file=file, pointer=place + command, hint=hint)
+        _check_command(command, file=file, pointer=place + command)
+
+
+def _check_command(command: str, *, file: str | None = None, pointer: str | None = None) -> None:
+    """Raise OptionError if a command does not exist."""
+    if command not in DECLARATIONS:
+        hint = did_you_mean(command, DECLARATIONS)
+        raise OptionError.of(f"Unknown command {command!r}", file=file, pointer=pointer, hint=hint)
 
 
 def _is_corpus(option: Option) -> bool:

@@ -165,7 +165,7 @@ def join(
     >>> joined.failures[0].reason
     'no prediction'
     """
-    index, selected = DocumentIndex(spool), frozenset(only)
+    index, selected = DocumentIndex(spool), frozenset(map(str, only))
     index.extend("gold", gold)
     predictions = index.extend("predicted", predicted)
     index.execute(f"{_FIRST} GROUP BY id ORDER BY 1")
@@ -210,7 +210,7 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     Raises:
         DataError: `only` contains an id that no record has.
     """
-    index, selected = DocumentIndex(), frozenset(only)
+    index, selected = DocumentIndex(), frozenset(map(str, only))
     values: dict[str, str] = {}
     columns: list[list[str]] = [[] for _ in factors]
     for row in rows:

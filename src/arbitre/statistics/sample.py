@@ -160,7 +160,7 @@ def _check_keys(ordered: Sequence[str]) -> None:
         if key == following:
             raise DataError.of(
                 f"Expected keys of documents to be unique, got {key!r} {ordered.count(key)} times",
-                hint="Add the run to the key.",
+                hint="The key of a document is its id or, if it has a run, `id/run`. Rename an id or a run.",
             )
 
 
