@@ -87,7 +87,8 @@ class Fault:
     Attributes:
         entry: JSON Pointer of the entry; in the prediction if gold has no such entry. None outside the entries.
         gold_pointer: JSON Pointer in the gold document; None if gold has no such value.
-        predicted_pointer: JSON Pointer in the predicted document; None if the prediction has no such value.
+        predicted_pointer: JSON Pointer in the predicted document, with aliased fields in their place in the schema;
+            None if the prediction has no such value.
         path: Wildcard path.
         fault: Class of the fault: close, wrong, wrong type, missing, spurious, moved, renamed, split or merged.
         gold: Value in gold; ABSENT if there is none.

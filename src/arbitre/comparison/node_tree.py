@@ -371,7 +371,8 @@ class Node:
     Attributes:
         path: Wildcard path of the node.
         pointer: JSON Pointer in the gold document; None if gold does not have the node.
-        predicted_pointer: JSON Pointer in the prediction; None if it does not have the node.
+        predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None if it
+            does not have the node.
         tally: Tally of the node: a leaf counts itself, an object its fields, a list its items.
         quality: Quality of the node, in [0, 1]; higher is better.
         verdict: "correct", "close", "wrong", "wrong type", "missing" or "spurious".
@@ -414,7 +415,8 @@ class LeafVerdict:
     Attributes:
         path: Wildcard path of the leaf.
         pointer: JSON Pointer in the gold document; None if gold does not have the leaf.
-        predicted_pointer: JSON Pointer in the prediction; None if it does not have the leaf.
+        predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None if it
+            does not have the leaf.
         gold: Value in gold; `ABSENT` if there is none.
         predicted: Predicted value; `ABSENT` if there is none.
         quality: Quality of the leaf, in [0, 1]; higher is better.
