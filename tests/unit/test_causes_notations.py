@@ -255,3 +255,59 @@ def test_typing_errors_are_not_another_notation():
         return text[:at] + draw.choice("abcdefghijklmnop ,.-ABCDE") + text[at + 1 :]
 
     assert causes(TEXT, changed(TITLES + NAMES, typed)) == []
+
+
+def keyed(key, change, documents=20, key_of=lambda draw, at: f"{draw.choice('ABC')}{at}{draw.randint(100, 999)}"):
+    """The systematic causes, and f1q, of documents with a list matched by `key`, of which `change` alters each item."""
+    draw = random.Random(0)  # noqa: S311
+    gold = [
+        [
+            {"sku": key_of(draw, at), "part": {"code": draw.randint(1, 9)}, "quantity": draw.randint(1, 300)}
+            for at in range(size)
+        ]
+        for size in (draw.randint(2, 6) for _ in range(documents))
+    ]
+    predicted = [[change(draw, item) for item in items] for items in gold]
+    part = {"type": "object", "properties": {"code": INTEGER}}
+    items = {"type": "object", "properties": {"sku": TEXT, "part": part, "quantity": INTEGER}}
+    lines = {"type": "array", "items": items, "x-arbitre": {"match": {"keyed": {"key": key}}}}
+    plan = arbitre.Comparator({"type": "object", "properties": {"lines": lines}}).plan
+    sides = zip(*([{"lines": items} for items in side] for side in (gold, predicted)), strict=True)
+    analysis = find_causes(plan, [Pair(str(at), None, *both) for at, both in enumerate(sides)])
+    assert sum(cause.cost for cause in analysis.causes) == pytest.approx(1 - analysis.f1q)
+    return [cause for cause in analysis.causes if cause.systematic], analysis.f1q
+
+
+@pytest.mark.parametrize("key", ["sku", ["sku", "/part/code"]])
+@pytest.mark.parametrize(
+    ("kind", "change", "normalizers"),
+    [
+        ("case", str.lower, ["casefold"]),
+        ("punctuation", lambda text: f"{text[0]}-{text[1:]}", ["strip-punctuation"]),
+    ],
+)
+def test_the_keys_of_items_without_a_partner_are_compared(key, kind, change, normalizers):
+    (cause,), f1q = keyed(key, lambda _, item: item | {"sku": change(item["sku"])})
+    assert (cause.kind, cause.paths, cause.change) == (
+        kind,
+        ("/lines/*/sku",),
+        {"/lines/*/sku": {"normalize": normalizers}},
+    )
+    assert (f1q, cause.gain) == (0.0, pytest.approx(1.0))
+    assert {example.path for example in cause.examples} == {"/lines/*"}
+    assert re.search(r'predictions have "\w-?\d+" for "[A-C]\d+"', cause.advice)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_wrong_keys_are_not_another_notation(share):
+    def wrong(draw, item):
+        return item | {"sku": draw.choice("abcABC") + str(draw.randint(1000, 9999))} if draw.random() < share else item
+
+    assert not keyed("sku", wrong, documents=60)[0]
+
+
+def test_the_order_of_words_in_keys_has_no_cause_because_distances_do_not_apply_to_keys():
+    def reverse(_, item):
+        return item | {"sku": " ".join(reversed(item["sku"].split()))}
+
+    assert not keyed("sku", reverse, key_of=lambda draw, at: f"{NAMES[at]} {draw.randint(1, 99)}")[0]

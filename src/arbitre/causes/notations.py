@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import numpy as np
 
 from arbitre.causes.changes import Correction, OverlayChange, normalizers_before, with_normalizers
+from arbitre.causes.items import part_at
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.same_value import (
     DECIMALS,
@@ -31,10 +32,10 @@ from arbitre.causes.same_value import (
     of_units,
     units_of,
 )
-from arbitre.causes.sample import excess_p, value_chance
+from arbitre.causes.sample import NO_PARTNER, excess_p, value_chance
 from arbitre.normalizers import AS_WRITTEN, NFC
 from arbitre.parsing.dates import format_name
-from arbitre.paths import parse, wildcard
+from arbitre.paths import STAR, parse, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.nodes import leaves_of
 from arbitre.values import ABSENT, Kind
@@ -89,6 +90,7 @@ class PathValues:
         present: The normalisers of the schema.
         dates: Whether the schema declares dates.
         closed: Whether texts are labels, which are equal or different.
+        matched_by: Whether items are matched by these values, so that no distance applies.
         observations: Wrong values with the gold values that they may stand for.
         tested: Number of gold values that each wrong predicted value was compared with.
         gold: All gold values with their number.
@@ -99,6 +101,7 @@ class PathValues:
     present: Sequence[Json] = ()
     dates: bool = False
     closed: bool = False
+    matched_by: bool = False
     observations: list[Observation] = field(default_factory=list)
     tested: list[tuple[Hashable, int]] = field(default_factory=list)
     gold: Counter[Hashable] = field(default_factory=Counter)
@@ -119,18 +122,23 @@ def _paths(sample: Sample, reader: Reader) -> Iterator[tuple[PathValues, PathVal
     Entries are matched wrongly if the notation of all their fields differs.
     """
     sites = _sites(sample)
-    for path, faults in sample.faults_by_path.items():
+    keys = list(_wrong_keys(sample))
+    key_paths = {one.path for one in keys}
+    by_path: defaultdict[str, list[Compared]] = defaultdict(list)
+    for one in chain(_wrong_values(sample), keys):
+        by_path[one.path].append(one)
+    for path, compared in by_path.items():
         if path not in sites:
             continue
         declared = _before(sites[path])
-        pools = _pools(faults, partial(reader.key, declared))
+        pools = _pools(compared, partial(reader.key, declared))
         by_document: defaultdict[int, tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
         for (document, *_), sides in pools.items():
             for whole, side in zip(by_document[document], sides, strict=True):
                 whole.update(side)
         present = cast("list[Json]", with_normalizers(sample.plan, path, [])["normalize"])
         distances = {leaf.distance.name for leaf in leaves_of(sites[path], {Kind.STRING})}
-        values = PathValues(path, present, "date" in distances, "exact" in distances)
+        values = PathValues(path, present, "date" in distances, "exact" in distances, path in key_paths)
         values = values.observed(reader, pools.values())
         pooled = values.observed(reader, by_document.values())
         if values.observations or pooled.observations:
@@ -147,21 +155,66 @@ def _before(site: Site) -> tuple[Normalizer, ...]:
     return declared if any(one.name == AS_WRITTEN for one in declared) else (NFC, *declared)
 
 
-def _pools(
-    faults: Iterable[SampleFault], key: Callable[[Json], Hashable]
-) -> Mapping[tuple[int, str | int | None], tuple[Pool, Pool]]:
-    """Return the gold values and the predicted values that are compared with each other, by document and place.
+class Compared(NamedTuple):
+    """A value of a fault, or the key of a missing or spurious item.
+
+    Attributes:
+        path: Wildcard path of the value.
+        place: The document, and what distinguishes the places whose values are compared with each other.
+        number: Number of the fault.
+        sides: Value in gold and predicted value, or ABSENT.
+    """
+
+    path: str
+    place: tuple[int, str | int | None]
+    number: int
+    sides: tuple[Json, Json]
+
+
+def _wrong_values(sample: Sample) -> Iterator[Compared]:
+    """Yield the values of faults.
 
     The items of a list of single values are compared with all others of their entry, because the matching of a list
     can pair the wrong items if their notation differs.
     """
-    pools: defaultdict[tuple[int, str | int | None], tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
-    for fault in faults:
+    for fault in sample.faults:
         if fault.fault in COMPARED and not isinstance(fault.gold, dict) and not isinstance(fault.predicted, dict):
-            sides = pools[fault.document, fault.entry if _is_item(fault) else fault.number]
-            for side, value in zip(sides, (fault.gold, fault.predicted), strict=True):
-                if value is not ABSENT:
-                    side[fault.number] = key(value)
+            place = fault.document, fault.entry if _is_item(fault) else fault.number
+            yield Compared(fault.path, place, fault.number, (fault.gold, fault.predicted))
+
+
+def _wrong_keys(sample: Sample) -> Iterator[Compared]:
+    """Yield the keys of missing and spurious items of lists that are matched by key.
+
+    They are compared with all others of their list, because items whose keys differ in notation are not matched.
+    """
+    for step in walk(sample.plan.sites):
+        items = wildcard((*step.path, STAR))
+        for key in sample.plan.sites[step.site].list.matcher.key:
+            path = wildcard((*step.path, STAR, *key))
+            for fault in sample.faults_by_path.get(items, ()):
+                sides = part_at(fault.gold, key), part_at(fault.predicted, key)
+                if fault.fault in {"missing", "spurious"} and not any(isinstance(side, dict) for side in sides):
+                    yield Compared(path, (fault.document, _gold_list(sample, fault)), fault.number, sides)
+
+
+def _gold_list(sample: Sample, fault: SampleFault) -> str:
+    """Return the JSON Pointer, in gold, of the list around a missing or spurious item; "" if gold has none."""
+    around = (fault.gold_pointer or fault.predicted_pointer or "").rpartition("/")[0]
+    if fault.gold_pointer is None:
+        around = sample.matched.get((fault.document, around), NO_PARTNER)[1]
+    return around
+
+
+def _pools(
+    compared: Iterable[Compared], key: Callable[[Json], Hashable]
+) -> Mapping[tuple[int, str | int | None], tuple[Pool, Pool]]:
+    """Return the gold values and the predicted values that are compared with each other, by document and place."""
+    pools: defaultdict[tuple[int, str | int | None], tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
+    for one in compared:
+        for side, value in zip(pools[one.place], one.sides, strict=True):
+            if value is not ABSENT:
+                side[one.number] = key(value)
     return pools
 
 
@@ -238,7 +291,7 @@ class PathSearch:
         candidates = self._candidates(values)
         for notation in candidates:
             settings = tuple(spec for spec in notation.specs if json.loads(spec) not in values.present)
-            if not settings and notation.distance is None:
+            if (not settings and notation.distance is None) or (values.matched_by and notation.distance is not None):
                 continue
             covered = [one for one in values.observations if self._equal(settings, notation, one)]
             if best is not None and len(covered) < MORE * len(best.covered) + 1:
@@ -372,10 +425,15 @@ def _proposal(sample: Sample, reader: Reader, members: Sequence[Explained]) -> P
         tuple(dict.fromkeys(number for pair in pairs for number in pair.faults)),
         OverlayChange(overlay),
         min(1.0, p),
-        advice=_advice(
-            kind, notation, reader, sample.faults[pairs[0].faults[0]].gold, sample.faults[pairs[0].faults[-1]].predicted
-        ),
+        advice=_advice(kind, notation, reader, *_example(sample, members[0])),
     )
+
+
+def _example(sample: Sample, member: Explained) -> tuple[Json, Json]:
+    """Return the first pair of values that a notation explains, as they are in gold and in the prediction."""
+    gold, predicted = (sample.faults[member.covered[0].faults[at]] for at in (0, -1))
+    below = [str(token) for token in parse(member.values.path)[len(parse(gold.path)) :]]  # a key of the items
+    return part_at(gold.gold, below), part_at(predicted.predicted, below)
 
 
 ONLY_NUMERAL: Final = re.compile(r"[-+−]?[\d.,'’\s]*")
