@@ -105,6 +105,27 @@ def test_a_folder_that_contains_an_input_is_refused(here):
         agreement.consensus(SCHEMA, {"a": GOLD, "b": HASTY}, out="gold", queue="gold")
 
 
+CONSENSUS = ("consensus", "--schema", SCHEMA, f"a={GOLD}", f"b={HASTY}")
+
+
+@pytest.mark.parametrize("out", ["queue/gold.jsonl", "queue/gold", "queue/../queue/deep/gold"])
+def test_a_consensus_inside_its_queue_is_refused_before_anything_is_written(here, out):
+    message = r"Expected a path for {} that is not inside {}\."
+    for force in (False, True):
+        said = run(*CONSENSUS, "--out", out, "--queue", "queue", *["--force"] * force, code=2)
+        assert re.search(message.format("--out", "--queue"), said)
+        with pytest.raises(OptionError, match=message.format("`out`", "`queue`")):
+            agreement.consensus(SCHEMA, {"a": GOLD, "b": "missing.jsonl"}, out=out, queue="queue", force=force)
+    assert [*here.iterdir()] == []
+
+
+@pytest.mark.parametrize("queue", ["gold/queue", "gold/queue.csv"])
+def test_a_queue_can_be_written_inside_the_folder_of_its_consensus(here, queue):
+    for _ in range(2):
+        run(*CONSENSUS, "--out", "gold", "--queue", queue)
+    assert (here / queue).exists()
+
+
 def test_results_are_not_written_to_the_folder_of_any_input(here, monkeypatch):
     texts = {
         "schema.json": json.dumps({"type": "object", "properties": {"name": {"$ref": "../part/part.json"}}}),

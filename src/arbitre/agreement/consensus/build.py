@@ -111,7 +111,8 @@ def consensus(
         systems: Sources of the predictions of systems, which are scored on unanimous and on contested values
             separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
-        queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three; None writes none.
+        queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three, which must not contain
+            `out`; None writes none.
         source: Folder with the source text (`<id>.txt`) or picture (such as `<id>.png`) of each document. The page of
             disagreements shows the relevant part of it. Requires `queue`.
         decisions: File with the decisions of people (.jsonl, .csv or .tsv), for the strategy `collegial`.
@@ -219,10 +220,14 @@ def consensus_outputs(
 
     Raises:
         DataError: One of them must not be written to.
-        OptionError: The queue has an unknown format, or both have the same path.
+        OptionError: The queue has an unknown format, both have the same path, or `out` is inside `queue`.
     """
-    if out is not None and queue is not None and Path(out).resolve() == Path(queue).resolve():
-        raise OptionError.of("Expected different paths for `out` and `queue`.")
+    if out is not None and queue is not None:
+        target, folder = Path(out).resolve(), Path(queue).resolve()
+        if target == folder:
+            raise OptionError.of("Expected different paths for `out` and `queue`.")
+        if folder in target.parents:
+            raise OptionError.of("Expected a path for `out` that is not inside `queue`.")
     if out is not None:
         out = destination(out, inputs=inputs, force=force) if Path(out).suffix.lower() in LINES else Path(out)
         check_consensus_path(Path(out or ""), inputs=inputs, force=force)
