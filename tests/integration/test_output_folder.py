@@ -15,7 +15,7 @@ import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
-from arbitre.storage.output_folder import LOCK, MARKER, STAGING, output_folder
+from arbitre.storage.output_folder import LOCK, MARKER, SINGLE_FILES, STAGING, output_folder
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty"))
@@ -77,6 +77,7 @@ def test_a_result_that_was_changed_is_named_and_kept(here):
     before = contents(here / "out")
     said = run(*EVALUATE, "--out", "out", code=2)
     assert "out/matches.csv: This file has been changed since arbitre wrote it: it is not replaced" in said
+    assert "or choose another folder with --out DIR." in said
     assert contents(here / "out") == before
 
 
@@ -117,6 +118,23 @@ def test_a_consensus_inside_its_queue_is_refused_before_anything_is_written(here
         with pytest.raises(OptionError, match=message.format("`out`", "`queue`")):
             agreement.consensus(SCHEMA, {"a": GOLD, "b": "missing.jsonl"}, out=out, queue="queue", force=force)
     assert [*here.iterdir()] == []
+
+
+def test_errors_on_the_folder_of_a_queue_name_its_option(here):
+    run(*CONSENSUS, "--queue", "queue")
+    decisions = ("--strategy", "collegial", "--decisions", "queue/queue.csv")
+    said = run(*CONSENSUS, *decisions, "--queue", "queue", code=2)
+    assert "The output folder contains an input: queue/queue.csv\n" in said
+    assert "Choose another folder, such as --queue queue-2." in said
+    with (here / "queue" / "queue.csv").open("a") as file:
+        file.write("a note\n")
+    said = run(*CONSENSUS, "--queue", "queue", code=2)
+    assert "or choose another folder with --queue DIR." in said
+    (here / "other").mkdir()
+    (here / "other" / "notes.txt").write_text("mine")
+    assert "such as --queue other/arbitre-results. With --force" in run(*CONSENSUS, "--queue", "other", code=2)
+    (here / "other" / SINGLE_FILES).write_text("mine")
+    assert "or choose another folder.\n" in run(*CONSENSUS, "--queue", "other/queue.csv", code=2)
 
 
 @pytest.mark.parametrize("queue", ["gold/queue", "gold/queue.csv"])

@@ -62,6 +62,8 @@ _ALSO_SINGLE: Final = frozenset({"report.html"})
 
 
 ResultsKind: TypeAlias = Literal["evaluation", "ranking", "demo", "figures", "metricity", "consensus", "queue", "gold"]
+_OPTIONS: Final = {"queue": "--queue"}
+"""The option for the folder of a kind of results, if it is not `--out`."""
 
 
 class FileState(NamedTuple):
@@ -153,10 +155,10 @@ class _Results:
         """Raise DataError if writing a file would replace something that arbitre did not write."""
         path = self.target / file
         if (above := _below(self.target, file)) is not None:
-            raise _not_ours(above)
+            raise _not_ours(above, self.kind)
         if os.path.lexists(path) and self.seen.get(file) != _signature(path):
             if not self.known.recognises(file):
-                raise _not_ours(path, changed=file in self.known.states and _is_file(path))
+                raise _not_ours(path, self.kind, changed=file in self.known.states and _is_file(path))
             self.seen[file] = _signature(path)
 
     def check_all(self, names: Collection[str]) -> None:
@@ -228,9 +230,9 @@ def output_folder(
     with ExitStack() as stack, _typed(folder):
         stack.callback(_remove_folders, _missing_folders(folder))  # does nothing if there are files
         folder.mkdir(parents=True, exist_ok=True)
-        stack.enter_context(_locked(folder))
+        stack.enter_context(_locked(folder, kind))
         results = _results(folder, kind, parts, force=force)
-        _check_staging(staging)
+        _check_staging(staging, kind)
         for one, own in zip(results, ({*names} - {*parts}, *parts.values()), strict=True):
             one.check_all(own)
         fresh = FileList.read(folder) is None
@@ -292,13 +294,13 @@ def check_output_folder(
                 if root == resolved
                 else f"The output folder contains an input: {Path(source).as_posix()}",
                 file=str(folder),
-                hint=f"Choose another folder, such as {_suggestion(folder)}.",
+                hint=f"Choose another folder, such as {_suggestion(folder, kind)}.",
             )
     if os.path.lexists(folder) and not folder.is_dir():
         raise DataError.of(
             "Expected a folder for the results, got a file",
             file=str(folder),
-            hint=f"Choose a folder, such as {_suggestion(folder)}.",
+            hint=f"Choose a folder, such as {_suggestion(folder, kind)}.",
         )
     with _typed(folder):
         _results(folder, kind, parts, force=force)
@@ -308,12 +310,12 @@ def _results(folder: Path, kind: ResultsKind, parts: Collection[str], *, force: 
     """Return the folder and its parts. Raises DataError for files of others or results of another kind."""
     lock, results = folder / LOCK, [_one(folder, folder / STAGING, kind, force=force)]
     if os.path.lexists(lock) and (not _is_file(lock) or lock.lstat().st_size):
-        raise _not_ours(lock)
+        raise _not_ours(lock, kind)
     for part in parts:
         if not is_file_name(part) or part in _OWN:
             raise DataError.of(f"The name {part!r} cannot be used as a folder name", hint="Choose another name.")
         if (taken := _below(folder, f"{part}/.")) is not None:
-            raise _not_ours(taken)
+            raise _not_ours(taken, kind)
         results.append(_one(folder / part, folder / STAGING / part, "evaluation", force=force))
     return results
 
@@ -322,7 +324,7 @@ def _one(target: Path, staged: Path, kind: ResultsKind, *, force: bool) -> _Resu
     known = FileList.read(target)
     entries = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
     if known is None and MARKER in entries:
-        raise _not_ours(target / MARKER)
+        raise _not_ours(target / MARKER, kind)
     own = _OWN | _DESKTOP if _is_staging(target / STAGING) else _OWN - {STAGING} | _DESKTOP
     foreign = [name for name in entries if name not in own]
     if known is None and (found := sorted(_RESULTS.intersection(foreign))):
@@ -330,31 +332,31 @@ def _one(target: Path, staged: Path, kind: ResultsKind, *, force: bool) -> _Resu
             f"The output folder contains results such as {found[0]}, but not {MARKER}, the list of their files",
             file=str(target),
             hint="Without it, arbitre cannot tell whether it wrote them. They were copied without the list, or written "
-            f"by an earlier version. Delete them, or choose another folder, such as {_suggestion(target)}.",
+            f"by an earlier version. Delete them, or choose another folder, such as {_suggestion(target, kind)}.",
         )
     if known is None and foreign and not force:
         raise DataError.of(
             f"The output folder contains files that arbitre did not write, such as {foreign[0]}",
             file=str(target),
-            hint=f"Choose another folder, such as {_suggestion(target)}. With --force, the results are written beside "
-            "these files, without replacing any of them.",
+            hint=f"Choose another folder, such as {_suggestion(target, kind)}. With --force, the results are written "
+            "beside these files, without replacing any of them.",
         )
     if (known := known or FileList(target, MARKER, kind=kind)).states and known.kind != kind:
         other = f"another kind: {known.kind}" if known.kind else "an earlier version"
-        hint = f"Choose another folder, such as {_suggestion(target)}."
+        hint = f"Choose another folder, such as {_suggestion(target, kind)}."
         raise DataError.of(f"The output folder contains results of {other}", file=str(target), hint=hint)
     return _Results(target, staged, known, kind)
 
 
-def _check_staging(staging: Path) -> None:
+def _check_staging(staging: Path, kind: ResultsKind) -> None:
     """Raise DataError if the name of the staging folder is taken, or if other files are in it."""
     if os.path.lexists(staging):
         if not _is_staging(staging):
-            raise _not_ours(staging)
+            raise _not_ours(staging, kind)
         own = {*_staged(staging)}
         for file in _files(staging):
             if file not in own:
-                raise _not_ours(file)
+                raise _not_ours(file, kind)
 
 
 def _is_staging(staging: Path) -> bool:
@@ -539,7 +541,7 @@ def _check_file(path: Path) -> None:
     known = path.parent / SINGLE_FILES
     if os.path.lexists(known) and FileList.read(path.parent, SINGLE_FILES) is None:
         raise _not_ours(known)
-    if os.path.lexists(path) and not _is_ours(path):
+    if os.path.lexists(path) and not _list_of(path).recognises(path.name):
         changed = path.name in _list_of(path).states
         raise DataError.of(
             "The file has been changed since arbitre wrote it"
@@ -548,10 +550,6 @@ def _check_file(path: Path) -> None:
             file=str(path),
             hint="Choose another name, or use --force to write to a new file beside it.",
         )
-
-
-def _is_ours(path: Path) -> bool:
-    return _list_of(path).recognises(path.name)
 
 
 def _list_of(path: Path) -> FileList:
@@ -563,7 +561,7 @@ def _list_of(path: Path) -> FileList:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: Path, kind: str = "") -> Iterator[None]:
     """Lock a folder. The lock of a process that was killed is released. Raises DataError if another process has it."""
     path = folder / LOCK
     while True:
@@ -577,7 +575,7 @@ def _locked(folder: Path) -> Iterator[None]:
             raise DataError.of(
                 "Another process is writing to the output folder",
                 file=str(folder),
-                hint=f"Wait until it has finished, or choose another folder, such as {_suggestion(folder)}.",
+                hint=f"Wait until it has finished, or choose another folder, such as {_suggestion(folder, kind)}.",
             ) from None
         except BaseException:
             os.close(handle)
@@ -681,20 +679,22 @@ def _remove_empty(file: Path, root: Path) -> None:
             folder.rmdir()
 
 
-def _suggestion(folder: Path) -> str:
-    """Return the option for a folder that does not exist."""
+def _suggestion(folder: Path, kind: str) -> str:
+    """Return the option of a kind of results for a folder that does not exist."""
     inside = folder.name in {"", ".."} or (folder.is_dir() and FileList.read(folder) is None)
     parent, name = (folder, _SUGGESTED) if inside else (folder.parent, folder.name)
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return f"--out {next(parent / one for one in names if not os.path.lexists(parent / one)).as_posix()}"
+    free = next(parent / one for one in names if not os.path.lexists(parent / one))
+    return f"{_OPTIONS.get(kind, '--out')} {free.as_posix()}"
 
 
-def _not_ours(path: Path, *, changed: bool = False) -> DataError:
+def _not_ours(path: Path, kind: str = "", *, changed: bool = False) -> DataError:
     reason = "This file has been changed since arbitre wrote it" if changed else "arbitre did not write this file"
     if path.is_dir() and not path.is_symlink():
         reason = "arbitre did not create this folder"
+    option = f" with {_OPTIONS.get(kind, '--out')} DIR" if kind else ""  # single files are named by several options
     return DataError.of(
         f"{reason}: it is not replaced",
         file=str(path),
-        hint="Move it to another place, or choose another folder with --out DIR.",
+        hint=f"Move it to another place, or choose another folder{option}.",
     )
