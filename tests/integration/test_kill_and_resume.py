@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from arbitre import Comparator
@@ -203,6 +204,75 @@ def test_checkpoints_of_other_inputs_are_not_resumed(plan, joined, tmp_path, cha
         ExecutionOptions({"keys": watched}, checkpoints=Checkpoints(tmp_path, signature, asked, resume=True)),
     )
     assert len(compared) == SIZE
+
+
+def workbook(path, **sheets):
+    """An Excel workbook: sheets with one document each."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for sheet, name in sheets.items():
+        for row in (("id", "name"), ("b", name)):
+            (book[sheet] if sheet in book.sheetnames else book.create_sheet(sheet)).append(row)
+    book.save(path)
+
+
+READING = {
+    "id_key": ("pair.jsonl", "keys.jsonl", "key"),
+    "id_pattern": ("pair.jsonl", "files", "^."),
+    "normalize_ids": ("pair.jsonl", "upper.jsonl", True),
+    "gold_key": ("nested.jsonl", "pair.jsonl", ("u", "v")),
+    "predicted_key": ("pair.jsonl", "nested.jsonl", ("u", "v")),
+    "gold_sheet": ("book.xlsx", "pair.jsonl", ("one", "two")),
+    "predicted_sheet": ("pair.jsonl", "book.xlsx", ("one", "two")),
+    "project": ("pair.jsonl", "pair.jsonl", {"predicted": "{name: 'yy'}"}),
+    "lenient": ("pair.jsonl", "comma.jsonl", True),
+    "repair_structure": ("pair.jsonl", "moved.jsonl", True),
+    "max_depth": ("pair.jsonl", "deep.jsonl", 3),
+}
+"""Gold, predictions, and a value of a reading option (or two) with which other documents are read from them."""
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """The sources of `READING`, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    a, b = {"id": "a", "key": "b", "name": "x"}, {"id": "b", "key": "a", "name": "yy"}
+    lines(Path("pair.jsonl"), [a, b])
+    lines(Path("keys.jsonl"), [a | {"name": "yy"}, b])
+    lines(Path("upper.jsonl"), [a | {"id": "A"}, b])
+    lines(Path("nested.jsonl"), [{"id": "b", "u": {"name": "yy"}, "v": {"name": "x"}}])
+    lines(Path("deep.jsonl"), [a | {"name": [[["x"]]]}, b])
+    Path("comma.jsonl").write_text('{"id": "a", "name": "x",}\n{"id": "b", "name": "yy"}\n', encoding="utf-8")
+    Path("moved.jsonl").write_text('{"id": "a", "l": [1, "name": "x"}\n{"id": "b", "name": "yy"}\n', encoding="utf-8")
+    workbook("book.xlsx", one="yy", two="x")
+    Path("files").mkdir()
+    for name in ("a-1", "b"):
+        Path("files", f"{name}.json").write_text('{"name": "x"}', encoding="utf-8")
+
+
+def test_every_reading_option_has_an_example():
+    assert {field.name for field in fields(ReadOptions)} - {"texts", "field_kinds"} == READING.keys()
+
+
+@pytest.mark.parametrize("option", READING)
+@pytest.mark.usefixtures("sources")
+def test_documents_that_are_read_in_another_way_are_compared_again(option):
+    gold, predicted, value = READING[option]
+    first, second = ({option: each} for each in value) if isinstance(value, tuple) else ({}, {option: value})
+    first, second = ({"lenient": option == "repair_structure", **each} for each in (first, second))
+    comparator = Comparator({"type": "object", "properties": {"name": {}}})
+
+    def results(given, **options):
+        comparator.evaluate(gold=gold, predicted=predicted, **given, **options, keep_checkpoints=True, no_report=True)
+        return Path(options["out"], "documents/000000000.jsonl").read_text(encoding="utf-8").splitlines()
+
+    before, after, fresh = (
+        results(first, out="out"),
+        results(second, out="out", resume=True),
+        results(second, out="new"),
+    )
+    assert before[0] != after[0]
+    assert before[1:] != after[1:] == fresh[1:]
 
 
 def test_without_resume_earlier_checkpoints_are_not_used(plan, joined, tmp_path):

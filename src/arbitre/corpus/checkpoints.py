@@ -7,18 +7,20 @@ import json
 import re
 from collections import deque
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import DataError
-from arbitre.inputs.work_units import Checkpoint, read_pairs
+from arbitre.inputs.records import Failure
+from arbitre.inputs.work_units import Checkpoint, PairLocation, is_temporary, read_pairs
 from arbitre.storage.files import atomic_file, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from arbitre.inputs.records import Pair
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.signature import Signature
 
@@ -100,17 +102,29 @@ class Checkpoints:
 
 
 def _digest_of(unit: WorkUnit, checkpoint: Checkpoint) -> str:
-    """Return a digest of everything that affects the results of a work unit: settings, documents and files."""
-    digest, items = hashlib.sha256(checkpoint.settings), [*unit.items]
-    files = {origin.file for item in items for origin in item.origins}
-    contents = {file: "" if file is None else content_of(Path(checkpoint.folder, file)) for file in files}
-    places = [(item, [(contents[origin.file], origin.line) for origin in item.origins]) for item in items]
-    digest.update(json.dumps([(item.id, item.run, own) for item, own in places]).encode())
-    for item, own in places:
-        if not all(content for content, _ in own):  # standard input, or documents in memory
-            pair = next(read_pairs([item])).as_json()
-            digest.update(json.dumps([pair.gold, pair.predicted], default=repr).encode())
+    """Return a digest of everything that affects the results of a work unit: settings, documents and files.
+
+    A document in an input file is identified by the content of the file and by its place there, all others by their
+    values.
+    """
+    digest = hashlib.sha256(checkpoint.settings)
+    contents = cache(lambda file: "" if file is None else content_of(Path(checkpoint.folder, file)))
+    for item in unit.items:
+        origins = [(contents(origin.file), origin.line) for origin in item.origins]
+        digest.update(json.dumps([item.id, item.run, origins, _documents(item, contents)], default=repr).encode())
     return digest.hexdigest()
+
+
+def _documents(item: PairLocation | Pair, contents: Callable[[str], str]) -> list[object]:
+    """Return what identifies the documents of a pair, given the digests of files."""
+    if isinstance(item, PairLocation) and not is_temporary(item):
+        places = [
+            place if isinstance(place, Failure) else place._replace(file=contents(place.file))
+            for place in (item.gold, item.predicted)
+        ]
+        return [*places]
+    pair = next(read_pairs([item])).as_json()
+    return [pair.gold, pair.predicted, pair.failure]
 
 
 def content_of(file: Path) -> str:

@@ -139,6 +139,11 @@ class WorkUnit:
         return replace(self, items=items)
 
 
+def is_temporary(item: PairLocation | Pair) -> bool:
+    """Return whether a document of a pair is in a temporary file."""
+    return any(_temporary_files(item))
+
+
 def _temporary_files(item: PairLocation | Pair) -> Iterator[str]:
     places = () if isinstance(item, Pair) else (item.gold, item.predicted)
     return (place.file for place in places if isinstance(place, ByteRange) and place.file.endswith(SPOOL))
