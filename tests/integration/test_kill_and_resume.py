@@ -1,6 +1,7 @@
 """A corpus gives the same bytes in one process, in several, and after a resumed run (for clusters: test_cluster)."""
 
 import fcntl
+import importlib
 import json
 import os
 import random
@@ -9,13 +10,15 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
+from threading import Lock
 
 import openpyxl
 import pytest
 
 from arbitre import Comparator
-from arbitre.corpus.checkpoints import Checkpoints
+from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate
 from arbitre.corpus.executors import ProcessPool
 from arbitre.curve import MAX_BINS, Curve, CurveAccumulator
@@ -273,6 +276,54 @@ def test_documents_that_are_read_in_another_way_are_compared_again(option):
     )
     assert before[0] != after[0]
     assert before[1:] != after[1:] == fresh[1:]
+
+
+def function_of(source):
+    """A function that is defined in a module that is not in a file."""
+    names = {"__name__": "unknown"}
+    exec(source, names)  # noqa: S102
+    return names["mine"]
+
+
+@pytest.mark.parametrize("given", ["name", "function", "without a file"])
+def test_documents_are_compared_again_if_the_code_of_a_custom_function_changed(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    qualities = []
+    for distance in (0.5, 0.25):
+        source = f"def mine(gold, predicted):\n    return {distance}\n"
+        Path("changed_function.py").write_text(source, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, "changed_function", raising=False)
+        if given == "name":
+            functions = {"functions": ["changed_function:mine"]}
+        elif given == "function":
+            functions = {"distances": {"mine": importlib.import_module("changed_function").mine}}
+        else:
+            functions = {"distances": {"mine": function_of(source)}}
+        comparator = Comparator({"type": "string", "x-arbitre": {"distance": "mine"}}, **functions)
+        found = comparator.evaluate([("a", "x", "y")], out="out", resume=True, keep_checkpoints=True, no_report=True)
+        qualities.append(found.micro.f1q)
+    assert qualities == [0.5, 0.75]
+
+
+def distance(gold, predicted, scale=1.0):
+    return scale * (gold != predicted)
+
+
+def test_the_digest_of_custom_functions_covers_what_they_are_bound_to():
+    def digest(function):
+        return digest_of_functions(Comparator({}, distances={"mine": function}).plan)
+
+    def scaled(scale):
+        return lambda gold, predicted: distance(gold, predicted, scale)
+
+    functions = [distance, *(partial(distance, scale=scale) for scale in (0.5, 0.25)), *map(scaled, (0.5, 0.25))]
+    digests = list(map(digest, functions))
+    assert None not in digests
+    assert len(set(digests)) == len(functions)
+    assert digest(partial(distance, scale=0.5)) == digests[1]
+    assert digest(partial(distance, scale=Lock())) is None
+    assert digest_of_functions(Comparator({}).plan) == digest_of_functions(Comparator(SCHEMA).plan) is not None
 
 
 def test_without_resume_earlier_checkpoints_are_not_used(plan, joined, tmp_path):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import re
+import sys
 from collections import deque
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING, Any, Final
 
+from arbitre import distances, matching, normalizers
 from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import DataError
 from arbitre.inputs.records import Failure
@@ -20,8 +24,10 @@ from arbitre.storage.files import atomic_file, unwritable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from arbitre.catalogue import Catalogue
     from arbitre.inputs.records import Pair
     from arbitre.inputs.work_units import WorkUnit
+    from arbitre.schema.plan import Plan
     from arbitre.signature import Signature
 
 FOLDER: Final = "documents"
@@ -38,7 +44,9 @@ class Checkpoints:
     `documents/000000000.matches`. Files are written atomically, the tables first.
     """
 
-    def __init__(self, folder: Path, signature: Signature, asked: Iterable[str] = (), *, resume: bool = False) -> None:
+    def __init__(
+        self, folder: Path, signature: Signature, asked: Iterable[str | None] = (), *, resume: bool = False
+    ) -> None:
         """Prepare the folder.
 
         Args:
@@ -202,3 +210,82 @@ def write_checkpoint(unit: WorkUnit, results: DocumentResults) -> DocumentResult
 def _header_of(unit: WorkUnit) -> dict[str, str]:
     """Return the first line of the checkpoint of a work unit."""
     return {"format": FORMAT, "digest": "" if unit.checkpoint is None else _digest_of(unit, unit.checkpoint)}
+
+
+# Custom functions, whose code affects the results but is not part of the signature.
+
+
+MAX_STATE: Final = 1 << 24
+"""Maximum number of bytes of the pickled objects that custom functions consist of."""
+
+
+def digest_of_functions(plan: Plan) -> str | None:
+    """Return a digest of the custom functions of a plan.
+
+    It covers the source files of the modules that define the functions, and the values that they are bound to, such as
+    the arguments of a `partial`; not the modules that these files import. None if a function has no source file, for
+    example if it was defined in a notebook, or if it is bound to values that cannot be pickled, or are large.
+    """
+    if plan.compile_with is None:  # the plan was unpickled without its catalogues
+        return None
+    *_, custom = plan.compile_with.args
+    builtin: dict[str, Catalogue[Any]] = {
+        "distances": distances.catalogue,
+        "normalizers": normalizers.catalogue,
+        "matchings": matching.catalogue,
+    }
+    entries = {
+        (family, name): factory.build
+        for family, used in custom.items()
+        for name, factory in used.entries.items()
+        if name not in builtin[family].entries
+    }
+    digest = hashlib.sha256()
+    try:
+        _FunctionPickler(digest).dump(entries)
+    except Exception:  # noqa: BLE001  (pickling runs code of users)
+        return None
+    return digest.hexdigest()
+
+
+class _FunctionPickler(pickle.Pickler):
+    """Adds objects to a digest: functions by their source files and what they are bound to, all others as pickled."""
+
+    def __init__(self, digest: hashlib._Hash) -> None:
+        super().__init__(self)
+        self._digest, self._size = digest, 0
+
+    def write(self, data: bytes) -> None:
+        """Add a part of the pickled objects. Raises PicklingError if they are too large."""
+        self._digest.update(data)
+        self._size += len(data)
+        if self._size > MAX_STATE:
+            message = f"More than {MAX_STATE} bytes"
+            raise pickle.PicklingError(message)
+
+    def reducer_override(self, value: object) -> Any:  # noqa: ANN401  (see `pickle`)
+        """Replace a function by what it is bound to, and add the source file of a function or a class."""
+        if isinstance(value, (type, FunctionType, BuiltinFunctionType)) and value.__module__ is not None:
+            self._add_module(value.__module__)
+        if not isinstance(value, FunctionType):
+            return NotImplemented
+        if not value.__module__.startswith("arbitre."):
+            self._add_file(value.__code__.co_filename)
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        bound = value.__defaults__, value.__kwdefaults__, cells, value.__dict__
+        return object, (), [value.__module__, value.__qualname__, *bound]
+
+    def _add_module(self, name: str) -> None:
+        """Add the source file of a module, unless it belongs to arbitre or to the interpreter."""
+        module = sys.modules[name]
+        origin = None if module.__spec__ is None else module.__spec__.origin
+        if name.partition(".")[0] != "arbitre" and origin not in {"built-in", "frozen"}:
+            self._add_file(str(module.__file__))
+
+    def _add_file(self, name: str) -> None:
+        """Add a source file. Raises PicklingError if it cannot be read."""
+        content = content_of(Path(name))
+        if not content:
+            message = f"No source file {name!r}"
+            raise pickle.PicklingError(message)
+        self._digest.update(content.encode())

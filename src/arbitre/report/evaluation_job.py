@@ -15,7 +15,7 @@ from arbitre.comparison.flat import FlatTotals
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus import tables
 from arbitre.corpus.chance import sample_by_id
-from arbitre.corpus.checkpoints import Checkpoints
+from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
 from arbitre.corpus.evaluation import Evaluation, extend, known
 from arbitre.corpus.executors import processes_of, running, workers_of
@@ -353,7 +353,10 @@ class EvaluationJob:
         matches = not self.options.no_matches
         noted = sorted((*how.observers, *[result_files.MATCHES] * matches, *map(str, chosen), *usual))
         if self._checkpointed:
-            how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, noted, resume=self.options.resume))
+            functions = digest_of_functions(self.plan)
+            resume = self.options.resume and functions is not None
+            asked = (*noted, functions)
+            how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, asked, resume=resume))
 
         def resampled(found: Evaluation) -> Evaluation:
             self.on_progress("resampling", 0, None)
