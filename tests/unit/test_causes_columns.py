@@ -124,6 +124,14 @@ def test_an_offset_is_subtracted_in_lists_that_differ_in_length_and_from_texts_o
     assert cause.gain == pytest.approx(1.0 - f1q)
 
 
+def test_items_without_the_key_by_which_entries_are_matched_have_no_offset():
+    def change(entries, _):
+        del entries[0]["number"]
+
+    schema = LETTERS | {"x-arbitre": {"match": {"keyed": {"key": "number"}}}}
+    assert not any(cause.kind == "ids-offset" for cause in analysed(*corpus(change), schema)[0])
+
+
 @pytest.mark.parametrize("offset", [1, -1, 1000])
 def test_an_offset_of_the_keys_by_which_entries_are_matched_is_one_cause(offset):
     gold, predicted = corpus(added("number", offset, share=1.0))

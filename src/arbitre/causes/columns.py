@@ -247,7 +247,9 @@ def _rounded(difference: float) -> float:
 
 
 def _number(value: Json) -> float | None:
-    """Return a number of which differences are meaningful; None for other values."""
+    """Return a number of which differences are meaningful; None for other values and for ABSENT."""
+    if value is ABSENT:
+        return None
     if isinstance(value, str):
         return int(value) if value.isascii() and value.isdecimal() and len(value) <= MAX_DIGITS else None
     return value if kind_of(value) is Kind.NUMBER and abs(value) < 10**MAX_DIGITS else None
