@@ -302,3 +302,13 @@ def test_a_corpus_with_a_document_that_cannot_be_compared_has_a_chance_value():
     corpus = [("a", gold, gold), ("b", gold, [{"k": 10**400, "v": "x"}, {"k": float("nan"), "v": "y"}])]
     flat = arbitre.Comparator(keyed).evaluate(corpus, flat=True).flat_comparison
     assert flat.solidarity_chance is not None
+
+
+def test_missing_keys_that_count_as_null_are_exchanged_as_null():
+    d = {"type": ["string", "null"], "x-arbitre": {"null": "credit"}}
+    entry = {"type": "object", "properties": {"name": {"type": "string"}, "d": d}}
+    comparator = arbitre.Comparator({"type": "array", "items": entry})
+    gold = [{"name": "Vauquelin", "d": "x"}, {"name": "Chomsky"}, {"name": "Oudinot"}]
+    written = [{"d": None, **row} for row in gold]
+    chances = [comparator.compare(gold=gold, predicted=one).diagnosis.solidarity_chance for one in (gold, written)]
+    assert chances[0] == chances[1] < 1.0

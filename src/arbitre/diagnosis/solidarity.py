@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
+    Places = dict[tuple[int | str, ...], Json]
+    """Values of a document by the tokens of their places."""
+
 SHUFFLES: Final = 10
 """Maximum number of times that the values of a document are shuffled for the solidarity by chance."""
 
@@ -215,30 +218,33 @@ def _copy(document: Json) -> Json:
     return copied
 
 
-def _value_places(levels: Sequence[Level]) -> list[tuple[int, list[tuple[int | str, ...]]]]:
+def _value_places(levels: Sequence[Level]) -> list[tuple[int, Places]]:
     """Return the document and the places of the predicted single values of each path and document."""
-    places: defaultdict[tuple[int, str], list[tuple[int | str, ...]]] = defaultdict(list)
+    places: defaultdict[tuple[int, str], Places] = defaultdict(dict)
     for level in levels:
         if level.leaf and isinstance(level.source, Column):
             for text, start, stop in level.runs():
                 rows, documents = level.right[start:stop], level.document[start:stop].tolist()
                 for row, document in zip(rows.tolist(), documents, strict=True):
                     if row >= 0 and (address := level.source.address(row)):
-                        places[document, text].append(address)
-    return [(document, sorted(set(own), key=str)) for (document, _), own in sorted(places.items())]
+                        places[document, text][address] = level.source.raw[row]
+    return [
+        (key[0], {address: places[key][address] for address in sorted(places[key], key=str)}) for key in sorted(places)
+    ]
 
 
 def _shuffled(
-    documents: Sequence[Json],
-    places: Sequence[tuple[int, list[tuple[int | str, ...]]]],
-    generator: np.random.Generator,
+    documents: Sequence[Json], places: Sequence[tuple[int, Places]], generator: np.random.Generator
 ) -> list[Json]:
-    """Return copies of documents with the values of each path shuffled."""
+    """Return copies of documents with the values of each path shuffled.
+
+    A missing key that counts as null is shuffled as null.
+    """
     copies = [_copy(document) for document in documents]
-    for document, addresses in places:
-        holders = [reduce(getitem, address[:-1], cast("Any", copies[document])) for address in addresses]
-        values = [holder[address[-1]] for holder, address in zip(holders, addresses, strict=True)]
-        for holder, address, place in zip(holders, addresses, generator.permutation(len(values)), strict=True):
+    for document, own in places:
+        values = list(own.values())
+        for address, place in zip(own, generator.permutation(len(values)), strict=True):
+            holder = reduce(getitem, address[:-1], cast("Any", copies[document]))
             holder[address[-1]] = values[place]
     return copies
 
