@@ -143,7 +143,7 @@ SPANS = [
     ),
 ]
 TOUCHING = ({"start": 0, "end": 2}, {"start": 1, "end": 3}, {"start": 2, "end": 4})
-ORDER = ["low", "medium", "high", 4, True]
+ORDER = ["low", "medium", "high", "top", ""]
 CYCLE = [*range(-1, 15), 0.0, 1.0, 11.0, 12.0, 2.5, -0.5, 11.5, 1e308, 2**53, 2**53 + 1, 10**400]
 GRID = [*NUMBERS, 0.25, 0.75, 1.25, -0.25, 1.5, 2.25]
 LOGS = [*NUMBERS, 1e3, 1.001e3, 2e3, 1e15, 1e15 + 1]

@@ -38,7 +38,7 @@ NORMALIZE = [["number"], ["numbers"], ["text"], ["digits"], ["concat"], ["lower"
 TEXTUAL = ["levenshtein", "yujian-bo", "osa", "jaro", "ratcliff-obershelp", "token-sort", "token-set", "rouge-1"]
 NUMERIC = [{"tolerance": {"within": 0.5}}, {"tolerance": {"within": 1}}, {"rounded": {"grid": 5}}, "relative"]
 DISTANCES = [*TEXTUAL, *NUMERIC, {"cycle": {"period": 12}}, "date", "jaccard", "dice", "exact"]
-DISTANCES += [{"ordinal": {"order": ["ab", "ba", 1]}}, {"absolute": {"scale": 10}}]
+DISTANCES += [{"ordinal": {"order": ["ab", "ba", "1"]}}, {"absolute": {"scale": 10}}]
 MATCHES = [
     "hungarian",
     {"hungarian": {"gate": 0}},

@@ -31,7 +31,7 @@ CHOICES = [
 ]
 SAMPLES = {Kind.ARRAY: [[1], [2], [3]], Kind.NUMBER: [1, 2, 3], Kind.STRING: ["1", "2", "3"]}
 ANIMALS = {"taxonomy": {"parents": {"cat": "mammal", "dog": "mammal", "mammal": "animal", "trout": "animal"}}}
-TRADES = {"table": {"values": ["sailor", "mariner", 3], "costs": [[0, 0.1, 1], [0.1, 0, 0.95], [1, 0.95, 0]]}}
+TRADES = {"table": {"values": ["sailor", "mariner", 3], "costs": [[0, 0.1, 1], [0.1, 0, 1], [1, 1, 0]]}}
 
 
 def distance(choice, gold, predicted):
@@ -169,7 +169,7 @@ def distance(choice, gold, predicted):
         (ANIMALS, "moss", "moss", 0),
         (ANIMALS, "moss", "Cat", 1),
         (TRADES, "mariner", "sailor", 0.1),
-        (TRADES, 3.0, "mariner", 0.95),
+        (TRADES, 3.0, "mariner", 1),
         (TRADES, "clerk", "sailor", 1),
         (TRADES, "clerk", "clerk", 0),
         (TRADES, "3", 3, 1),
@@ -393,6 +393,19 @@ def test_an_invalid_choice_is_refused(choice, message, hint, pointer):
                 ("Expected a symmetric cost of 0.5, got 0.4", "/d/table/costs/1/0"),
                 ("Expected the cost between a value and itself to be 0, got 0.1", "/d/table/costs/1/1"),
             ],
+        ),
+        (
+            {"table": {"values": ["1", 1], "costs": [[0, 0.1], [0.1, 0]]}},
+            [
+                (
+                    'Expected a cost of 1 between "1" and 1, which are of different kinds, got 0.1',
+                    "/d/table/costs/1/0",
+                )
+            ],
+        ),
+        (
+            {"ordinal": {"order": [1, "2", 3]}},
+            [('Expected the values of `order` to be of one kind, got [1, "2", 3]', "/d/ordinal/order")],
         ),
         (
             {"table": {"values": ["a", "b"], "costs": [[0, 2], [2, 0]]}},

@@ -195,6 +195,19 @@ class TestOtherUnions:
         assert Comparator(schema).explain()[0].kind == "null or string or array"
         assert len(Comparator(schema).explain()) == 1
 
+    @pytest.mark.parametrize(
+        ("gold", "predicted"), [(1, "1"), (True, 1), (None, ""), ("a", False), (["a"], "a"), ({}, [])]
+    )
+    def test_no_distance_compares_values_of_different_kinds(self, gold, predicted):
+        types = {"type": ["number", "string", "boolean", "null", "array", "object"]}
+        schema = obj(b=types | {"x-arbitre": {"distance": "same", "absent": []}}, z=STRING)
+        comparator = Comparator(schema, distances={"same": lambda *_: 0.0})
+        comparison = comparator.compare(gold={"b": gold, "z": "q"}, predicted={"b": predicted, "z": "q"})
+        assert (comparison.quality, comparison.at("/b").quality, comparison.leaves.irq) == (0.5, 0.0, 0.5)
+        assert comparison.by_path["/b"].irq == 0.0
+        assert [leaf.verdict for leaf in comparison.explain()] == ["wrong type", "correct"]
+        assert comparator.compare(gold={"b": 1}, predicted={"b": 1.5}).quality == 1.0
+
 
 class TestAllOf:
     def test_all_of_merges_its_members(self):

@@ -307,12 +307,13 @@ _LABELS: Final = {
         "order",
         _SCALARS,
         "number of steps between two values in the list `order`, divided by the number of steps from its first value "
-        "to its last value. Fields with an `enum` do not require `order`: the default is the `enum`",
+        "to its last value. All values must be of one kind. Fields with an `enum` do not require `order`: the default "
+        "is the `enum`",
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
         "the entry for two of the `values` in the symmetric matrix `costs`; whether the distance is a metric "
-        "depends on `costs`",
+        "depends on `costs`. The cost between values of different kinds must be 1",
         {"values": _SCALARS, "costs": {"type": "array", "items": {"type": "array", "items": _COST}}},
         required=("values", "costs"),
     ),

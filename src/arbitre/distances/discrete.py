@@ -23,9 +23,9 @@ import numpy as np
 
 from arbitre.distances.base import BroadcastPool, Distance, Facts, enumerated_pool, value_codes
 from arbitre.distances.sets import build_bags
-from arbitre.errors import Problem, SchemaError
+from arbitre.errors import Problem, SchemaError, shown
 from arbitre.paths import pointer
-from arbitre.values import SCALARS, Kind
+from arbitre.values import SCALARS, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 TRIANGLE_TOLERANCE: Final = 1e-12
 """Tolerance of the triangle inequality for the rounding of decimal costs."""
+
+_ONE_KIND: Final = (
+    "Values of different kinds always have distance 1. Write all values as texts, and set "
+    '"normalize": ["text"] to convert the values in documents.'
+)
 
 
 def _exact(values: Sequence[Json]) -> BroadcastPool:
@@ -59,9 +64,16 @@ def ordinal(order: Sequence[Json]) -> Distance:
     A value that is not in `order` has distance 0 to an equal value and 1 to every other value.
 
     Args:
-        order: K distinct scalars, in order.
+        order: K distinct scalars of one kind, in order.
+
+    Raises:
+        SchemaError: The values are of different kinds.
     """
     ranked = list(order)
+    kinds = [kind_of(value) for value in ranked]
+    if len(set(kinds)) > 1:
+        message = f"Expected the values of `order` to be of one kind, got {shown(ranked)}"
+        raise SchemaError(Problem(message, pointer="/ordinal/order", hint=_ONE_KIND))
     return Distance("ordinal", SCALARS, Facts(), partial(_ordinal, ranked), {"order": ranked})
 
 
@@ -84,13 +96,13 @@ def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
 
     Args:
         values: K distinct scalars.
-        costs: K rows of K numbers in [0, 1]; symmetric, 0 on the diagonal.
+        costs: K rows of K numbers in [0, 1]; symmetric, 0 on the diagonal, 1 for values of different kinds.
 
     Raises:
-        SchemaError: The costs are not a symmetric square table with zeros on the diagonal.
+        SchemaError: The costs are not such a table.
     """
     known = list(values)
-    problems = list(_cost_table_problems(len(known), costs))
+    problems = list(_cost_table_problems(known, costs))
     if problems:
         raise SchemaError(*problems)
     square = np.array(costs, dtype=np.float64)
@@ -99,8 +111,12 @@ def table(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Distance:
     return Distance("table", SCALARS, _facts(known, square), partial(_table, known, square), options)
 
 
-def _cost_table_problems(size: int, costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
-    """Yield what is wrong with a table of costs: it must be square and symmetric, with 0 on the diagonal."""
+def _cost_table_problems(values: Sequence[Json], costs: Sequence[Sequence[float]]) -> Iterator[Problem]:
+    """Yield what is wrong with a table of costs.
+
+    It must be square and symmetric, with 0 on the diagonal and 1 for values of different kinds.
+    """
+    size, kinds = len(values), [kind_of(value) for value in values]
     if len(costs) != size:
         message = f"Expected `costs` to have a row for each of {size} values, got {len(costs)} rows"
         yield Problem(message, pointer="/table/costs")
@@ -116,6 +132,10 @@ def _cost_table_problems(size: int, costs: Sequence[Sequence[float]]) -> Iterato
             if line[column] != costs[column][row]:
                 message = f"Expected a symmetric cost of {costs[column][row]}, got {line[column]}"
                 yield Problem(message, pointer=f"/table/costs/{row}/{column}")
+            elif kinds[row] != kinds[column] and line[column] != 1:
+                pair = f"{shown(values[column])} and {shown(values[row])}"
+                message = f"Expected a cost of 1 between {pair}, which are of different kinds, got {line[column]}"
+                yield Problem(message, pointer=f"/table/costs/{row}/{column}", hint=_ONE_KIND)
         if line[row] != 0:
             message = f"Expected the cost between a value and itself to be 0, got {line[row]}"
             yield Problem(message, pointer=f"/table/costs/{row}/{row}")

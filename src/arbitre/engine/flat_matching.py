@@ -93,11 +93,10 @@ def match_flat(column: LeafColumn, gold: Values, predicted: Values, documents: i
 
 
 def _comparable(column: LeafColumn) -> list[Mask]:
-    """Return masks of the codes that are compared with each other: those of one slot and one kind."""
+    """Return masks of the codes that are compared with each other: those of one slot."""
     if column.forms is not None:
         return [np.ones(len(column.values), dtype=np.bool_)]
-    groups = column.slots.astype(np.intp) * np.iinfo(np.int8).max + column.kinds
-    return [groups == group for group in np.unique(groups)]
+    return [column.slots == slot for slot in np.unique(column.slots)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

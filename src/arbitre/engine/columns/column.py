@@ -288,8 +288,8 @@ class LeafColumn(Column):
     """Normalised single values; equal values share a code.
 
     Each code belongs to a slot, which determines how its values are compared: by the distance of `leaves[slot]`, which
-    `pools[slot]` has prepared for all values of the slot. Most columns have one slot. Values in different slots have
-    distance 1.
+    `pools[slot]` has prepared for all values of the slot. The values of a slot have one kind. Most columns have one
+    slot. Values in different slots have distance 1.
     """
 
     codes: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))

@@ -3,8 +3,8 @@
 Each value that is not absent gets three numbers:
 
 * its *code*, the same for equal normalised values;
-* the *slot* of the code: which leaf (a distance with its normalisers) compares the value. Types and branches of a union
-  can have different leaves;
+* the *slot* of the code: the kind of the value, and which leaf (a distance with its normalisers) compares it. Branches
+  of a union can have different leaves. Values in different slots have distance 1;
 * its *local* index: its position among the values of its slot, which is its index in the pool of this slot.
 
 For example, if texts and numbers have different distances:
@@ -232,7 +232,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
     kinds: list[int] = []
     slots: list[int] = []
     local: list[int] = []
-    leaves: list[Leaf] = []  # of each slot
+    compared: list[tuple[Kind, Leaf]] = []  # kind and leaf of each slot
     members: list[list[Json]] = []  # the normalised values of each slot
     code_of_input = np.empty(len(distinct), dtype=np.intp)
     for position, (value, tag) in enumerate(distinct):
@@ -240,9 +240,9 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
         if site.absent.covers(normal) or (isinstance(value, str) and value in site.absent.texts):
             code_of_input[position] = -1
             continue
-        slot = next((number for number, known in enumerate(leaves) if known is leaf or known == leaf), len(leaves))
-        if slot == len(leaves):
-            leaves.append(leaf)
+        slot = next((number for number, known in enumerate(compared) if known == (kind, leaf)), len(compared))
+        if slot == len(compared):
+            compared.append((kind, leaf))
             members.append([])
         key = (slot, canonical(normal))
         code = code_of.get(key)
@@ -255,6 +255,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
             members[slot].append(normal)
         code_of_input[position] = code
     codes = code_of_input[input_of_value]
+    leaves = tuple(leaf for _, leaf in compared)
     return Interned(
         codes=codes,
         values=normals,
@@ -262,7 +263,7 @@ def _by_value(site: Site, values: Sequence[Json], tags: Indices | None) -> Inter
         slots=np.array(slots, dtype=np.int16),
         local=np.array(local, dtype=np.intp),
         pools=tuple(leaf.distance.pool(values) for leaf, values in zip(leaves, members, strict=True)),
-        leaves=tuple(leaves),
+        leaves=leaves,
         present=codes >= 0 if len(code_of_input) and code_of_input.min() < 0 else None,
     )
 
