@@ -106,6 +106,22 @@ class TestPresence:
         schema = {"type": ["string", "null"], "x-arbitre": {"absent": []}}
         assert field(schema, None, None, ABSENT) == (None, "not unanimous", (0.667, 0.333))
 
+    @pytest.mark.parametrize("strategy", ["minimum-risk", "majority", "unanimity", "collegial"])
+    def test_a_missing_key_may_count_as_the_same_value_as_null(self, strategy):
+        schema = {"type": ["number", "null"], "x-arbitre": {"null": "credit"}}
+        assert field(schema, ABSENT, ABSENT, strategy=strategy) == (ABSENT, None)
+        assert field(schema, ABSENT, None, strategy=strategy) == (ABSENT, None)
+        assert field(schema, ABSENT, None, None, strategy=strategy) == (None, None)
+        assert field(schema, ABSENT, ABSENT, 1, strategy=strategy)[:2] == (ABSENT, "not unanimous")
+        assert field(schema, ABSENT, 1, 1, strategy="majority")[:2] == (1, "not unanimous")
+        assert field(schema, ABSENT, 1) == field(schema, None, 1)
+
+    def test_several_missing_keys_that_count_as_null_are_left_out(self):
+        number = {"type": ["number", "null"], "x-arbitre": {"null": "credit"}}
+        result = build({"type": "object", "properties": {"x": number, "y": number}}, {}, {})
+        assert (result.documents["p"], result.disagreements) == ({}, ())
+        assert result.values == build({"properties": {"x": number, "y": number}}, *[{"x": None, "y": None}] * 2).values
+
     def test_an_empty_list_is_a_value(self):
         assert agreed(TAGS, {"tags": []}, {"tags": []}, {}) == {"tags": []}
         assert agreed(TAGS, {"tags": ["a"]}, {"tags": ["b"]}, {"tags": ["c"]}) == {"tags": []}

@@ -311,7 +311,7 @@ def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int])
 
     An element precedes another if more annotators place it before the other than after it. Elements are sorted by the
     number of elements that they precede, minus the number of those that precede them (Copeland, 1951), then by their
-    median relative position.
+    median relative position. Elements that nobody has come last.
 
     Args:
         positions: Position of each element in the list of each annotator who has it.
@@ -320,7 +320,7 @@ def in_order(positions: Sequence[Mapping[int, Any]], lengths: Mapping[int, int])
     >>> in_order([{0: 0, 1: 1}, {0: 1, 1: 2}, {1: 0}], {0: 2, 1: 3})
     [2, 0, 1]
     """
-    middles = [median((at + 0.5) / lengths[annotator] for annotator, at in own.items()) for own in positions]
+    middles = [median([(at + 0.5) / lengths[annotator] for annotator, at in own.items()] or [1.0]) for own in positions]
     ranked = sorted(range(len(positions)), key=middles.__getitem__)
     if len(positions) > MAX_RANKED or all(
         _increasing([positions[at][annotator] for at in ranked if annotator in positions[at]]) for annotator in lengths

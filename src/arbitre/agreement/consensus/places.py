@@ -35,9 +35,11 @@ class Place:
         document: Index of the document.
         values: The value of each annotator, as it was read; ABSENT for none.
         tokens: Key or list position of each annotator's value in its container; None for none.
-        families: Family of each annotator's value; None if it counts as absent.
+        families: Family of each annotator's value; None if it counts as absent. With `"null": "credit"`, a missing key
+            has a family, because it counts as a value.
         path: Wildcard path.
         parent: The place of the container; None for a document.
+        token: Key, or list position of the first annotator who has a value; empty for a document.
         item: Whether the values are list items that were matched, whatever their positions.
         weight: Weight in the container; 0 if the schema does not compare the values.
         codes: Code of each annotator's single value, the same for equal values.
@@ -53,6 +55,7 @@ class Place:
     families: list[Kind | None]
     path: str
     parent: Place | None = None
+    token: str | int = ""
     item: bool = False
     weight: float = 1.0
     codes: list[Any] = field(default_factory=list)
@@ -60,11 +63,6 @@ class Place:
     leaf: LeafColumn | None = None
     prefix: int = 0
     children: list[Place] = field(default_factory=list)
-
-    @property
-    def token(self) -> str | int:
-        """Key, or list position of the first annotator who has a value."""
-        return next(token for token in self.tokens if token is not None)
 
     @property
     def container(self) -> Kind:
@@ -186,9 +184,9 @@ def _places_of(part: AlignedRows, by_row: dict[tuple[int, int], Place], document
         for at, row in enumerate(rows):
             if row != NONE:
                 by_row[column.number, row] = place
-                place.values[at], place.families[at] = column.raw[row], family
+                place.families[at] = family
                 if place.item:
-                    place.tokens[at] = tokens[row]
+                    place.values[at], place.tokens[at] = column.raw[row], tokens[row]
         if isinstance(column, ListColumn):
             place.prefix = len(column.site.list.prefix)
         places.append(place)
@@ -212,7 +210,9 @@ def _family(column: Column) -> Kind | None:
 def _below(container: Place, token: str | int, path: str, weight: float, *, item: bool) -> Place:
     """Add a place to a container. Unless it is an item, it holds each annotator's value at the key or position."""
     size = len(container.values)
-    place = Place(container.document, [ABSENT] * size, [None] * size, [None] * size, path, container, item, weight)
+    place = Place(
+        container.document, [ABSENT] * size, [None] * size, [None] * size, path, container, token, item, weight
+    )
     container.children.append(place)
     if not item:
         for at in container.members(Kind.ARRAY if isinstance(token, int) else Kind.OBJECT):

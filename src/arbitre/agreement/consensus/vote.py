@@ -83,9 +83,10 @@ class _Ballot:
         return {*containers, *self.equal.values(), self.absent} - {()}
 
     def usual(self, members: Sequence[int]) -> Json:
-        """Return the most frequent notation of some values; of equally frequent ones, the first as JSON text."""
-        counts = Counter(map(self.notation, members))
-        return self.place.values[min(members, key=lambda at: (-counts[self.notation(at)], self.text(at)))]
+        """Return the most frequent notation of some values; if tied, a missing key, then the first as JSON text."""
+        counts, values = Counter(map(self.notation, members)), self.place.values
+        rank = {at: (-counts[self.notation(at)], values[at] is not ABSENT, self.text(at)) for at in members}
+        return values[min(members, key=rank.__getitem__)]
 
     def notation(self, voter: int) -> Hashable:
         """Return a key that is equal for equal JSON values."""
@@ -93,8 +94,9 @@ class _Ballot:
         return ABSENT if value is ABSENT else canonical(value)
 
     def text(self, voter: int) -> str:
-        """Return the value as JSON text, which decides ties."""
-        return tie_text(self.place.values[voter])
+        """Return the value as JSON text, which decides ties. A missing key has the text of null."""
+        value = self.place.values[voter]
+        return tie_text(None if value is ABSENT else value)
 
     def majority(self) -> bool:
         """Return whether more than half of the voters have a value."""
