@@ -336,6 +336,48 @@ def test_a_decision_on_annotations_that_have_changed_is_refused_and_kept_in_a_fi
     assert Decisions.read(tmp_path / "new.csv").by_id.keys() == {record["id"] for record in records} - {"p#/year"}
 
 
+def decisions_on(result, path):
+    """A file with a decision for the proposal on each disagreement."""
+    values = (
+        {"absent": True} if each.proposal is ABSENT else {"value": each.proposal} for each in result.disagreements
+    )
+    records = [
+        {"id": each.id, "by": "Zoé", "fingerprint": fingerprint(each)} | value
+        for each, value in zip(result.disagreements, values, strict=True)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return Decisions.read(path)
+
+
+def applied(annotations, decisions):
+    return build_consensus(Comparator(SCHEMA), annotations, strategy="collegial", decisions=decisions)
+
+
+def test_decisions_are_refused_if_another_entry_is_at_their_position(tmp_path):
+    def by(*speakers):
+        shared = [{"name": name, "party": "left"} for name in speakers]
+        other = [{"name": name, "party": "right"} for name in speakers]
+        years = zip(("ada", "bob", "cy"), (1931, 1932, 1931), (shared, other, shared), strict=True)
+        return {name: {"p": {"year": year, "speakers": own}} for name, year, own in years}
+
+    decisions = decisions_on(built(annotations=by("Astor", "Bergstrom")), tmp_path / "decisions.jsonl")
+    assert applied(by("Astor", "Bergstrom"), decisions).undecided == ()
+    final = applied(by("Zimmermann", "Astor", "Bergstrom"), decisions)
+    assert {each.id for each in final.refused} == {"p#/speakers/0/party", "p#/speakers/1/party"}
+    assert final.undecided == tuple(f"p#/speakers/{at}/party" for at in range(3))
+
+
+def test_a_decision_does_not_depend_on_other_decisions_and_entries(tmp_path):
+    result = built()
+    decisions = decisions_on(result, tmp_path / "decisions.jsonl")
+    party = Decision("p#/speakers/1/party", "right", "Zoé")
+    decided = applied(ANNOTATIONS, Decisions("d.jsonl", {party.id: party}))
+    assert [*map(fingerprint, decided.disagreements)] == [*map(fingerprint, result.disagreements)]
+    changed = [ASTOR, BERG | {"party": "centre"}]
+    final = applied(ANNOTATIONS | {"cy": {"p": {"year": 1931, "speakers": changed}}}, decisions)
+    assert {each.id for each in final.refused} == {"p#/speakers/1/name", "p#/speakers/1/party"}
+
+
 def test_decisions_require_the_strategy_collegial(sources, tmp_path):
     (tmp_path / "decisions.jsonl").write_text("", encoding="utf-8")
     with pytest.raises(OptionError, match="`decisions` requires `strategy` collegial"):

@@ -16,13 +16,15 @@ from arbitre.tables.csv_text import FORMULA
 from arbitre.values import ABSENT
 
 
-def disagreement(*values, name="d#/name"):
+def disagreement(*values, name="d#/name", items=()):
     readings = tuple(
         Reading(annotator, value, None if value is ABSENT else "/name")
         for annotator, value in zip(("ada", "bob", "cy"), values, strict=False)
     )
     document, _, place = name.partition("#")
-    return Disagreement(name, document, place, place, "value", readings, values[0], 0.5, 0.0, "tie", 0.1, {})
+    return Disagreement(
+        name, document, place, place, "value", readings, values[0], 0.5, 0.0, "tie", 0.1, {}, items=items
+    )
 
 
 def lines(tmp_path, *records):
@@ -166,12 +168,29 @@ def test_refused_lines_are_written_as_they_were_and_an_edited_file_is_kept(tmp_p
     assert written.read_text(encoding="utf-8") == "corrected by hand\n"
 
 
-def test_the_fingerprint_changes_with_the_readings_only():
+def test_the_fingerprint_changes_with_the_readings():
     own = fingerprint(disagreement("Ada", "Ida", ABSENT))
     changed = [disagreement("Ada", "Ida", None), disagreement("Ada", "Ida"), disagreement("Ida", "Ada", ABSENT)]
     assert own == fingerprint(disagreement("Ada", "Ida", ABSENT))
     assert own not in map(fingerprint, changed)
     assert own != fingerprint(disagreement("Ada", "Ida", ABSENT, name="e#/name"))
+
+
+def test_the_fingerprint_changes_with_the_list_items_around_the_place():
+    def of(outer, inner):
+        items = tuple((Reading("ada", each, "/"), Reading("bob", ABSENT, None)) for each in (outer, inner))
+        return fingerprint(disagreement("left", "right", items=items))
+
+    outer, inner = {"day": 1, "tags": ["a"], "speakers": [{"name": "Ada"}]}, {"name": "Ada", "pages": [1]}
+    own = of(outer, inner)
+    assert own == of(outer | {"speakers": [{"name": "Ada"}, {"name": "Ida"}]}, inner)
+    changed = [
+        (outer | {"day": 2}, inner),
+        (outer | {"tags": []}, inner),
+        (outer, inner | {"pages": [2]}),
+        (outer, ABSENT),
+    ]
+    assert own not in [of(*each) for each in changed]
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ class Assembly:
         place, vote, at = node.place, self.votes[node.place], pointer(node.tokens)
         itself = ((place, node.tokens),) if place.item and Kind.OBJECT in place.families else ()
         entries = (*node.above, *itself)
-        entry, tokens = entries[-1]
+        versions = tuple(self._readings(root, each) for each, _ in entries)
         return Disagreement(
             id=f"{document}#{at}",
             document=document,
@@ -270,9 +270,10 @@ class Assembly:
             flag=vote.flag or "not unanimous",
             weight=node.share * (1.0 - vote.similarity),
             context=self.values[node.above[-1][0]],
-            entry=pointer(tokens),
-            versions=self._readings(root, entry),
+            entry=pointer(entries[-1][1]),
+            versions=versions[-1],
             within=tuple(filter(None, (first_text(self.values[each]) for each, _ in entries[1:]))),
+            items=versions[1:],
         )
 
     def _readings(self, root: Place, place: Place) -> tuple[Reading, ...]:

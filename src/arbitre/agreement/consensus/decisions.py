@@ -20,9 +20,9 @@ from arbitre.tables.csv_text import csv_writer, unescaped
 from arbitre.values import ABSENT, Json, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from arbitre.agreement.consensus.disagreement import Disagreement
+    from arbitre.agreement.consensus.disagreement import Disagreement, Reading
 
 TABLES: Final = frozenset({".csv", ".tsv"})
 KEYS: Final = ("id", "value", "absent", "by", "note", "fingerprint")
@@ -141,7 +141,8 @@ class Decisions(NamedTuple):
                 if each.id not in known:
                     yield each, f"Expected the id of a disagreement, got {each.id!r}", _STALE
                 elif each.fingerprint not in {None, fingerprint(known[each.id])}:
-                    yield each, f"The readings of {each.id!r} have changed since the decision", _STALE
+                    message = f"The readings of {each.id!r} or the entry around them have changed since the decision"
+                    yield each, message, _STALE
 
         return self.without(stale())
 
@@ -171,15 +172,32 @@ def _listed(decisions: Sequence[Decision]) -> str:
 
 
 def fingerprint(disagreement: Disagreement) -> str:
-    """Return a text that changes with the readings of a disagreement."""
-    readings = [[reading.annotator, _absent_or(reading.value)] for reading in disagreement.readings]
-    whole = json.dumps([disagreement.id, disagreement.path, readings], sort_keys=True)
+    """Return a text that changes with the readings of a disagreement, and with the list items that contain it.
+
+    List positions do not identify items, because annotators may insert items. The text therefore depends on everything
+    that the annotators have in the innermost item. Of the outer items, it depends on everything except the objects and
+    lists in their lists.
+    """
+    *outer, inner = disagreement.items or ((),)
+    items = [*(_values(each, _without_items) for each in outer), _values(inner)]
+    whole = json.dumps([disagreement.id, disagreement.path, _values(disagreement.readings), items], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
-def _absent_or(value: Json) -> list[Json]:
-    """Return a list with the value; an empty list for ABSENT, which is not JSON."""
-    return [] if value is ABSENT else [value]
+def _values(readings: Iterable[Reading], part: Callable[[Json], Json] = lambda value: value) -> list[Json]:
+    """Return the names of annotators with parts of their values; without a value for ABSENT, which is not JSON."""
+    return [[own.annotator] if own.value is ABSENT else [own.annotator, part(own.value)] for own in readings]
+
+
+def _without_items(value: Json) -> Json:
+    """Return a value without the objects and lists in its lists.
+
+    >>> _without_items({"title": "Budget", "tags": ["tax"], "speakers": [{"name": "Ada"}]})
+    {'title': 'Budget', 'tags': ['tax'], 'speakers': []}
+    """
+    if isinstance(value, list):
+        return [each for each in value if not isinstance(each, dict | list)]
+    return {key: _without_items(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def same(left: Json, right: Json) -> bool:

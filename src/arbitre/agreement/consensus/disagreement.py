@@ -73,6 +73,8 @@ class Disagreement:
         entry: JSON Pointer of the place if it is an object in a list, or else of `context`.
         versions: What each annotator has at `entry`.
         within: The first text of each list item that contains the place, the outermost first.
+        items: What each annotator has at each list item that contains the place, and at the place if it is an object
+            in a list, the outermost first.
     """
 
     id: str
@@ -90,6 +92,7 @@ class Disagreement:
     entry: str = ""
     versions: tuple[Reading, ...] = ()
     within: tuple[str, ...] = ()
+    items: tuple[tuple[Reading, ...], ...] = ()
 
     @property
     def flagged(self) -> bool:
