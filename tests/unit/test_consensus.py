@@ -36,6 +36,13 @@ SPEAKERS = {
 }
 
 
+def ordered(items, match="ordered"):
+    return {"type": "array", "items": items, "x-arbitre": {"match": match}}
+
+
+BOX = ordered({"type": ["integer", "null"]})
+
+
 def build(schema, *documents, **options):
     """The consensus of one document p, by annotators a, b, c, ...; by majority, unless another strategy is given."""
     annotations = {name: {"p": document} for name, document in zip(NAMES, documents, strict=False)}
@@ -276,6 +283,18 @@ class TestContainers:
         first, last = {"u": 1, "v": 2}, {"v": 2, "u": 1}
         assert list(agreed({"type": "object"}, last, first, first)) == ["u", "v"]
 
+    def test_items_that_are_matched_by_position_keep_their_positions(self):
+        assert agreed(BOX, [10, 20, 30, 40], [10, 21, 30, 40], [10, 22, 30, 40]) == [10, 21, 30, 40]
+        assert agreed(BOX, [1, 2], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) == [1, 2, 3, 4, 5]
+        assert agreed(BOX, [5, 5], [5, 5, 1, 5, 5], [5, 5, 1, 5, 5], strategy="minimum-risk") == [5, 5, 1, 5, 5]
+        assert agreed(ordered({"type": "string"}), list("ab"), list("ba"), list("ba")) == list("ba")
+        objects = ordered({"type": "object", "properties": {"k": {"type": "integer"}, "v": {"type": "integer"}}})
+        first, second = {"k": 1, "v": 1}, {"k": 2, "v": 2}
+        assert agreed(objects, [first, second], [second, first], [first, first]) == [first, first]
+
+    def test_null_items_stay_between_the_items_that_are_matched_by_position(self):
+        assert agreed(BOX, [1, None, 2], [1, None, 3], [1, None, 3]) == [1, None, 3]
+
     def test_equal_items_of_one_annotator_stay_apart(self):
         result = build(TAGS, {"tags": ["a", "a"]}, {"tags": ["a", "a"]}, {"tags": ["a"]})
         assert result.documents["p"] == {"tags": ["a", "a"]}
@@ -388,6 +407,14 @@ class TestUnanimity:
         )
         assert apart.documents["p"] == {}
         assert [own.pointer for own in apart.disagreements] == ["/speakers"]
+
+    def test_a_list_that_is_matched_by_position_ends_before_the_first_item_that_is_not_shared(self):
+        assert agreed(BOX, [10, 20, 30], [10, 21, 30], strategy="unanimity") == [10]
+        result = build(
+            {"type": "object", "properties": {"box": BOX}}, {"box": [10, 20]}, {"box": [20, 10]}, strategy="unanimity"
+        )
+        assert result.documents["p"] == {}
+        assert result.values == PathCounts(left_out=2)
 
     def test_a_document_without_a_shared_value_is_left_out_if_it_is_a_single_value(self):
         assert build({"type": "string"}, "u", "v", strategy="unanimity").documents == {}

@@ -24,7 +24,7 @@ import numpy as np
 
 from arbitre.agreement.alignment import NONE, UnitAlignment
 from arbitre.agreement.coefficient import Coefficient
-from arbitre.agreement.list_alignment import align_lists, item_codes
+from arbitre.agreement.list_alignment import align_lists, item_codes, keeps_order
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
 from arbitre.engine.independent_matching import (
@@ -239,7 +239,9 @@ def _aligned_items(
     (items,) = column.slices
     codes = item_codes(column, items.column)
     alignments = [
-        _equal_in_order(
+        alignment
+        if keeps_order(column.matcher)
+        else _equal_in_order(
             alignment,
             [codes[:0] if row == NONE else codes[column.starts[row] : column.starts[row + 1]] for row in lists],
         )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column, Link
     from arbitre.engine.solve.batches import CellLimits
-    from arbitre.matching.builtin_matchers import CouplingFunction
+    from arbitre.matching.builtin_matchers import CouplingFunction, Matcher
 
     Pair = tuple[int, int]
     """Positions of two annotators i < j."""
@@ -110,7 +110,10 @@ def align_lists(
     For a consensus (`identify`), only items that stand for the same thing are aligned: those with the same key if the
     schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
     (see `Identity`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
-    such as lists whose items lack their key. Order does not matter then.
+    such as lists whose items lack their key. If the schema matches items by position, those at the same position stand
+    for the same thing.
+
+    If the matching keeps the order of the items (see `keeps_order`), the unitary alignments are in this order.
 
     Args:
         column: The column of the lists.
@@ -130,7 +133,7 @@ def align_lists(
     cells = np.sum([values[:, i] * values[:, j] for i, j in pairs], axis=0)
     matcher = column.matcher
     gated: _Gate | Identity | None
-    if identify:
+    if identify and matcher.candidates is not Candidates.DIAGONAL:
         gated = Identity.of_lists(column, column.items, lists)
     else:
         gated = _Gate.of_matching(column, lists, complete=complete)
@@ -155,8 +158,18 @@ def align_lists(
                     search=search
                 )
             for unit, alignment in zip(units.tolist(), aligned, strict=True):
-                alignments[unit] = alignment
+                alignments[unit] = _by_position(alignment) if matcher.candidates is Candidates.DIAGONAL else alignment
     return [alignment for alignment in alignments if alignment is not None]
+
+
+def _by_position(alignment: UnitAlignment) -> UnitAlignment:
+    """Return an alignment of items at the same position with its unitary alignments sorted by position."""
+    return replace(alignment, unitary=alignment.unitary[alignment.unitary.max(axis=1).argsort()])
+
+
+def keeps_order(matcher: Matcher) -> bool:
+    """Return whether the alignments of a matching keep the order of the items."""
+    return matcher.candidates is Candidates.DIAGONAL
 
 
 def item_codes(column: ListColumn, items: Column) -> Indices:

@@ -18,6 +18,7 @@ import numpy as np
 
 from arbitre.agreement.consensus.disagreement import FLAGGED, Disagreement, PathCounts, Reading
 from arbitre.agreement.consensus.places import SCALAR
+from arbitre.agreement.list_alignment import keeps_order
 from arbitre.inputs.provenance import ValueOrigin
 from arbitre.paths import order, pointer
 from arbitre.report.document_tree import first_text
@@ -177,6 +178,8 @@ class Assembly:
         if vote.family is None or vote.family is SCALAR:
             return vote.value
         children = place.inside(vote.family)
+        if self.strategy == "unanimity" and place.by_position:
+            self._cut(place)
         empty = not any(self.votes[child].family for child in children)
         if (
             self.strategy == "unanimity"
@@ -193,6 +196,14 @@ class Assembly:
         if vote.family is Kind.OBJECT:
             return kept
         return [kept.get(position) for position in range(max(kept, default=-1) + 1)]
+
+    def _cut(self, place: Place) -> None:
+        """Leave out the items of a list after the first compared item that is left out: they would change position."""
+        items = [child for child in place.inside(Kind.ARRAY) if child.item]
+        items = self._in_order(place, items)
+        end = next((at for at, child in enumerate(items) if child.weight and self.values[child] is ABSENT), len(items))
+        for child in items[end:]:
+            self.values[child], self.votes[child] = ABSENT, replace(self.votes[child], family=None)
 
     def _arranged(self, place: Place, family: Kind | None) -> list[tuple[Any, Place]]:
         """Return the places in a list or an object, with their positions or keys in the consensus.
@@ -212,6 +223,8 @@ class Assembly:
 
     def _in_order(self, place: Place, children: list[Place]) -> list[Place]:
         """Return items, or fields, in the order that most annotators use, or that of the pivot of the document.
+
+        Items whose order the matching keeps are already in order; only items that are not compared are inserted.
 
         Args:
             place: The list or the object.
@@ -233,6 +246,8 @@ class Assembly:
         ]
         if pivot is not None and all(pivot in own for own in positions):
             return [children[at] for at in sorted(range(len(children)), key=lambda at: positions[at][pivot])]
+        if place.matcher is not None and keeps_order(place.matcher) and children[0].container is Kind.ARRAY:
+            return _inserted(children)
         return [children[at] for at in in_order(positions, {at: len(value) for at, value in containers.items()})]
 
     def _below(self, node: _PlacedNode, family: Kind | None) -> Iterator[_PlacedNode]:
@@ -289,6 +304,26 @@ class Assembly:
             for name, annotator in sorted(zip(self.places.annotators, range(len(root.values)), strict=True))
             if root.values[annotator] is not ABSENT
         )
+
+
+def _inserted(items: Sequence[Place]) -> list[Place]:
+    """Insert the items that are not compared into the others, which are in order.
+
+    Each of them follows the items that precede it in the list of the first annotator who has it.
+    """
+    compared = [item for item in items if item.weight]
+    keys = {item: (at, -1) for at, item in enumerate(compared, start=1)}
+    for item in items:
+        if item not in keys:
+            at, position = next((at, token) for at, token in enumerate(item.tokens) if isinstance(token, int))
+            before = [own for own, other in enumerate(compared, start=1) if _precedes(other.tokens[at], position)]
+            keys[item] = max(before, default=0), position
+    return sorted(items, key=keys.__getitem__)
+
+
+def _precedes(token: Token | None, position: int) -> bool:
+    """Return whether an item is before a position; False for an item that the annotator lacks."""
+    return isinstance(token, int) and token < position
 
 
 def _outcome(vote: Vote) -> str:

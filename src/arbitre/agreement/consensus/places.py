@@ -14,6 +14,7 @@ from arbitre.agreement.aligned_rows import AlignedRows, align_documents
 from arbitre.agreement.alignment import NONE
 from arbitre.engine.batch_comparison import pair_qualities
 from arbitre.engine.columns.column import LeafColumn, ListColumn, MixedColumn
+from arbitre.matching import Candidates
 from arbitre.paths import Token, escape, pointer
 from arbitre.values import ABSENT, Json, Kind, canonical
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from arbitre.engine.columns.column import Column
+    from arbitre.matching.builtin_matchers import Matcher
     from arbitre.schema.plan import Plan
 
 SCALAR: Final = Kind.STRING
@@ -45,7 +47,8 @@ class Place:
         codes: Code of each annotator's single value, the same for equal values.
         distances: Distance between the single values of annotators i < j, where it is not 0.
         leaf: The column of the single values.
-        prefix: Number of items of the lists that are compared by position.
+        prefix: Number of items of the lists that are compared as fields.
+        matcher: Matching of the lists.
         children: The places inside the lists and objects.
     """
 
@@ -62,7 +65,13 @@ class Place:
     distances: dict[tuple[int, int], float] = field(default_factory=dict)
     leaf: LeafColumn | None = None
     prefix: int = 0
+    matcher: Matcher | None = None
     children: list[Place] = field(default_factory=list)
+
+    @property
+    def by_position(self) -> bool:
+        """Whether the items of the lists are matched by position."""
+        return self.matcher is not None and self.matcher.candidates is Candidates.DIAGONAL
 
     @property
     def container(self) -> Kind:
@@ -188,7 +197,7 @@ def _places_of(part: AlignedRows, by_row: dict[tuple[int, int], Place], document
                 if place.item:
                     place.values[at], place.tokens[at] = column.raw[row], tokens[row]
         if isinstance(column, ListColumn):
-            place.prefix = len(column.site.list.prefix)
+            place.prefix, place.matcher = len(column.site.list.prefix), column.matcher
         places.append(place)
     return places
 

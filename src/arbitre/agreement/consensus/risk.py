@@ -186,12 +186,13 @@ def kept_places(places: Iterable[Place], presence: Mapping[str, Presence]) -> se
     """Return the items and fields that are kept.
 
     A field is kept if its probability is at least 0.5. The items of a list are ranked by probability; ties are broken
-    by JSON text. An item is kept if its probability reaches the threshold, or if its rank is at most the expected
-    length of the list and its probability is at least `LEAST_PROBABILITY`.
+    by position if the items are matched by position, or else by JSON text. An item is kept if its probability reaches
+    the threshold, or if its rank is at most the expected length of the list and its probability is at least
+    `LEAST_PROBABILITY`.
     """
     kept: set[Place] = set()
     for container in places:
-        items: list[tuple[float, str, Place]] = []
+        items: list[tuple[float, str | int, Place]] = []
         expected = 0.0
         for place in container.children:
             votes = votes_on(place)
@@ -201,7 +202,7 @@ def kept_places(places: Iterable[Place], presence: Mapping[str, Presence]) -> se
             probability = own.probability(votes)
             if place.item:
                 expected += own.expected(votes)
-                items.append((-probability, place.text(), place))
+                items.append((-probability, place.token if container.by_position else place.text(), place))
             elif probability >= 0.5:  # noqa: PLR2004
                 kept.add(place)
         items.sort(key=lambda item: item[:2])
