@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arbitre import Comparator, agreement
 from arbitre.agreement.alignment import NONE, align
+from arbitre.matching.assignment import sequence
 
 CATEGORIES = st.sampled_from(["a", "b", "c", None])
 TWO = {
@@ -159,6 +162,19 @@ def test_no_partition_has_less_disorder_than_the_exact_alignment(sizes, unmatche
     for annotator, size in enumerate(sizes):
         units = alignment.unitary[:, annotator]
         assert sorted(units[units != NONE].tolist()) == list(range(size))
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_a_sequence_keeps_the_order_of_the_units_of_every_annotator(sizes, source):
+    distances = {
+        (i, j): np.array([[source.randrange(3) / 2 for _ in range(sizes[j])] for _ in range(sizes[i])]).reshape(
+            sizes[i], sizes[j]
+        )
+        for i, j in combinations(range(len(sizes)), 2)
+    }
+    unitary = align(distances, sizes, 0.5, couple=sequence).unitary
+    for units, size in zip(unitary.T, sizes, strict=True):
+        assert units[units != NONE].tolist() == list(range(size))
 
 
 @given(st.lists(PAGES, min_size=2, max_size=4, unique_by=str), st.integers(0, 9))

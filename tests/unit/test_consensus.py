@@ -292,6 +292,12 @@ class TestContainers:
         first, second = {"k": 1, "v": 1}, {"k": 2, "v": 2}
         assert agreed(objects, [first, second], [second, first], [first, first]) == [first, first]
 
+    def test_items_that_are_matched_in_sequence_keep_their_order(self):
+        texts = ordered({"type": "string"}, "sequence")
+        assert agreed(texts, list("ab"), list("ba"), strategy="unanimity") in (["a"], ["b"])
+        assert agreed(texts, list("abcd"), list("acd"), list("xabd")) == list("abcd")
+        assert agreed(texts, list("ab"), list("bcd"), list("abcd")) == list("abcd")
+
     def test_null_items_stay_between_the_items_that_are_matched_by_position(self):
         assert agreed(BOX, [1, None, 2], [1, None, 3], [1, None, 3]) == [1, None, 3]
 

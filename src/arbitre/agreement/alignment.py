@@ -34,7 +34,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from arbitre.errors import SolverError
-from arbitre.matching.assignment import hungarian, solve_assignment
+from arbitre.matching.assignment import hungarian, sequence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,7 +78,8 @@ class UnitAlignment:
     """A partition of the units of n annotators into unitary alignments.
 
     Attributes:
-        unitary: Position of the unit of each annotator, or `NONE`; shape (unitary alignments, annotators), sorted.
+        unitary: Position of the unit of each annotator, or `NONE`; shape (unitary alignments, annotators), sorted,
+            or in the order of the units of every annotator if they were matched with `sequence`.
         disorder: Sum of the disorders of the unitary alignments, in units of the distance.
         exact: Whether the alignment is known to be optimal: no other has less disorder.
     """
@@ -104,14 +105,17 @@ def align(
     unitary alignments of the others, until nothing changes. It is also returned if the exact search would need too many
     candidates; `exact` says so.
 
+    If the matching is `sequence`, annotators are added one at a time to the medoid instead, in such a way that the
+    unitary alignments keep the order of the units of every annotator. The result is improved in the same way.
+
     Args:
         distances: Distances between the units of each pair of annotators, at least 0.
         sizes: Number of units of each annotator.
         unmatched: Distance assigned to a missing unit, above 0.
         both_missing: Distance of two annotators who both miss a unit; None for `unmatched`.
         search: Whether to search for the best alignment of three or four annotators.
-        couple: Matches the units of two annotators. With any matching other than the optimal one, the star alignment is
-            returned unchanged.
+        couple: Matches the units of two annotators. With any matching other than the optimal one and `sequence`, the
+            star alignment is returned unchanged.
 
     Raises:
         SolverError: The exact search failed.
@@ -126,17 +130,20 @@ def align(
     matchings = _matchings(problem, range(len(sizes)), every)
     # In an alignment, no pair of annotators costs less than its best matching, so no alignment has less disorder.
     bound = math.fsum(matched.cost for matched in matchings.values()) / len(matchings)
-    unitary = np.concatenate(_star(problem, range(len(sizes)), every, matchings))
+    free, in_sequence = couple is hungarian, couple is sequence
+    if in_sequence:
+        unitary = _sequence(problem, matchings)
+    else:
+        unitary = np.concatenate(_star(problem, range(len(sizes)), every, matchings))
     cost = _disorder(problem, unitary)
-    free = couple is hungarian
-    if free and cost > bound + SLACK:
+    if (free or in_sequence) and cost > bound + SLACK:
         unitary, cost = _improved(problem, unitary, cost)
     exact = cost <= bound + SLACK
     if search and free and not exact and len(sizes) <= MAX_EXACT_ANNOTATORS:
         better, exact = _better_than(problem, matchings, cost)
         if better is not None:
             unitary, cost = better, _disorder(problem, better)
-    return UnitAlignment(unitary[np.lexsort(unitary.T[::-1])], cost, exact)
+    return UnitAlignment(unitary if in_sequence else unitary[np.lexsort(unitary.T[::-1])], cost, exact)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -342,6 +349,26 @@ def _matchings(problem: AlignmentProblem, annotators: Sequence[int], left: Seque
     return {(i, j): problem.match((i, j), left[i], left[j]) for i, j in combinations(annotators, 2)}
 
 
+def _medoid(annotators: Sequence[int], matchings: Mapping[Pair, Matched]) -> int:
+    """Return the annotator whose matchings with all others cost least."""
+    costs = dict.fromkeys(annotators, 0.0)
+    for (i, j), matched in matchings.items():
+        costs[i] += matched.cost
+        costs[j] += matched.cost
+    return min(annotators, key=lambda annotator: costs[annotator])
+
+
+def _sequence(problem: AlignmentProblem, matchings: Mapping[Pair, Matched]) -> Indices:
+    """Return unitary alignments that keep the order of the units of every annotator; see `align`."""
+    annotators = range(len(problem.sizes))
+    medoid = _medoid(annotators, matchings)
+    unitary = _alone(problem, medoid, np.arange(problem.sizes[medoid]))
+    for annotator in annotators:
+        if annotator != medoid:
+            unitary = _added(problem, unitary, annotator)
+    return unitary
+
+
 def _star(
     problem: AlignmentProblem,
     annotators: Sequence[int],
@@ -365,11 +392,7 @@ def _star(
     """
     if len(annotators) == 1:
         return [_alone(problem, annotators[0], left[annotators[0]])]
-    costs = dict.fromkeys(annotators, 0.0)
-    for (i, j), matched in matchings.items():
-        costs[i] += matched.cost
-        costs[j] += matched.cost
-    medoid = min(annotators, key=lambda annotator: costs[annotator])
+    medoid = _medoid(annotators, matchings)
     unitary = _alone(problem, medoid, left[medoid])
     remaining, rest = list(left), [annotator for annotator in annotators if annotator != medoid]
     for other in rest:
@@ -395,31 +418,47 @@ def _improved(problem: AlignmentProblem, unitary: Indices, cost: float) -> tuple
     Returns:
         The unitary alignments of the improved alignment, and their total disorder.
     """
+    before = np.inf
+    while cost < before - SLACK:
+        before = cost
+        for annotator in range(len(problem.sizes)):
+            others = unitary.copy()
+            others[:, annotator] = NONE
+            unitary = _added(problem, others[(others != NONE).any(axis=1)], annotator)
+        cost = _disorder(problem, unitary)
+    return unitary, cost
+
+
+def _added(problem: AlignmentProblem, others: Indices, annotator: int) -> Indices:
+    """Add the units of an annotator to the unitary alignments of others, matched as well as possible.
+
+    If the matching is `sequence`, a unit that stays alone is placed before the next unit that does not.
+
+    Args:
+        problem: The units.
+        others: Unitary alignments of other annotators; shape (unitary alignments, annotators).
+        annotator: The annotator.
+    """
     annotators, pairs = range(len(problem.sizes)), len(problem.tables)
     # Disorder of a unit alone: it misses the unit of each other annotator, and all pairs of the others miss both units.
     others_missing = (len(problem.sizes) - 1) * problem.unmatched
     alone = (others_missing + (pairs - len(problem.sizes) + 1) * problem.both_missing) / pairs
-    before = np.inf
-    while cost < before - SLACK:
-        before = cost
-        for annotator in annotators:
-            others = unitary.copy()
-            others[:, annotator] = NONE
-            others = others[(others != NONE).any(axis=1)]
-            # Distances of the units of the annotator, and of a missing unit (last row), from each unitary alignment.
-            tables = [
-                problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator
-            ]
-            costs = reduce(np.add, tables) / pairs
-            # Negative if the unit costs less in this unitary alignment than alone.
-            gains = costs[:-1] - costs[-1] - alone
-            own, theirs = solve_assignment(-np.minimum(gains, 0.0))
-            useful = gains[own, theirs] < 0.0
-            others[theirs[useful], annotator] = own[useful]
-            rest = _others(problem.sizes[annotator], own[useful]).nonzero()[0]
-            unitary = np.concatenate([others, _alone(problem, annotator, rest)])
-        cost = _disorder(problem, unitary)
-    return unitary, cost
+    # Distances of the units of the annotator, and of a missing unit (last row), from each unitary alignment.
+    tables = [problem.table(annotator, other)[:, others[:, other]] for other in annotators if other != annotator]
+    costs = reduce(np.add, tables) / pairs
+    # Negative if the unit costs less in this unitary alignment than alone.
+    gains = np.minimum(costs[:-1] - costs[-1] - alone, 0.0)
+    coupling = problem.couple(-gains)
+    useful = gains[coupling.gold, coupling.predicted] < 0.0
+    own, theirs = coupling.gold[useful], coupling.predicted[useful]
+    unitary = others.copy()
+    unitary[theirs, annotator] = own
+    rest = _others(problem.sizes[annotator], own).nonzero()[0]
+    unitary = np.concatenate([unitary, _alone(problem, annotator, rest)])
+    if problem.couple is not sequence:
+        return unitary
+    following = np.append(theirs, len(others))[np.searchsorted(own, rest)]
+    return unitary[np.argsort(np.concatenate([2 * np.arange(len(others)) + 1, 2 * following]), kind="stable")]
 
 
 # Exact search: few unitary alignments can be part of a better alignment, and the cheapest choice of these is found.

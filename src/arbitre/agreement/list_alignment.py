@@ -27,7 +27,7 @@ from arbitre.engine.solve.lazy_matching import MatchingProblems, solve_lazily
 from arbitre.engine.solve.solver import QualitySolver
 from arbitre.engine.solve.transport_matching import leaf_counts
 from arbitre.matching import Candidates
-from arbitre.matching.assignment import hungarian
+from arbitre.matching.assignment import hungarian, sequence
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -111,7 +111,7 @@ def align_lists(
     schema matches items by a key, or else items whose quality is high enough, on average over the pairs of annotators
     (see `Identity`). Equal items always stand for the same thing, even if the schema gives them a lower quality,
     such as lists whose items lack their key. If the schema matches items by position, those at the same position stand
-    for the same thing.
+    for the same thing. If the schema keeps the order of the items (`sequence`), so does the alignment.
 
     If the matching keeps the order of the items (see `keeps_order`), the unitary alignments are in this order.
 
@@ -144,6 +144,8 @@ def align_lists(
     own = matcher.candidates is Candidates.ALL and not (matcher.full_matching or matcher.gate or matcher.transport)
     if own and not identify:
         couple, lazy = matcher.couple, np.zeros_like(lazy)
+    elif matcher.couple is sequence:
+        couple = sequence
     known: dict[tuple[Hashable, ...], UnitAlignment] = {}
     alignments: list[UnitAlignment | None] = [None] * len(lists)
     for which, limit in (((~lazy).nonzero()[0], BLOCK_CELLS), (lazy.nonzero()[0], LAZY_BLOCK_CELLS)):
@@ -155,7 +157,7 @@ def align_lists(
                 )
             else:
                 aligned = _LongLists(column, column.items, lists[units], gated and gated.of(units)).aligned(
-                    search=search
+                    search=search, couple=couple
                 )
             for unit, alignment in zip(units.tolist(), aligned, strict=True):
                 alignments[unit] = _by_position(alignment) if matcher.candidates is Candidates.DIAGONAL else alignment
@@ -169,7 +171,7 @@ def _by_position(alignment: UnitAlignment) -> UnitAlignment:
 
 def keeps_order(matcher: Matcher) -> bool:
     """Return whether the alignments of a matching keep the order of the items."""
-    return matcher.candidates is Candidates.DIAGONAL
+    return matcher.candidates is Candidates.DIAGONAL or matcher.couple is sequence
 
 
 def item_codes(column: ListColumn, items: Column) -> Indices:
@@ -588,7 +590,7 @@ class _LongLists:
                 self._weighed[i, j] = np.ones(len(problems.known))
                 self._weigh((i, j), self._evidence, problems.known.nonzero()[0])
 
-    def aligned(self, *, search: bool) -> list[UnitAlignment]:
+    def aligned(self, *, search: bool, couple: CouplingFunction) -> list[UnitAlignment]:
         """Return the alignment of each unit.
 
         The exact search begins when no item is aligned by a bound without it, which saves a fifth of the time.
@@ -601,7 +603,11 @@ class _LongLists:
             while len(active):
                 for unit in active.tolist():
                     aligned[unit] = align(
-                        self._tables(unit), self._lengths[unit].tolist(), *_costs(self._gate), search=exactly
+                        self._tables(unit),
+                        self._lengths[unit].tolist(),
+                        *_costs(self._gate),
+                        search=exactly,
+                        couple=couple,
                     )
                 active = self._compare(active, aligned)
         if self._gate is None:
