@@ -7,6 +7,7 @@ places are in a temporary database (`DocumentIndex`). Notes warn of possible mis
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby, islice
@@ -179,13 +180,14 @@ def join(
     labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
     if len(without_gold) == predictions:
         raise _nothing_joined(_ids(index), [identity for identity, _ in labels], failures)
-    repeated, refused = _pairs(index, "id", selected)
+    repeated, refused, numbers = _pairs(index, "id", selected)
     no_prediction = (str(failure.id) for failure in refused.values() if failure.reason == NO_PREDICTION)
     notes = (
         close_ids(no_prediction, [identity for identity, _ in labels]),
         repeated_gold(
             sum(failure.reason == DUPLICATE for failure in failures), predictions, sum(1 for _ in _ids(index))
         ),
+        missing_runs(numbers),
     )
     return JoinedCorpus(
         Located(index, refused),
@@ -222,7 +224,7 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
     others = {row: entry_of(data) for row, data in index.rows(_OTHERS.format(column="row, entry"))}
     failures = (entry.place for entry in others.values() if isinstance(entry.place, Failure))
     _check_only(selected, "Expected --only to name documents", index, failures)
-    _, refused = _pairs(index, "row", selected)
+    _, refused, _ = _pairs(index, "row", selected)
     chosen = [row for (row,) in index.rows("SELECT gold FROM pair ORDER BY position")]
     failures_by_row = {chosen[position]: failure for position, failure in refused.items()} | {
         row: _repeated("gold", entry, DUPLICATE_ROW)
@@ -239,14 +241,16 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
 
 def _pairs(
     index: DocumentIndex, by: Literal["id", "row"], selected: frozenset[str]
-) -> tuple[list[Failure], dict[int, Failure]]:
+) -> tuple[list[Failure], dict[int, Failure], Counter[int]]:
     """Add the pairs to the index.
 
     Returns:
-        Failures of predictions with a duplicate id and run, and reasons for absent predictions by position of the pair.
+        Failures of predictions with a duplicate id and run; reasons for absent predictions by position of the pair; and
+        how many gold documents have each number of predictions.
     """
     repeated: list[Failure] = []
     refused: dict[int, Failure] = {}
+    numbers: Counter[int] = Counter()
     positions = count()
 
     def chosen() -> Iterator[tuple[int, int | None, bytes | None]]:
@@ -268,9 +272,10 @@ def _pairs(
                 elif entry is not None:
                     refused[position] = replace(cast("Failure", entry.place), run=run)
                 yield gold, row, label_key(run)
+            numbers[0 if answers[0][2] is None else len(seen)] += 1
 
     index.insert("INSERT INTO pair (gold, predicted, run) VALUES (?, ?, ?)", chosen())
-    return repeated, refused
+    return repeated, refused, numbers
 
 
 def _ids(index: DocumentIndex) -> Iterator[str]:
@@ -462,6 +467,26 @@ def check_keys(declared: DocumentKeys, gold: object, predicted: object, *, stric
     if notes and strict:
         raise DataError.of(notes[0], hint="Correct the document or the schema, or omit --strict.")
     return notes
+
+
+def missing_runs(numbers: Counter[int]) -> str | None:
+    """Return a note if some documents have fewer predictions than others.
+
+    Args:
+        numbers: How many gold documents have each number of predictions.
+
+    >>> print(missing_runs(Counter({2: 7, 1: 3})))
+    3 of 10 documents have fewer than 2 predictions. Missing runs are not counted as failures.
+    >>> missing_runs(Counter({1: 9, 0: 1}))
+    """
+    most = max(numbers, default=0)
+    fewer = numbers.total() - numbers[most]
+    if most <= 1 or not fewer:
+        return None
+    return (
+        f"{fewer} of {numbers.total()} documents have fewer than {most} predictions. Missing runs are not counted as "
+        "failures."
+    )
 
 
 def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:
