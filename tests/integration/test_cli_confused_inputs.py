@@ -176,6 +176,14 @@ def test_rank_names_the_runs_of_systems_with_different_ones():
     assert "Rank each run as a system of its own" in error
 
 
+def test_rank_names_a_document_of_which_a_system_lacks_a_run():
+    lines("two.jsonl", [row | {"run": run} for row in ROWS for run in "ab"])
+    lines("some.jsonl", [row | {"run": run} for row in ROWS for run in "ab" if run == "a" or row != ROWS[1]])
+    error = run("rank", "x=two.jsonl", "y=some.jsonl", "--gold", "gold.jsonl", "--schema", "schema.json", code=2).stderr
+    assert f"different ones for '{ROWS[1]['id']}': x has the runs 'a', 'b'; y has one run" in error
+    assert "add a record for each missing prediction" in error
+
+
 def test_rank_refuses_different_runs_before_it_compares(monkeypatch):
     compared, compare = [], EvaluationJob.compare
     monkeypatch.setattr(EvaluationJob, "compare", lambda job: compared.append(job) or compare(job))

@@ -66,7 +66,7 @@ COMMANDS = [
     "fix schema.json --gold gold --predicted first",
     "rank --schema schema.json --gold gold first=first second=second --out ranking",
     "agree --schema schema.json ada=gold bob=first",
-    "consensus --schema schema.json ada=gold bob=first cy=second --out consensus.jsonl",
+    "consensus --schema schema.json ada=gold bob=first cy=second --out consensus",
     "leave-one-out --schema schema.json ada=gold bob=first cy=second",
     "perturb gold --out perturbed.jsonl",
     "schema check schema.json --gold gold",

@@ -171,6 +171,16 @@ def test_joining_rows_keeps_only_the_requested_ids():
     assert len(paired(ReadOptions().rows([]))) == 0
 
 
+def test_documents_with_fewer_predictions_than_others_have_a_note():
+    pages = [Record(name, None, 1, "file") for name in "abc"]
+    runs = [Record(name, run, 1, "file") for run in ("1", "2") for name in "abc"]
+    assert join(pages, runs).notes == join(pages, runs[:2]).notes == ()
+    (note,) = join(pages, runs[:4]).notes
+    assert note == "2 of 3 documents have fewer than 2 predictions. Missing runs are not counted as failures."
+    whole = join(pages, [*runs[:4], *(Record(name, "2", None, "file") for name in "bc")])
+    assert whole.notes == ()
+
+
 def test_requested_ids_may_be_integers():
     pages = [Record(name, None, 1, "file") for name in "12"]
     assert [pair.id for pair in join(pages, pages, only=[2])] == ["2"]
