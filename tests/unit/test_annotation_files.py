@@ -239,6 +239,15 @@ def test_several_texts_and_offsets_of_html():
     assert AnnotationOptions().read(write("b.json", json.dumps([html]))).of("1")[0].spans == SPANS[:1]
 
 
+@pytest.mark.parametrize("kind", ["choices", "taxonomy", "paragraphlabels", "timeserieslabels"])
+def test_only_labels_of_characters_are_spans(kind):
+    other = region(SPANS[0], 0, **{kind: ["certain"]}) | {"type": kind}
+    task = label_studio(annotations=[{"completed_by": 1, "result": [region(SPANS[0], 0), other]}])
+    file = AnnotationOptions().read(write("a.json", json.dumps([task])))
+    assert file.of("1")[0].spans == SPANS[:1]
+    assert file.notes == (f"a.json: results of type {kind} left out: 1.",)
+
+
 def test_rejected_tasks_of_prodigy_and_extractions_without_a_place_are_left_out():
     lines = [prodigy(_annotator_id="ada"), prodigy(answer="reject"), prodigy(_input_hash=8, relations=[{}], spans=None)]
     file = AnnotationOptions().read(write("a.jsonl", "\n".join(map(json.dumps, lines))))

@@ -29,6 +29,8 @@ _LINES: Final = frozenset((".jsonl", ".ndjson"))
 _HASHES: Final = ("_task_hash", "_input_hash")
 _UNNAMED: Final = "predictions"
 """Name of the model of predictions without a version."""
+_LABELS: Final = ("labels", "hypertextlabels")
+"""Types of the results of Label Studio that give characters of a text labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +238,13 @@ _Region = tuple[int, int, list[str], str, str | None]
 
 
 def _regions(result: list[Json], found: Found, place: _Place, at: str) -> Iterator[_Region]:
-    """Yield the regions of a text; counts what else a result contains."""
+    """Yield the labelled regions of a text; counts what else a result contains."""
     for number, region in enumerate(result):
         here = f"{at}/result/{number}"
         if not isinstance(region, dict):
             raise place.error(f"Expected a region, got {shown(region)}", here)
         kind, value = region.get("type"), region.get("value")
-        if kind == "relation" or not isinstance(value, dict):
+        if kind not in _LABELS or not isinstance(value, dict):
             found.left_out[f"{'relations' if kind == 'relation' else f'results of type {kind}'} left out"] += 1
             continue
         limits = value.get("globalOffsets", value)
