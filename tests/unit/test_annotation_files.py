@@ -248,6 +248,21 @@ def test_only_labels_of_characters_are_spans(kind):
     assert file.notes == (f"a.json: results of type {kind} left out: 1.",)
 
 
+TIMED = [{"value": {"channel": 0}}, {"original_length": 9}, {"value": {"end": 2.5}}]
+
+
+@pytest.mark.parametrize("changed", TIMED)
+def test_all_regions_of_audio_are_left_out(changed):
+    """One region shows that the limits of all regions of the object are times, for all annotators."""
+    whole = {"type": "labels", "to_name": "sound", "value": {"start": 1, "end": 2, "labels": ["NOISE"]}}
+    timed = whole | changed | {"value": whole["value"] | changed.get("value", {})}
+    people = [{"completed_by": 1, "result": [whole, region(SPANS[0], 0)]}, {"completed_by": 2, "result": [timed]}]
+    task = label_studio(data={"sound": "a.wav", "text": TEXT}, annotations=people)
+    file = AnnotationOptions().read(write("a.json", json.dumps([task])))
+    assert [file.of(name)[0].spans for name in "12"] == [SPANS[:1], []]
+    assert file.notes == ("a.json: regions of audio or video left out: 2.",)
+
+
 def test_rejected_tasks_of_prodigy_and_extractions_without_a_place_are_left_out():
     lines = [prodigy(_annotator_id="ada"), prodigy(answer="reject"), prodigy(_input_hash=8, relations=[{}], spans=None)]
     file = AnnotationOptions().read(write("a.jsonl", "\n".join(map(json.dumps, lines))))

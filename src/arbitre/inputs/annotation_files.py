@@ -29,6 +29,8 @@ _LINES: Final = frozenset((".jsonl", ".ndjson"))
 _HASHES: Final = ("_task_hash", "_input_hash")
 _UNNAMED: Final = "predictions"
 """Name of the model of predictions without a version."""
+_ANNOTATIONS: Final = ("annotations", "completions", "predictions")
+"""Keys of the lists of annotations in a task of Label Studio."""
 _LABELS: Final = ("labels", "hypertextlabels")
 """Types of the results of Label Studio that give characters of a text labels."""
 
@@ -203,7 +205,8 @@ def _label_studio(task: Json, found: Found, place: _Place) -> None:
     if identity is None:
         raise place.error("Expected a task with an `id`", hint="Export the project as JSON, not as JSON-MIN.")
     texts = [value for value in task["data"].values() if isinstance(value, str)]
-    for key in ("annotations", "completions", "predictions"):
+    timed = _timed(task)
+    for key in _ANNOTATIONS:
         for number, annotation in enumerate(task.get(key) or ()):
             at = f"/{key}/{number}"
             if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
@@ -213,7 +216,7 @@ def _label_studio(task: Json, found: Found, place: _Place) -> None:
             if annotation.get("was_cancelled") or annotation.get("skipped"):
                 found.left_out["cancelled annotations left out"] += 1
                 continue
-            regions = list(_regions(annotation["result"], found, place, at))
+            regions = list(_regions(annotation["result"], timed, found, place, at))
             text = texts[0] if len(texts) == 1 else _text_of(texts, [marked for *_, marked in regions])
             spans = _in_characters(regions, text, found, place)
             predicted = key == "predictions"
@@ -237,7 +240,23 @@ _Region = tuple[int, int, list[str], str, str | None]
 """Start, end, labels, pointer and marked text of a region."""
 
 
-def _regions(result: list[Json], found: Found, place: _Place, at: str) -> Iterator[_Region]:
+def _timed(task: Mapping[str, Json]) -> set[str]:
+    """Return the names of the audio and video in a task: the objects with a region whose limits are times."""
+    names = set()
+    for annotation in (one for key in _ANNOTATIONS for one in task.get(key) or ()):
+        result = annotation.get("result") if isinstance(annotation, dict) else None
+        for region in result if isinstance(result, list) else ():
+            value = region.get("value") if isinstance(region, dict) else None
+            if isinstance(value, dict) and (
+                "original_length" in region
+                or "channel" in value
+                or any(isinstance(value.get(key), float) for key in ("start", "end"))
+            ):
+                names.add(str(region.get("to_name")))
+    return names
+
+
+def _regions(result: list[Json], timed: set[str], found: Found, place: _Place, at: str) -> Iterator[_Region]:
     """Yield the labelled regions of a text; counts what else a result contains."""
     for number, region in enumerate(result):
         here = f"{at}/result/{number}"
@@ -246,6 +265,9 @@ def _regions(result: list[Json], found: Found, place: _Place, at: str) -> Iterat
         kind, value = region.get("type"), region.get("value")
         if kind not in _LABELS or not isinstance(value, dict):
             found.left_out[f"{'relations' if kind == 'relation' else f'results of type {kind}'} left out"] += 1
+            continue
+        if str(region.get("to_name")) in timed:
+            found.left_out["regions of audio or video left out"] += 1
             continue
         limits = value.get("globalOffsets", value)
         labels = next((value[key] for key in (kind, "labels") if isinstance(value.get(key), list)), None)
