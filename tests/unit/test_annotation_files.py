@@ -248,6 +248,15 @@ def test_only_labels_of_characters_are_spans(kind):
     assert file.notes == (f"a.json: results of type {kind} left out: 1.",)
 
 
+@pytest.mark.parametrize("labels", [[], None])
+def test_regions_without_a_label_are_left_out(labels):
+    regions = [region(SPANS[0], 0), region(SPANS[1], 1, labels=labels)]
+    task = label_studio(annotations=[{"completed_by": 1, "result": regions}])
+    file = AnnotationOptions().read(write("a.json", json.dumps([task])))
+    assert file.of("1")[0].spans == SPANS[:1]
+    assert file.notes == ("a.json: regions without a label left out: 1.",)
+
+
 TIMED = [{"value": {"channel": 0}}, {"original_length": 9}, {"value": {"end": 2.5}}]
 
 

@@ -270,10 +270,13 @@ def _regions(result: list[Json], timed: set[str], found: Found, place: _Place, a
             found.left_out["regions of audio or video left out"] += 1
             continue
         limits = value.get("globalOffsets", value)
-        labels = next((value[key] for key in (kind, "labels") if isinstance(value.get(key), list)), None)
+        labels = value.get(kind) or value.get("labels") or []
         start, end = (limits.get(key) for key in ("start", "end"))
-        if type(start) is not int or type(end) is not int or labels is None:
+        if type(start) is not int or type(end) is not int or not isinstance(labels, list):
             found.left_out[f"results of type {kind} left out"] += 1
+            continue
+        if not labels:
+            found.left_out["regions without a label left out"] += 1
             continue
         marked = value.get("text")
         yield start, end, list(map(str, labels)), here, marked if isinstance(marked, str) else None
