@@ -13,7 +13,7 @@ import arbitre
 from arbitre.cli import app
 from arbitre.corpus.archive import RESULTS, write_archive
 from arbitre.corpus.evaluate import evaluate
-from arbitre.errors import OptionError
+from arbitre.errors import DataError, OptionError
 from arbitre.systems.diff import HEADLINES, ScoreChange
 
 SCHEMA = {
@@ -135,6 +135,23 @@ def test_documents_are_not_compared_where_one_side_did_not_keep_them():
     assert "fell by 1.0000, from 1.0000 to 0.0000 (not tested)" in (
         run(before, after, "--fail-if-worse", "--tolerance", "0.1", code=1).stderr
     )
+
+
+def test_evaluations_without_common_documents_are_refused():
+    before, after = written("before", {"a": GOLD}), written("after", {"b": GOLD})
+    with pytest.raises(DataError, match="to have documents in common, got 'a' before and 'b' after"):
+        arbitre.diff(before, after)
+    assert "documents in common" in run(before, after, "--fail-if-worse", "--tolerance", "0.1", code=2).stderr
+
+
+def test_several_runs_are_not_compared_with_one_run():
+    comparator = arbitre.Comparator(SCHEMA)
+    gold, one = [{"id": "a", "gold": GOLD}], [{"id": "a", "predicted": GOLD}]
+    several = [one[0] | {"run": run} for run in "12"]
+    evaluations = [arbitre.evaluate(comparator, gold=gold, predicted=predicted) for predicted in (several, one)]
+    for pair in (evaluations, evaluations[::-1]):
+        with pytest.raises(DataError, match=r"with the same ids\s+One evaluation has several runs"):
+            arbitre.diff(*pair)
 
 
 def test_changed_settings_are_named():

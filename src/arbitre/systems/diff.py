@@ -16,6 +16,7 @@ from arbitre.corpus.quality_bounds import check_bounds, check_plain, parse_bound
 from arbitre.corpus.tables import AVERAGES
 from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, did_you_mean, show_hidden
 from arbitre.inputs import strict_json
+from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, holm, threshold
@@ -278,8 +279,8 @@ def diff(
         The changes. Use `to_markdown()` for a comment on a pull request, and `to_junit()` for a CI server.
 
     Raises:
-        DataError: A file is not an evaluation, or the change cannot be tested and `fail_if_worse` is set without
-            `tolerance`.
+        DataError: A file is not an evaluation, the evaluations have no document in common, or the change cannot be
+            tested and `fail_if_worse` is set without `tolerance`.
         OptionError: The score is unknown or one for which lower is better, or `tolerance` is negative or is set without
             `fail_if_worse`.
         QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
@@ -426,8 +427,8 @@ class _Shared:
 
     @classmethod
     def of(cls, first: _Side, second: _Side, score: str) -> Self | None:
-        """Find the shared documents; None if the documents of a side are unknown, or if there are none."""
-        if first.documents is None or second.documents is None:
+        """Find the shared documents; None if a side has no results of documents. Raises DataError if none is shared."""
+        if not first.documents or not second.documents:
             return None
         tables = first.documents, second.documents
         keys = (
@@ -440,7 +441,7 @@ class _Shared:
             np.array([keys[1][key] for key in names], dtype=np.intp),
         )
         if not names:
-            return None
+            raise _nothing_shared(tables)
         ids = [document.id for document in tables[0].at(rows[0])]
         given = None if first.clusters is None else [first.clusters[row] for row in rows[0].tolist()]
         return cls(score, tables, keys, rows, assign_clusters(ids, given)[0])
@@ -516,6 +517,23 @@ class _Shared:
         failed = [table.failed[rows] for table, rows in zip(self.tables, self.rows, strict=True)]
         names = [document.key for document in self.tables[1].at(self.rows[1][failed[1] & ~failed[0]])]
         return tuple(sorted(names))
+
+
+def _nothing_shared(tables: tuple[DocumentTable, DocumentTable]) -> DataError:
+    """Return the error about evaluations without a common document."""
+    before, after = map(quote_names, (table.keys for table in tables))
+    ids = [frozenset(table.ids) for table in tables]
+    if ids[0].isdisjoint(ids[1]):
+        return DataError.of(
+            f"Expected the evaluations to have documents in common, got {before} before and {after} after",
+            hint="Evaluate predictions for the same gold documents.",
+        )
+    several = [len(table) > len(own) for table, own in zip(tables, ids, strict=True)]
+    reason = "One evaluation has several runs of a document. " * (several[0] != several[1])
+    return DataError.of(
+        f"Expected the evaluations to have runs in common, got {before} before and {after} after, with the same ids",
+        hint=f"{reason}Evaluate the same runs.",
+    )
 
 
 def _changed(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[TestedChange, ...]:
