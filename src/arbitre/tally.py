@@ -219,6 +219,16 @@ class Scores:
         return {name: getattr(self, name) for name in (*COUNTS, *NAMES)}
 
 
+def scores_from_counts(counts: Mapping[str, float | None]) -> Scores:
+    """Return the scores for the values of `COUNTS` in the dictionary of scores; `variance` is None.
+
+    >>> scores_from_counts(Scores(Tally(4, 5, 4, 3.03)).to_dict()).irq
+    0.7575
+    """
+    gold, predicted, matched, quality = (counts[name] or 0.0 for name in COUNTS)
+    return Scores(Tally(gold, predicted, matched, quality, quality_sq=None))
+
+
 OUTCOMES: Final = ("exact", "close", "wrong", "wrong_type", "wrong_type_predicted", "missing", "spurious")
 """Names of the outcomes, in display order."""
 ABSENCES: Final = ("absent", "true_negatives")

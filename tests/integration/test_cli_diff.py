@@ -183,6 +183,26 @@ def test_a_score_where_higher_is_not_better_is_refused(score, message):
         arbitre.diff(path, path, score)
 
 
+def test_the_score_can_be_fq():
+    after = [{"name": "Ada", "age": 36}]
+    evaluations = written("before", {"a": GOLD, "b": GOLD}), written("after", {"a": after, "b": arbitre.ABSENT})
+    found = arbitre.diff(*evaluations, "fq(2)")
+    half = 5 / 9  # of 2 gold entries and 1 predicted entry with quality 1
+    assert found.macro.before == 1.0
+    assert (found.micro.after, found.macro.after) == (pytest.approx(5 / 17), pytest.approx(half / 2))
+    assert [(change.name, change.after) for change in found.documents] == [("b", 0.0), ("a", pytest.approx(half))]
+    assert found.paths[0].p is not None
+    f1q = arbitre.diff(*evaluations)
+    assert arbitre.diff(*evaluations, "fq(1)").headlines == f1q.headlines
+    assert run(*evaluations, "--score", "fq(2)").stdout.startswith("fq(2): ")
+
+
+def test_fq_requires_results_of_documents():
+    before, after = written("before", {"a": GOLD}), written("after", {"a": HALF}, archive=False)
+    with pytest.raises(DataError, match=r"results of single documents for the mean of fq\(2\)"):
+        arbitre.diff(before, after, "fq(2)")
+
+
 def run(*arguments, code=0):
     result = CliRunner().invoke(app, ["diff", *map(str, arguments)])
     assert result.exit_code == code, result.output

@@ -16,7 +16,7 @@ from arbitre.corpus.documents import DocumentQuality
 from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, did_you_mean
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.statistics.sample import HIGHER_IS_BETTER
-from arbitre.tally import COUNTS, Scores, Tally
+from arbitre.tally import Scores, scores_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -301,8 +301,7 @@ def score_of(scores: Column, required: QualityBound) -> float | None:
     if isinstance(scores, Mapping):
         if required.argument is None:
             return scores[required.score]
-        masses = (scores[name] or 0.0 for name in COUNTS)
-        return Scores(Tally(*masses)).fq(required.argument)
+        return scores_from_counts(scores).fq(required.argument)
     bounded: float | None = (
         getattr(scores, required.score) if required.argument is None else scores.fq(required.argument)
     )

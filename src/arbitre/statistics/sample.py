@@ -467,7 +467,7 @@ def weigh_for_beta(sample: Sample, score: str) -> tuple[Sample, str]:
     Raises:
         OptionError: The score is unknown or not one where higher is better.
     """
-    beta = _beta(score)
+    beta = parse_beta(score)
     if beta is None:
         return sample, score
     weights = np.array([2.0 * beta * beta, 2.0, 1.0, 1.0, 1.0])
@@ -485,7 +485,7 @@ def estimate(sample: Sample, score: str, average: Average) -> float | None:
 
 def value(scores: Scores, score: str) -> float | None:
     """Return one of `scores` by its name; None if it is undefined."""
-    beta = _beta(score)
+    beta = parse_beta(score)
     result: float | None = getattr(scores, score) if beta is None else scores.fq(beta)
     return result
 
@@ -504,7 +504,7 @@ def side_by_side(scores_by_name: Mapping[str, Mapping[str, Scores]], score: str)
     }
 
 
-def _beta(score: str) -> float | None:
+def parse_beta(score: str) -> float | None:
     """Return the beta of `fq(beta)`; None for other scores where higher is better. Raises OptionError for others."""
     graded = _GRADED.fullmatch(score)
     if graded and (beta := float(graded[1])) > 0.0:

@@ -14,15 +14,15 @@ from arbitre.corpus.documents import sum_tallies
 from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
 from arbitre.corpus.quality_bounds import check_bounds, check_plain, parse_bounds, require
 from arbitre.corpus.tables import AVERAGES
-from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, did_you_mean, show_hidden
+from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, show_hidden
 from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, holm, threshold
-from arbitre.statistics.sample import HIGHER_IS_BETTER, Sample, assign_clusters, means
+from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta
 from arbitre.tables.table import SCORE, SIGNED, WHOLE, Table, TableColumn, probability
-from arbitre.tally import Scores
+from arbitre.tally import Scores, scores_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices
     from arbitre.corpus.documents import DocumentTable
     from arbitre.corpus.quality_bounds import Bounds, MissedBound, QualityBound
+    from arbitre.options import Average
+    from arbitre.statistics.paired_tests import Difference
 
 Change: TypeAlias = Literal["improved", "worse", "no evidence"]
 """What the paired test says about a score: significantly higher, significantly lower, or neither."""
@@ -268,7 +270,7 @@ def diff(
     Args:
         before: The first evaluation, its `evaluation.json`, or the folder of this file.
         after: The second evaluation, in the same forms.
-        score: One of `arbitre.statistics.sample.HIGHER_IS_BETTER`.
+        score: One of `arbitre.statistics.sample.HIGHER_IS_BETTER` or `fq(beta)`.
         fail_if_worse: Whether to raise an error if a score of the whole corpus is significantly lower.
         tolerance: With `fail_if_worse`, raise the error instead if such a score falls by more than this amount,
             regardless of significance.
@@ -279,8 +281,8 @@ def diff(
         The changes. Use `to_markdown()` for a comment on a pull request, and `to_junit()` for a CI server.
 
     Raises:
-        DataError: A file is not an evaluation, the evaluations have no document in common, or the change cannot be
-            tested and `fail_if_worse` is set without `tolerance`.
+        DataError: A file is not an evaluation, the evaluations have no document in common, the change cannot be tested
+            and `fail_if_worse` is set without `tolerance`, or `fq(beta)` requires missing results of documents.
         OptionError: The score is unknown or one for which lower is better, or `tolerance` is negative or is set without
             `fail_if_worse`.
         QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
@@ -315,10 +317,7 @@ def compare_evaluations(
     before: Evaluation | str | Path, after: Evaluation | str | Path, score: str, tolerance: float | None = None
 ) -> EvaluationDiff:
     """Return the changes; see `diff` for the arguments and the errors."""
-    if score not in HIGHER_IS_BETTER:
-        raise OptionError.of(
-            f"Expected a score where higher is better, got {score!r}", hint=did_you_mean(score, HIGHER_IS_BETTER)
-        )
+    parse_beta(score)  # refuses other scores
     sides = [
         _Side.of(side, score) if isinstance(side, Evaluation) else _Side.read(side, score) for side in (before, after)
     ]
@@ -379,12 +378,17 @@ class _Side:
     @classmethod
     def of(cls, evaluation: Evaluation, score: str) -> Self:
         """Take the scores of an evaluation."""
-        wholes = (evaluation.micro, evaluation.macro, evaluation.leaves)
-        values = (*(getattr(scores, score) for scores in wholes), evaluation.document_quality.mean)
+        table = evaluation.document_table
+        wholes = {
+            "micro": value(evaluation.micro, score),
+            "macro": _macro(evaluation.macro.means, table, score),
+            "leaves": value(evaluation.leaves, score),
+            "document_quality": evaluation.document_quality.mean,
+        }
         return cls(
-            dict(zip(WHOLES, values, strict=True)),
-            {path: getattr(scores, score) for path, scores in evaluation.by_path.items()},
-            evaluation.document_table,
+            wholes,
+            {path: value(scores, score) for path, scores in evaluation.by_path.items()},
+            table,
             evaluation.macro.failed,
             dict(evaluation.signature.entries) | {"version": evaluation.signature.version},
             evaluation.clusters or None,
@@ -394,13 +398,19 @@ class _Side:
     def read(cls, path: str | Path, score: str) -> Self:
         """Read the scores from an `evaluation.json`. Raises DataError if it is not an evaluation."""
         plain = read_evaluation(path)
-        values = (*(plain[name][score] for name in WHOLES[:3]), plain["document_quality"]["mean"])
         archive = _file(path).parent / RESULTS
         known = read_archive(archive) if archive.is_file() else None
+        table = _documents(_file(path)) if known is None else known.document_table
+        wholes = {
+            "micro": value(scores_from_counts(plain["micro"]), score),
+            "macro": _macro(plain["macro"], table, score),
+            "leaves": value(scores_from_counts(plain["leaves"]), score),
+            "document_quality": plain["document_quality"]["mean"],
+        }
         return cls(
-            dict(zip(WHOLES, values, strict=True)),
-            {path: scores[score] for path, scores in plain["by_path"].items()},
-            _documents(_file(path)) if known is None else known.document_table,
+            wholes,
+            {path: value(scores_from_counts(scores), score) for path, scores in plain["by_path"].items()},
+            table,
             plain["failed"],
             plain["signature"]["entries"] | {"version": plain["signature"]["version"]},
             None if known is None else known.clusters or None,
@@ -459,23 +469,21 @@ class _Shared:
         graded = [
             np.stack([np.ones_like(one), np.ones_like(one), np.ones_like(one), one, one**2], 1) for one in qualities
         ]
-        values = {
-            "micro": [getattr(Scores(sum_tallies(one)), self.score) for one in tallies],
-            "macro": [
-                getattr(means(one, table.failed[rows]), self.score)
-                for one, (table, rows) in zip(tallies, both, strict=True)
-            ],
+        samples = [[self._sample(side, one[side]) for side in (1, 0)] for one in (tallies, graded)]
+        values: dict[str, list[float | None]] = {
+            "micro": [value(Scores(sum_tallies(one)), self.score) for one in tallies],
+            "macro": [estimate(sample, self.score, "macro") for sample in reversed(samples[0])],
             "document_quality": [float(one.mean()) for one in qualities],
         }
-        samples = [[self._sample(side, one[side]) for side in (1, 0)] for one in (tallies, graded)]
         tests = [
-            *contrasts(samples[:1], [[(0, 1)]], self.score, average="micro"),
-            *contrasts(samples[:1], [[(0, 1)]], self.score, average="macro"),
-            *contrasts(samples[1:], [[(0, 1)]], "irq", average="macro"),
+            *_tests(samples[:1], self.score, "micro"),
+            *_tests(samples[:1], self.score, "macro"),
+            *_tests(samples[1:], "irq", "macro"),
         ]
         adjusted = holm([test.p for test in tests])
         changes = {
-            name: TestedChange(name, *values[name]).tested(p) for name, p in zip(HEADLINES, adjusted, strict=True)
+            name: TestedChange(name, before, after).tested(p)
+            for (name, (before, after)), p in zip(values.items(), adjusted, strict=True)
         }
         alpha = threshold(LEVEL)
         few = all(test.smallest_p > alpha / len(tests) for test in tests) and any(test.differing for test in tests)
@@ -493,9 +501,9 @@ class _Shared:
             if not np.array_equal(tallies[0], tallies[1]):
                 samples[path] = tallies
         families = [[self._sample(side, tallies[side]) for side in (1, 0)] for tallies in samples.values()]
-        tests = contrasts(families, [[(0, 1)]] * len(families), self.score) if families else []
+        tests = _tests(families, self.score, "micro") if families else []
         values = [
-            {path: getattr(Scores(sum_tallies(tallies[side])), self.score) for path, tallies in samples.items()}
+            {path: value(Scores(sum_tallies(tallies[side])), self.score) for path, tallies in samples.items()}
             for side in (0, 1)
         ]
         adjusted = dict(zip(samples, (test.p_holm for test in tests), strict=True))
@@ -505,7 +513,7 @@ class _Shared:
         """Return the changed documents."""
         scores = [
             {
-                document.key: 0.0 if document.failed else getattr(document.scores, self.score)
+                document.key: 0.0 if document.failed else value(document.scores, self.score)
                 for document in table.at(rows)
             }
             for table, rows in zip(self.tables, self.rows, strict=True)
@@ -517,6 +525,26 @@ class _Shared:
         failed = [table.failed[rows] for table, rows in zip(self.tables, self.rows, strict=True)]
         names = [document.key for document in self.tables[1].at(self.rows[1][failed[1] & ~failed[0]])]
         return tuple(sorted(names))
+
+
+def _macro(means: Mapping[str, float | None], documents: DocumentTable | None, score: str) -> float | None:
+    """Return the per-document mean of a score. Raises DataError if it requires unknown results of documents."""
+    if score in means:
+        return means[score]
+    if documents is None:
+        raise DataError.of(
+            f"Expected results of single documents for the mean of {score}, got an evaluation without them",
+            hint="Compare the folders that `arbitre evaluate --out` has written.",
+        )
+    rows = map(str, range(len(documents)))
+    return estimate(Sample.of(rows, documents.tallies, documents.failed), score, "macro")
+
+
+def _tests(families: Sequence[Sequence[Sample]], score: str, average: Average) -> list[Difference]:
+    """Test the change of a score in families, each with the samples after and before."""
+    weighed = [[weigh_for_beta(sample, score) for sample in samples] for samples in families]
+    samples = [[sample for sample, _ in family] for family in weighed]
+    return contrasts(samples, [[(0, 1)]] * len(samples), weighed[0][0][1], average=average)
 
 
 def _nothing_shared(tables: tuple[DocumentTable, DocumentTable]) -> DataError:

@@ -412,7 +412,7 @@ class Diff(Bounds, Terminal):
 
     before: Path = argument("A.json", "The evaluation.json before the change, or its folder.")
     after: Path = argument("B.json", "The evaluation.json after the change, or its folder.")
-    score: str = option("f1q", "Score to compare.", "SCORE")
+    score: str = option("f1q", "Score to compare, such as f1q or fq(2).", "SCORE")
     fail_if_worse: bool = switch(
         "Exit with code 1 if the micro score, the macro score or the document quality decreased significantly.",
     )
