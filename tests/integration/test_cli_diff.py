@@ -154,6 +154,18 @@ def test_several_runs_are_not_compared_with_one_run():
             arbitre.diff(*pair)
 
 
+def test_evaluations_with_one_run_of_each_document_are_joined_by_id():
+    comparator, gold = arbitre.Comparator(SCHEMA), [{"id": name, "gold": GOLD} for name in "ab"]
+    before, after = (
+        arbitre.evaluate(
+            comparator, gold=gold, predicted=[{"id": name, "run": run, "predicted": found} for name in "ab"]
+        )
+        for run, found in (("old", {}), ("new", GOLD))
+    )
+    difference = arbitre.diff(before, after)
+    assert (len(difference.documents), difference.only_before, difference.only_after) == (2, (), ())
+
+
 def test_changed_settings_are_named():
     difference = arbitre.diff(written("before", {"a": GOLD}), written("after", {"a": GOLD}, close=0.9))
     assert difference.settings == ("close",)

@@ -437,14 +437,18 @@ class _Shared:
 
     @classmethod
     def of(cls, first: _Side, second: _Side, score: str) -> Self | None:
-        """Find the shared documents; None if a side has no results of documents. Raises DataError if none is shared."""
+        """Find the shared documents: by id, and by run if an evaluation has several runs of a document.
+
+        Returns None if a side has no results of documents. Raises DataError if no document is shared.
+        """
         if not first.documents or not second.documents:
             return None
         tables = first.documents, second.documents
-        keys = (
-            {key: row for row, key in enumerate(tables[0].keys)},
-            {key: row for row, key in enumerate(tables[1].keys)},
+        several = any(len(frozenset(table.ids)) < len(table) for table in tables)
+        before, after = (
+            {name: row for row, name in enumerate(table.keys if several else table.ids)} for table in tables
         )
+        keys = before, after
         names = [key for key in keys[0] if key in keys[1]]
         rows = (
             np.array([keys[0][key] for key in names], dtype=np.intp),
