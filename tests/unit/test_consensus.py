@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import sys
 
 import pytest
@@ -434,6 +436,14 @@ def votes(experts, others, size=40):
 
 
 PARTY = {"type": "object", "properties": {"party": {"enum": ["left", "right"]}}}
+CATEGORY = {"type": "object", "properties": {"c": {"enum": ["A", "B", "C"]}}}
+LEVEL = {"enum": [1, 2, 3, 4, 5], "x-arbitre": {"distance": {"ordinal": {"order": [1, 2, 3, 4, 5]}}}}
+
+
+def random_categories(seed, names="abc", size=40):
+    """Annotators who choose at random."""
+    rng = random.Random(seed)  # noqa: S311
+    return {name: {f"{at:02}": {"c": rng.choice("ABC")} for at in range(size)} for name in names}
 
 
 class TestDawidSkene:
@@ -460,6 +470,52 @@ class TestDawidSkene:
             for own in (annotations, dict(reversed(annotations.items())))
         }
         assert len(texts) == 1
+
+    def test_the_votes_decide_if_the_most_probable_category_was_not_given(self):
+        pytest.importorskip("crowdkit")
+        annotations = random_categories(16)
+        assert [own["13"]["c"] for own in annotations.values()] == ["C", "B", "C"]
+        result = build_consensus(Comparator(CATEGORY), annotations, strategy="dawid-skene")
+        assert result.documents["13"] == {"c": "C"}
+        assert {own.flag for own in result.disagreements if own.document == "13"} == {"not unanimous"}
+
+    @pytest.mark.parametrize(
+        ("schema", "values", "expected"),
+        [
+            (CATEGORY["properties"]["c"], "CBA", "A"),
+            (CATEGORY["properties"]["c"], "CCAA", "A"),
+            (LEVEL, (4, 1, 3), 3),
+            (LEVEL, (4, 4, 2, 2), 2),
+        ],
+    )
+    def test_equally_probable_categories_with_equally_many_votes_are_decided_as_with_majority(
+        self, schema, values, expected
+    ):
+        pytest.importorskip("crowdkit")
+        found = field(schema, *values, strategy="dawid-skene")
+        assert found[:2] == (expected, "tie")
+        assert found == field(schema, *values)
+
+    def test_of_two_tied_levels_the_one_nearest_to_the_median_wins(self):
+        pytest.importorskip("crowdkit")
+        assert field(LEVEL, 4, 4, 3, 1, 1, strategy="dawid-skene") == (1, "tie", (0.4, 0.0))
+        assert field(LEVEL, 1, 1, 2, 3, 4, 4, 5, strategy="dawid-skene") == (4, "tie", (0.286, 0.0))
+
+    def test_tied_categories_are_a_tie_even_if_more_annotators_have_none(self):
+        pytest.importorskip("crowdkit")
+        votes = "B", "B", "A", "A", ABSENT, ABSENT, ABSENT
+        assert field(CATEGORY["properties"]["c"], *votes, strategy="dawid-skene") == ("A", "tie", (0.286, -0.143))
+
+    @pytest.mark.parametrize("seed", [16, 17])
+    def test_the_order_and_the_names_of_annotators_do_not_matter(self, seed):
+        pytest.importorskip("crowdkit")
+        pages = random_categories(seed, size=12).values()
+        results = [
+            build_consensus(Comparator(CATEGORY), dict(zip(names, pages, strict=True)), strategy="dawid-skene")
+            for names in itertools.permutations("abc")
+        ]
+        assert len({json.dumps(result.documents, sort_keys=True) for result in results}) == 1
+        assert len({tuple((own.id, own.flag, own.margin) for own in result.disagreements) for result in results}) == 1
 
     def test_texts_numbers_and_presence_are_decided_by_majority(self):
         pytest.importorskip("crowdkit")

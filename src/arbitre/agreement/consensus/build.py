@@ -404,7 +404,7 @@ def _assembled(
         return assembly, Estimates({}, {}), presence
     estimates = estimate(places) if strategy == "dawid-skene" else Estimates({}, {})
     votes = {
-        place: vote(place, strategy, weak_margin, estimated=estimates.winners.get(place)) for place in places.every
+        place: vote(place, strategy, weak_margin, candidates=estimates.candidates.get(place)) for place in places.every
     }
     return Assembly.of(places, votes, strategy), estimates, {}
 

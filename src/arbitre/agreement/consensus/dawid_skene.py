@@ -36,11 +36,12 @@ class Estimates(NamedTuple):
     """The most probable categories.
 
     Attributes:
-        winners: For each place, an annotator who has the most probable category.
+        candidates: For each place, the annotators who have the most probable of the categories given there. Several
+            categories can be equally probable.
         sizes: Number of values and of categories at each path.
     """
 
-    winners: Mapping[Place, int]
+    candidates: Mapping[Place, tuple[int, ...]]
     sizes: Mapping[str, tuple[int, int]]
 
 
@@ -62,14 +63,14 @@ def estimate(places: Places) -> Estimates:
     for place in places.every:
         if place.leaf is not None and _is_categorical(place.leaf):
             columns[place.leaf].append(place)
-    winners: dict[Place, int] = {}
+    candidates: dict[Place, tuple[int, ...]] = {}
     sizes: dict[str, tuple[int, int]] = {}
     for same in columns.values():
         labels = {place.codes[at] for place in same for at in place.members(SCALAR)}
         if len(labels) > 1:
-            winners |= _most_probable(same)
+            candidates |= _most_probable(same)
             sizes[same[0].path] = len(same), len(labels)
-    return Estimates(winners, sizes)
+    return Estimates(candidates, sizes)
 
 
 def _is_categorical(column: LeafColumn) -> bool:
@@ -79,8 +80,8 @@ def _is_categorical(column: LeafColumn) -> bool:
     return bool(names) and names <= (_CATEGORICAL if numeric else _CATEGORICAL | {"exact"})
 
 
-def _most_probable(places: Sequence[Place]) -> dict[Place, int]:
-    """Return an annotator with the most probable category of each place.
+def _most_probable(places: Sequence[Place]) -> dict[Place, tuple[int, ...]]:
+    """Return the annotators who have the most probable of the categories given at each place.
 
     Args:
         places: The places of single values of one column, each with a code of the category of each annotator.
@@ -95,11 +96,13 @@ def _most_probable(places: Sequence[Place]) -> dict[Place, int]:
         warnings.simplefilter("ignore", DeprecationWarning)  # of pandas, about how crowd-kit calls it
         table = model.fit_predict_proba(frame).round(_DIGITS)
     position = {label: at for at, label in enumerate(table.columns)}
-    winners = {}
+    candidates = {}
     for task, probabilities in zip(table.index.tolist(), table.to_numpy().tolist(), strict=True):
         place = places[task]
-        winners[place] = max(place.members(SCALAR), key=lambda at: (probabilities[position[place.codes[at]]], -at))
-    return winners
+        given = {at: probabilities[position[place.codes[at]]] for at in place.members(SCALAR)}
+        highest = max(given.values())
+        candidates[place] = tuple(at for at, probability in given.items() if probability == highest)
+    return candidates
 
 
 def _model() -> Any:  # noqa: ANN401  (of a library that may not be installed)

@@ -14,7 +14,7 @@ from arbitre.distances.dates import interval
 from arbitre.values import ABSENT, Json, Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Collection, Hashable, Sequence
 
     from arbitre.agreement.consensus.disagreement import Flag
     from arbitre.agreement.consensus.places import Place
@@ -107,38 +107,61 @@ class _Ballot:
         return max(self.families, key=lambda family: len(self.families[family]))
 
     def result(
-        self, winners: tuple[int, ...], weak_margin: float, readings: set[tuple[int, ...]], *, flagged: bool
+        self,
+        winners: tuple[int, ...],
+        weak_margin: float,
+        readings: set[tuple[int, ...]],
+        *,
+        tied: bool,
+        flagged: bool,
     ) -> tuple[float, float, Flag | None]:
-        """Return the share of the votes for the winners, their lead over the next reading, and the flag."""
+        """Return the share of the votes for the winners, their lead over the next reading, and the flag.
+
+        Args:
+            winners: The voters with the winning reading.
+            weak_margin: Margin below which a majority is weak.
+            readings: The voters with each reading.
+            tied: Whether the winning value was chosen among several with equally many votes.
+            flagged: Whether ties and weak majorities are flagged.
+        """
         size, sizes = len(self.voters), sorted(map(len, readings), reverse=True)
         margin = (len(winners) - max((len(own) for own in readings if own != winners), default=0)) / size
         flag: Flag | None = "not unanimous"
         if len(readings) == 1 and len(winners) == size:
             flag = None
-        elif flagged and sizes[:1] == sizes[1:2]:
+        elif flagged and (tied or sizes[:1] == sizes[1:2]):
             flag = "tie"
         elif flagged and (2 * len(winners) <= size or margin < weak_margin - _ROUNDING):
             flag = "weak majority"
         return len(winners) / size, margin, flag
 
-    def elected(self, *, medoid: bool) -> tuple[int, ...]:
-        """Return the voters with the medoid, or else with the value of more than half, or the median or the medoid."""
+    def most_frequent(self, candidates: Collection[int]) -> list[int]:
+        """Return the candidates whose single values have the most votes."""
+        most = max(len(self.equal[at]) for at in candidates)
+        return [at for at in candidates if len(self.equal[at]) == most]
+
+    def elected(self, candidates: Collection[int], *, medoid: bool) -> tuple[int, ...]:
+        """Return the voters with the single value that wins among those of the candidates.
+
+        This is the medoid, or else the value of more than half of the voters, or the median or the medoid. The
+        candidate nearest to the median wins if the median is not a candidate.
+        """
         if medoid:
-            return self.medoid()
-        most = max(map(len, self.equal.values()))
-        if 2 * most > len(self.equal):
-            ahead = [at for at, members in self.equal.items() if len(members) == most]
+            return self.medoid(candidates)
+        ahead = self.most_frequent(candidates)
+        if 2 * len(self.equal[ahead[0]]) > len(self.equal):
             counts = Counter(map(self.notation, ahead))
             return self.equal[min(ahead, key=lambda at: (-counts[self.notation(at)], self.text(at)))]
         keys = _positions(self.place, list(self.equal))
         if keys is not None:
-            middle = sorted(self.equal, key=lambda at: keys[at])[(len(self.equal) - 1) // 2]
-            return self.equal[middle]
-        return self.medoid()
+            middle = (len(self.equal) - 1) // 2
+            steps = {at: rank - middle for rank, at in enumerate(sorted(self.equal, key=lambda at: keys[at]))}
+            return self.equal[min(candidates, key=lambda at: (abs(steps[at]), steps[at]))]
+        return self.medoid(candidates)
 
-    def medoid(self) -> tuple[int, ...]:
-        """Return the voters with the single value that has the smallest total distance to the others."""
-        costs = {at: math.fsum(self.place.distance(at, other) for other in self.equal) for at in self.equal}
+    def medoid(self, candidates: Collection[int]) -> tuple[int, ...]:
+        """Return the voters with the candidate that has the smallest total distance to all single values."""
+        costs = {at: math.fsum(self.place.distance(at, other) for other in self.equal) for at in candidates}
         return self.equal[min(costs, key=lambda at: (round(costs[at], 9), -len(self.equal[at]), self.text(at)))]
 
     def similarity(self) -> float:
@@ -158,7 +181,7 @@ def vote(
     strategy: Strategy,
     weak_margin: float,
     *,
-    estimated: int | None = None,
+    candidates: Sequence[int] | None = None,
     kept: bool | None = None,
     pivot: int | None = None,
 ) -> Vote:
@@ -172,13 +195,16 @@ def vote(
 
     Unanimity: A place is kept if all voters have equal values.
 
+    Dawid-Skene: As majority, but a single value of the candidates wins: the one with the most votes and, of several
+    with equally many votes, the one that majority chooses.
+
     The value is written in its most frequent notation. If two values are equally good, the first as JSON text wins.
 
     Args:
         place: The place.
-        strategy: The strategy; "collegial" is "majority", and so is "dawid-skene" except for `estimated`.
+        strategy: The strategy; "collegial" is "majority", and so is "dawid-skene" without `candidates`.
         weak_margin: Margin below which a majority is weak.
-        estimated: An annotator with the most probable value, if it was estimated; it wins whatever the votes.
+        candidates: The annotators with the most probable single values, if these were estimated.
         kept: Whether to keep the place; None for more than half of the votes.
         pivot: An annotator whose document takes the place of the vote.
     """
@@ -189,22 +215,25 @@ def vote(
         kept = ballot.majority() and (agreed or strategy != "unanimity")
     if pivot is not None:
         kept = pivot in ballot.voters and place.families[pivot] is not None
-        estimated = pivot
-    family, winners, value = None, ballot.absent, ABSENT
+        candidates = (pivot,)
+    family, winners, value, tied = None, ballot.absent, ABSENT, False
     if kept:
         family = ballot.family() if pivot is None else place.families[pivot]
         winners = ballot.families[family or SCALAR]
     if family is SCALAR:
-        winners = (
-            ballot.equal[estimated] if estimated is not None else ballot.elected(medoid=strategy == "minimum-risk")
-        )
+        leading: Collection[int] = ballot.equal
+        if candidates is not None:
+            leading = ballot.most_frequent(candidates)
+            tied = len({ballot.equal[at] for at in leading}) > 1
+        winners = ballot.elected(leading, medoid=strategy == "minimum-risk")
         value = ballot.usual(winners)
     elif family is None and winners and (agreed or strategy != "unanimity"):
         value = ballot.usual(winners)
     if pivot is not None and family in {None, SCALAR}:
         value = place.values[pivot]
-    support, margin, flag = ballot.result(winners, weak_margin, readings, flagged=strategy != "unanimity")
-    by: Strategy = "majority" if strategy == "dawid-skene" and (family is not SCALAR or estimated is None) else strategy
+    support, margin, flag = ballot.result(winners, weak_margin, readings, tied=tied, flagged=strategy != "unanimity")
+    estimated = family is SCALAR and candidates is not None
+    by: Strategy = "majority" if strategy == "dawid-skene" and not estimated else strategy
     return Vote(family, value, winners, support, margin, flag, by, ballot.similarity())
 
 
