@@ -425,13 +425,15 @@ class _Shared:
         score: Name of the score.
         tables: The results of all documents, before and after.
         keys: Row of each document in `tables`, by name.
-        rows: Rows of the shared documents in `tables`, in the same order.
+        names: Names of the shared documents.
+        rows: Their rows in `tables`, in the same order.
         clusters: Cluster of each shared document; None if each document is a unit.
     """
 
     score: str
     tables: tuple[DocumentTable, DocumentTable]
     keys: tuple[dict[str, int], dict[str, int]]
+    names: list[str]
     rows: tuple[Indices, Indices]
     clusters: list[str] | None
 
@@ -458,7 +460,7 @@ class _Shared:
             raise _nothing_shared(tables)
         ids = [document.id for document in tables[0].at(rows[0])]
         given = None if first.clusters is None else [first.clusters[row] for row in rows[0].tolist()]
-        return cls(score, tables, keys, rows, assign_clusters(ids, given)[0])
+        return cls(score, tables, keys, names, rows, assign_clusters(ids, given)[0])
 
     def _sample(self, side: int, tallies: Floats) -> Sample:
         """Return these tallies of the shared documents of a side, shape (documents, 5), for a test."""
@@ -517,8 +519,8 @@ class _Shared:
         """Return the changed documents."""
         scores = [
             {
-                document.key: 0.0 if document.failed else value(document.scores, self.score)
-                for document in table.at(rows)
+                name: 0.0 if document.failed else value(document.scores, self.score)
+                for name, document in zip(self.names, table.at(rows), strict=True)
             }
             for table, rows in zip(self.tables, self.rows, strict=True)
         ]
@@ -527,8 +529,7 @@ class _Shared:
     def newly_failed(self) -> tuple[str, ...]:
         """Return the names of the documents that failed only after the change."""
         failed = [table.failed[rows] for table, rows in zip(self.tables, self.rows, strict=True)]
-        names = [document.key for document in self.tables[1].at(self.rows[1][failed[1] & ~failed[0]])]
-        return tuple(sorted(names))
+        return tuple(sorted(self.names[at] for at in (failed[1] & ~failed[0]).nonzero()[0].tolist()))
 
 
 def _macro(means: Mapping[str, float | None], documents: DocumentTable | None, score: str) -> float | None:
