@@ -300,6 +300,24 @@ class TestFixes:
             fixes.f1q_after
         )
 
+    def test_the_overlay_contains_the_settings_of_the_given_one(self, tmp_path):
+        (tmp_path / "names.csv").write_text("name,variants\nLyon,Lugdunum\n", encoding="utf-8")
+        authority = {"normalize": [{"authority": {"file": "names.csv"}}], "weight": 5}
+        base, out = tmp_path / "base.json", tmp_path / "new" / "fixes.json"
+        base.write_text(json.dumps({"/*/place": authority, "/*/name": {"weight": 2}}), encoding="utf-8")
+        fixes = arbitre.fix(LETTERS.schema, self.pairs(), overlay=base, accept=["case"], out=out)
+        assert fixes.overlay["/*/name"] == {"weight": 2, **LOWER.overlay["/*/name"]}
+        assert fixes.overlay["/*/place"].keys() == authority.keys()
+        written = Comparator(LETTERS.schema, overlay=out)
+        assert written.evaluate(self.pairs()).micro.f1q == pytest.approx(fixes.f1q_after, rel=1e-12)
+        assert fixes.f1q_after > fixes.f1q
+        again = arbitre.fix(Comparator(LETTERS.schema, overlay=base), self.pairs(), accept=["case"])
+        assert again.overlay == fixes.overlay
+
+    def test_without_changes_the_overlay_is_the_given_one(self):
+        base = {"/*/name": {"weight": 2}}
+        assert arbitre.fix(LETTERS.schema, self.pairs(), overlay=base, accept=["units"]).overlay == base
+
 
 def test_a_cause_survives_json():
     overlay = {"/a": {"normalize": ["casefold"]}}

@@ -74,7 +74,7 @@ class Fixes:
 
     Attributes:
         fixes: The changes. Each is the one with the largest gain, given those above it and the order of the search.
-        overlay: The accepted changes as an overlay.
+        overlay: The accepted changes, added to the settings of the overlay that was given.
         documents: Number of documents that were examined.
         f1q: Their pooled f1q.
         f1q_after: Their pooled f1q with the overlay.
@@ -160,11 +160,18 @@ def find_fixes(plan: Plan, pairs: Sequence[Pair], accept: Collection[str] = ()) 
     overlays = [fix.cause.change for fix in fixes if fix.accepted and fix.cause.change is not None]
     if gate is not None and GATE in accept:
         overlays.append(gate.overlay)
-    overlay = merged_overlay(*overlays)
-    after = search.start.trial(OverlayChange(overlay)) if overlay else None
+    changes = merged_overlay(*overlays)
+    after = search.start.trial(OverlayChange(changes)) if changes else None
     f1q_after = search.start.f1q if after is None else after.f1q
     return Fixes(
-        tuple(fixes), overlay, len(search.start), search.start.f1q, f1q_after, gate, gated, wildcard(plan.entries)
+        tuple(fixes),
+        plan.overlay_with(changes),
+        len(search.start),
+        search.start.f1q,
+        f1q_after,
+        gate,
+        gated,
+        wildcard(plan.entries),
     )
 
 

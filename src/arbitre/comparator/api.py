@@ -296,12 +296,12 @@ def fix(
         pairs: The documents; see `Comparator.evaluate`.
         accept: Kinds of causes whose changes to include in the overlay, or "gate". By default, all changes except those
             that do not raise the chance-corrected f1q, and those that gain nothing on held-out documents.
-        out: File for the overlay; None writes none.
+        out: File for the overlay: the accepted changes, with the settings of `overlay`; None writes none.
         force: If `out` is a file that arbitre did not write, write to a new file beside it.
         **options: The options of `arbitre fix`, such as `gold` and `predicted`, and those of `Comparator`.
 
     Returns:
-        The changes with their gains, and the accepted ones as an overlay.
+        The changes with their gains, and an overlay with the accepted ones and the settings of `overlay`.
 
     Raises:
         SchemaError: The schema is invalid.

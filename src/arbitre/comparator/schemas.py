@@ -21,7 +21,6 @@ from arbitre.schema import compile_plan, load
 from arbitre.schema.loading.annotations import merged_overlay
 from arbitre.schema.loading.infer import annotate, infer
 from arbitre.schema.loading.load_schema import is_schema_like
-from arbitre.schema.loading.schema_store import read_file
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 
@@ -255,9 +254,8 @@ def check_schema(
     in_gold, in_predictions = Census(plan), Census(plan, predicted=True)
     checked = check_gold_records(plan, gold_records(gold, id_key, plan), in_gold.add)
     unreadable = tuple(_count(() if predicted is None else predicted, id_key, in_predictions))
-    known = _settings_in(given.get("overlay"))
-    advice = find_schema_advice(in_gold, in_predictions, overlay=known)
-    overlay = merged_overlay(known, _settings_of(advice))
+    advice = find_schema_advice(in_gold, in_predictions, overlay=plan.overlay)
+    overlay = plan.overlay_with(_settings_of(advice))
     if apply and not isinstance(schema, Comparator):
         comparator = Comparator(schema, **given | {"overlay": overlay})
     if target is not None:
@@ -278,25 +276,6 @@ def _count(predicted: Gold, id_key: str, census: Census) -> Iterator[str]:
                 census.add(record.value)
         else:
             yield str(Problem(record.reason, record.file, record.line, record.pointer))
-
-
-def _settings_in(overlay: Mapping[str, Json] | str | Path | None) -> Mapping[str, Json]:
-    """Return the settings of an overlay. Authority files are named by absolute paths, for an overlay elsewhere."""
-    if not isinstance(overlay, (str, Path)):
-        return overlay or {}
-    settings: dict[str, Any] = read_file(Path(overlay), "overlay")
-    return {path: _with_absolute_files(here, Path(overlay).parent.absolute()) for path, here in settings.items()}
-
-
-def _with_absolute_files(settings: Mapping[str, Json], folder: Path) -> dict[str, Json]:
-    steps = settings.get("normalize", [])
-    several = [
-        {"authority": {**step["authority"], "file": str(folder / step["authority"]["file"])}}
-        if isinstance(step, dict) and "file" in step.get("authority", {})
-        else step
-        for step in (steps if isinstance(steps, list) else [steps])
-    ]
-    return {**settings, "normalize": several} if "normalize" in settings else {**settings}
 
 
 def _inferable(item: Any, id_key: str, skipped: list[str]) -> Iterator[Record]:  # noqa: ANN401  (a path or a document)

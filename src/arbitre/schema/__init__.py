@@ -81,6 +81,7 @@ def compile_plan(
     if isinstance(close, bool) or not isinstance(close, (int, float)) or not 0.0 < close <= 1.0:
         raise OptionError.of(f"Expected `close` to be a quality above 0 and at most 1, got {close!r}")
     laid = None if overlay is None else overlay if isinstance(overlay, Overlay) else Overlay.read(overlay)
+    settings = {} if laid is None else laid.to_dict()
     if fields := tuple(fields):
         whole = _compiled(root, deepcopy(laid), float(close), Compiler(distances, matchings, normalizers))
         laid = (Overlay() if laid is None else laid).extended(_without_other_fields(whole, fields))
@@ -117,6 +118,7 @@ def compile_plan(
         max_calls=max_calls,
         format_assertion=format_assertion,
         inputs=tuple(dict.fromkeys(inputs)),
+        overlay=settings,
         notes=() if overlay is not None else tuple(_ignored_keywords(root)),
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.errors import ArbitreError, DataError
 from arbitre.normalizers import normalize
 from arbitre.paths import wildcard
+from arbitre.schema.loading.annotations import Overlay, merged_overlay
 from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.values import ABSENT, Kind
 
@@ -68,6 +69,7 @@ class Plan:
         max_calls: Maximum number of calls to a custom distance per document; None for no limit.
         format_assertion: Whether validation checks `format`.
         inputs: Files that the plan was compiled from: schemas, overlay, authority files and modules of functions.
+        overlay: The settings of the overlay by path, as they would be in a file elsewhere.
         notes: What the schema contains that has no effect.
         corpus_scopes: Scopes whose ids all documents of a corpus share.
         corpus_ids: The gold id of each predicted id of these scopes; None if they were not found yet, so that each
@@ -88,6 +90,7 @@ class Plan:
     max_calls: int | None = None
     format_assertion: bool = False
     inputs: tuple[str, ...] = ()
+    overlay: Mapping[str, Json] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     corpus_scopes: frozenset[str] = frozenset()
     corpus_ids: Mapping[tuple[str, Any], Any] | None = None
@@ -144,7 +147,17 @@ class Plan:
             SchemaError: A setting is invalid, or the schema has no such path.
             ArbitreError: The plan has custom functions and was unpickled.
         """
-        return replace(self.compiler()(overlay), inputs=self.inputs, corpus_ids=self.corpus_ids)
+        changed = self.compiler()(overlay)
+        whole = self.overlay_with(overlay)
+        return replace(changed, inputs=self.inputs, overlay=whole, corpus_ids=self.corpus_ids)
+
+    def overlay_with(self, settings: Mapping[str, Json]) -> dict[str, Json]:
+        """Return the overlay with further settings, which replace its own; see `overlay`.
+
+        Raises:
+            SchemaError: A setting is invalid.
+        """
+        return merged_overlay(self.overlay, Overlay.read(settings).to_dict())
 
     def compiler(self) -> partial[Plan]:
         """Return `compile_with`. Raises ArbitreError if it was lost because the plan was unpickled."""

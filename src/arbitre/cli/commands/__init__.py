@@ -446,7 +446,9 @@ class Fix(Annotations, Sources, Reading, Output):
         "KIND",
         keyword="Collection[str]",
     )
-    out: Path | None = option(None, "File for the overlay.", "FILE")
+    out: Path | None = option(
+        None, "File for the overlay: the accepted changes, together with the settings of --overlay.", "FILE"
+    )
     lang: LanguageName = SHOWN_LANG
     force: bool = FORCE
 

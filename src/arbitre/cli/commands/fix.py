@@ -38,7 +38,7 @@ def fix(
     force: bool,
     output: OutputOptions,
 ) -> None:
-    """List the changes that repair the causes of faults, and write the accepted ones as an overlay."""
+    """List the changes that repair the causes of faults, and write an overlay with the accepted ones."""
     screen = output.terminal()
     plan = Comparator(schema, **options).plan
     project = [] if reading.project is None else paths_among(reading.project.file)
@@ -49,7 +49,7 @@ def fix(
     found = find_fixes(plan, documents_to_search(joined), accept)
     write_overlay(found.overlay, out)
     screen.result(found.to_dict, lambda width: _blocks(found, len(joined), width))
-    if out is None and found.overlay and not screen.as_json:
+    if out is None and found.overlay != plan.overlay and not screen.as_json:
         screen.note("Write the accepted changes to a file with --out FILE, and pass the file to --overlay.")
 
 

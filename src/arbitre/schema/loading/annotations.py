@@ -159,6 +159,20 @@ def merged_overlay(*overlays: Mapping[str, Json]) -> dict[str, Json]:
     return dict(sorted(whole.items(), key=lambda item: order(item[0])))
 
 
+def _with_absolute_files(setting: Annotation) -> Json:
+    """Return the value of a setting, in which normalisers name their authority files by absolute paths."""
+    folder, several = Path(setting.file or "").parent.absolute(), isinstance(setting.value, list)
+    if not setting.pointer.endswith("/normalize"):
+        return setting.value
+    steps = [
+        {"authority": {**step["authority"], "file": str(folder / step["authority"]["file"])}}
+        if isinstance(step, dict) and "file" in step.get("authority", {})
+        else step
+        for step in (setting.value if several else [setting.value])
+    ]
+    return steps if several else steps[0]
+
+
 @dataclass(eq=False, slots=True)
 class Overlay:
     """A tree of settings by path token; `used` states whether the schema has the path."""
@@ -217,6 +231,15 @@ class Overlay:
                 (own.below.setdefault(token, Overlay(path=below.path)), below) for token, below in other.below.items()
             )
         return self
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the settings by path. Authority files are named by absolute paths, for an overlay elsewhere."""
+        nodes, whole = [self], dict[str, Json]()
+        for node in nodes:  # grows during iteration
+            nodes += node.below.values()
+            if node.settings:
+                whole[node.path] = {key: _with_absolute_files(setting) for key, setting in node.settings.items()}
+        return merged_overlay(whole)
 
     def at(self, token: Token) -> Overlay | None:
         return self.below.get(token)
