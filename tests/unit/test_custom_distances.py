@@ -158,10 +158,10 @@ def test_a_batch_function_is_called_once_for_all_pairs():
         (math.inf, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got inf"),
         (-0.1, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got -0\.1"),
         (0.75, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got 0\.75"),
-        (None, r"numbers, got \[None\]"),
-        ("0.5", r"numbers, got \['0\.5'\]"),
-        (True, r"numbers, got \[True\]"),
-        ([0.1, 0.2], r"1 numbers, one for each pair, got an array of shape \(1, 2\)"),
+        (None, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got None"),
+        ("0.5", r"a number from 0\.0 to 0\.5 for 'a' and 'b', got '0\.5'"),
+        (True, r"a number from 0\.0 to 0\.5 for 'a' and 'b', got True"),
+        ([0.1, 0.2], r"a number from 0\.0 to 0\.5 for 'a' and 'b', got \[0\.1, 0\.2\]"),
     ],
 )
 def test_a_result_outside_the_declared_range_is_an_error(answer, message):
@@ -176,6 +176,14 @@ def test_a_batch_with_too_few_results_is_an_error(answer):
     with pytest.raises(SolverError, match=r"^Expected `judge` to return"):
         pool.distances(np.array([0, 0]), np.array([1, 2]))
     assert pool.calls == 0
+
+
+@pytest.mark.parametrize("answer", [None, "0.5", [0.1]])
+def test_the_first_result_that_is_not_a_number_is_named(answer):
+    pool = own(lambda *_: [0.5, answer, None], batch=True).pool(["a", "b", "c"])
+    with pytest.raises(FunctionError, match=r"for 'a' and 'c', got") as caught:
+        pool.distances(np.array([0, 0, 1]), np.array([1, 2, 2]))
+    assert caught.value.values == ("a", "c")
 
 
 @pytest.mark.parametrize("answer", [np.float32(0.5), np.float64(0.5), np.array(0.5), 0.5])

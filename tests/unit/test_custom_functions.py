@@ -95,14 +95,13 @@ class TestErrors:
         assert "(path /*/name; predicted: /2/name)" in error.message
         assert isinstance(error.__cause__, ValueError)
 
-    @pytest.mark.parametrize("answer", [-0.1, 1.5, float("nan"), "0.5", None])
+    @pytest.mark.parametrize("answer", [-0.1, 1.5, float("nan"), "0.5", None, True, [0.5]])
     def test_an_invalid_result_names_both_values_and_the_path(self, answer):
         error = self.error(judged(lambda *_: answer), people("Ada"), people("Eve"))
         assert "Expected `w1` to return" in error.message
         assert "(path /*/name" in error.message
-        if not isinstance(answer, (str, type(None))):
-            assert "for 'Ada' and 'Eve'" in error.message
-            assert error.pointer == "/0/name"
+        assert "for 'Ada' and 'Eve'" in error.message
+        assert error.pointer == "/0/name"
 
     def test_a_batch_names_its_first_pair(self):
         def batch(*_):
@@ -123,6 +122,13 @@ class TestErrors:
             judged(failing).evaluate(pairs)
         assert caught.value.pointer == "/0/name"
         assert isinstance(caught.value.__cause__, ValueError)
+
+    @pytest.mark.parametrize(("answer", "batch"), [(None, False), ([0.5] * 9, True), (None, True)])
+    def test_a_result_that_is_not_a_number_names_the_document(self, answer, batch):
+        made = judged(lambda *_: answer, batch=batch)
+        with pytest.raises(FunctionError, match=r"'Ada' and 'Eve'.*, in document 'one'") as caught:
+            made.evaluate([("one", people("Ada"), people("Eve"))])
+        assert caught.value.pointer == "/0/name"
 
     def test_a_function_error_can_be_pickled(self):
         error = self.error(judged(failing), people("Ada"), people("?"))

@@ -151,27 +151,44 @@ def _numbers(
 
     A number that rounding may have moved out of the range becomes the nearest number in it.
     """
-    try:
-        numbers: npt.NDArray[Any] = np.asarray(results)
-    except (TypeError, ValueError) as error:
-        raise FunctionError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}") from error
-    if numbers.shape != (len(gold),):
-        message = (
-            f"Expected {what} to return {len(gold)} numbers, one for each pair, got an array of shape {numbers.shape}"
-        )
-        raise FunctionError.of(message)
-    if numbers.dtype.kind not in "fiu":
-        raise FunctionError.of(f"Expected {what} to return numbers, got {reprlib.repr(results)}")
+    numbers = _plain(results)
+    if numbers is None or numbers.shape != (len(gold),):
+        several = list(results) if isinstance(results, (list, tuple)) or np.ndim(results) else None
+        if several is None or len(several) != len(gold):
+            raise _error(
+                f"Expected {what} to return {len(gold)} numbers, one for each pair, got "
+                f"{reprlib.repr(results) if several is None else len(several)}; "
+                f"the first pair is {_shown(gold[0], predicted[0])}",
+                (gold[0], predicted[0]),
+            )
+        single = [_plain(one) for one in several]
+        for at, number in enumerate(single):
+            if number is None or number.ndim:
+                raise _invalid(what, within, (gold[at], predicted[at]), reprlib.repr(several[at]))
+        numbers = np.array(single, dtype=np.float64)
     wrong = np.flatnonzero(~((numbers >= within[0] - ROUNDING) & (numbers <= within[1] + ROUNDING)))
     if len(wrong):
-        pair = wrong[0]
-        raise _error(
-            f"Expected {what} to return a number from {within[0]} to {within[1]} "
-            f"for {_shown(gold[pair], predicted[pair])}, got {numbers[pair]}",
-            (gold[pair], predicted[pair]),
-            "0 means equal, 1 means completely different; the range is declared in its Facts.",
-        )
+        at = wrong[0]
+        raise _invalid(what, within, (gold[at], predicted[at]), str(numbers[at]))
     return np.clip(numbers.astype(np.float64, copy=False), *within)
+
+
+def _plain(results: Any) -> npt.NDArray[Any] | None:  # noqa: ANN401  (as above)
+    """Return results as an array of numbers; None if they are not numbers."""
+    try:
+        numbers: npt.NDArray[Any] = np.asarray(results)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.dtype.kind in "fiu" else None
+
+
+def _invalid(what: str, within: tuple[float, float], pair: tuple[Json, Json], got: str) -> FunctionError:
+    """Return the error for a result that is not a number within the range."""
+    return _error(
+        f"Expected {what} to return a number from {within[0]} to {within[1]} for {_shown(*pair)}, got {got}",
+        pair,
+        "0 means equal, 1 means completely different; the range is declared in its Facts.",
+    )
 
 
 def _shown(gold: Json, predicted: Json) -> str:
