@@ -658,6 +658,26 @@ class TestGoldAndPredicted:
         assert message in said
 
 
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("evaluate", GOLD, HASTY, "--schema", SCHEMA, "--overlay", "a.json", "--overlay=b.json"), "--overlay"),
+        (("fix", SCHEMA, GOLD, HASTY, "--overlay", "a.json", "--overlay", "a.json"), "--overlay"),
+        (("evaluate", GOLD, HASTY, "--schema", SCHEMA, "--close", "0.5", "--close", "0.7"), "--close"),
+        (("schema", "check", SCHEMA, "--overlay", "a.json", "--overlay", "b.json"), "--overlay"),
+        (("--config", "a.toml", "--config", "b.toml", "evaluate"), "--config"),
+    ],
+)
+def test_an_option_with_one_value_cannot_be_repeated(arguments, option):
+    said = " ".join(run(*arguments, code=2).output.replace("│", " ").split())
+    assert f"Invalid value for '{option}': Expected one value, got 2." in said
+
+
+def test_switches_and_lists_of_values_can_be_repeated():
+    flags = ("--quiet", "-q", "--only", "page_01", "--only", "page_02", "--format", "json")
+    assert json.loads(evaluate(HASTY, *flags).stdout)["documents"] == 2
+
+
 def test_lists_of_too_few_documents_have_a_gamma_without_interval():
     for name in ("ada", "bob", "cy"):
         Path(name).mkdir()

@@ -23,8 +23,10 @@ def run(tmp_path, monkeypatch):
         lines = (json.dumps({"id": key, **document}) for key, document in documents.items())
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     sources = [f"{name}={name}.jsonl" for name in ANNOTATIONS]
-    options = ["--schema", "schema.json", "--strategy", "collegial"]
-    return lambda *more: CliRunner().invoke(app, ["consensus", *options, *more, *sources])
+    options = ["--schema", "schema.json"]
+    return lambda *more, strategy="collegial": CliRunner().invoke(
+        app, ["consensus", *options, "--strategy", strategy, *more, *sources]
+    )
 
 
 def decisions(tmp_path, *records):
@@ -105,7 +107,7 @@ def test_the_options_are_checked(run, tmp_path):
     unknown = run("--queue", "queue.txt")
     sourced = run("--source", "queue")
     assert (sourced.exit_code, "--source requires --queue" in sourced.stderr) == (2, True)
-    majority = run("--strategy", "majority", "--decisions", decisions(tmp_path))
+    majority = run("--decisions", decisions(tmp_path), strategy="majority")
     assert unknown.exit_code == majority.exit_code == 2
     unboxed = [" ".join(result.stderr.replace("│", " ").split()) for result in (unknown, majority)]
     assert "Expected --queue to be a folder or a file that ends in .jsonl, .csv, .html" in unboxed[0]

@@ -140,8 +140,9 @@ def test_answers_as_text_in_envelopes_are_read_in_one_command():
 
 def test_the_schema_can_be_at_a_pointer_in_a_file():
     Path("format.json").write_text(json.dumps({"type": "json_schema", "json_schema": {"name": "n", "schema": NAMES}}))
-    options = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--format", "json", "--workers", "2")
-    result = CliRunner().invoke(app, ["evaluate", "--schema", "format.json#/json_schema/schema", *options])
+    options = ("--gold", "gold/*.jsonl", "--predicted", "one.jsonl", "--workers", "2")
+    schema = ("--schema", "format.json#/json_schema/schema")
+    result = CliRunner().invoke(app, ["evaluate", *schema, *options, "--format", "json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["micro"] == evaluated(*options)["micro"]
     refused = CliRunner().invoke(app, ["schema", "check", "format.json"])

@@ -35,6 +35,8 @@ class DeclaredCommand(TyperCommand):
             self._show_all(ctx)
         given = [(self.present.get(flag, flag), rest) for flag, *rest in (arg.split("=", 1) for arg in args[:end])]
         present = ["=".join([flag, *rest]) for flag, rest in given] + args[end:]
+        if "--help" not in args[:end]:
+            check_repeated(self, ctx, present)
         if self.words == "config show":
             ctx.default_map = {"file": ctx.obj}  # the file that --config names
         if "--help" in args[:end] or self.words in WITHOUT_CONFIG:
@@ -78,6 +80,18 @@ class DeclaredCommand(TyperCommand):
         )
         if missing and (error := several_systems(config)) is not None:
             raise typer.BadParameter(error.message)
+
+
+def check_repeated(command: Any, ctx: Any, args: Sequence[str]) -> None:  # noqa: ANN401  (typer's)
+    """Raise BadParameter if an option that takes one value is repeated."""
+    if ctx.resilient_parsing:  # completion in a shell
+        return
+    *_, order = command.make_parser(ctx).parse_args(args=[*args])
+    for parameter in dict.fromkeys(order):
+        single = parameter.param_type_name == "option" and not (parameter.multiple or parameter.is_flag)
+        if single and order.count(parameter) > 1:
+            message = f"Expected one value, got {order.count(parameter)}. This option cannot be repeated."
+            raise typer.BadParameter(message, ctx, parameter)
 
 
 def command_class(words: str) -> type[DeclaredCommand]:
