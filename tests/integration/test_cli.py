@@ -670,7 +670,7 @@ class TestGoldAndPredicted:
 )
 def test_an_option_with_one_value_cannot_be_repeated(arguments, option):
     said = " ".join(run(*arguments, code=2).output.replace("│", " ").split())
-    assert f"Invalid value for '{option}': Expected one value, got 2." in said
+    assert f"Invalid value for '{option}': This option can be given only once, but it was given 2 times." in said
 
 
 def test_switches_and_lists_of_values_can_be_repeated():

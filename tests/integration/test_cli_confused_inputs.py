@@ -180,8 +180,8 @@ def test_rank_names_a_document_of_which_a_system_lacks_a_run():
     lines("two.jsonl", [row | {"run": run} for row in ROWS for run in "ab"])
     lines("some.jsonl", [row | {"run": run} for row in ROWS for run in "ab" if run == "a" or row != ROWS[1]])
     error = run("rank", "x=two.jsonl", "y=some.jsonl", "--gold", "gold.jsonl", "--schema", "schema.json", code=2).stderr
-    assert f"different ones for '{ROWS[1]['id']}': x has the runs 'a', 'b'; y has one run" in error
-    assert "add a record for each missing prediction" in error
+    assert f"different ones for '{ROWS[1]['id']}': x has the runs 'a', 'b'; y has the run 'a'" in error
+    assert f'for example {{"id": "{ROWS[1]["id"]}", "run": "b", "predicted": null}}' in error
 
 
 def test_rank_refuses_different_runs_before_it_compares(monkeypatch):

@@ -139,9 +139,9 @@ def test_documents_are_not_compared_where_one_side_did_not_keep_them():
 
 def test_evaluations_without_common_documents_are_refused():
     before, after = written("before", {"a": GOLD}), written("after", {"b": GOLD})
-    with pytest.raises(DataError, match="to have documents in common, got 'a' before and 'b' after"):
+    with pytest.raises(DataError, match="no document in common: the first has 'a', the second 'b'"):
         arbitre.diff(before, after)
-    assert "documents in common" in run(before, after, "--fail-if-worse", "--tolerance", "0.1", code=2).stderr
+    assert "no document in common" in run(before, after, "--fail-if-worse", "--tolerance", "0.1", code=2).stderr
 
 
 def test_several_runs_are_not_compared_with_one_run():
@@ -150,7 +150,9 @@ def test_several_runs_are_not_compared_with_one_run():
     several = [one[0] | {"run": run} for run in "12"]
     evaluations = [arbitre.evaluate(comparator, gold=gold, predicted=predicted) for predicted in (several, one)]
     for pair in (evaluations, evaluations[::-1]):
-        with pytest.raises(DataError, match=r"with the same ids\s+One evaluation has several runs"):
+        with pytest.raises(
+            DataError, match=r"the same documents, but no run in common: .*\s+One evaluation has several runs"
+        ):
             arbitre.diff(*pair)
 
 

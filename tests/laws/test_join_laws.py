@@ -175,7 +175,7 @@ def test_documents_with_fewer_predictions_than_others_have_a_note():
     pages = [Record(name, None, 1, "file") for name in "abc"]
     runs = [Record(name, run, 1, "file") for run in ("1", "2") for name in "abc"]
     assert join(pages, runs).notes == join(pages, runs[:2]).notes == ()
-    (note,) = join(pages, runs[:4]).notes
+    (note,) = join([*pages, Record("d", None, 1, "file")], runs[:4]).notes
     assert note == "2 of 3 documents have fewer than 2 predictions. Missing runs are not counted as failures."
     whole = join(pages, [*runs[:4], *(Record(name, "2", None, "file") for name in "bc")])
     assert whole.notes == ()

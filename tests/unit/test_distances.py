@@ -405,7 +405,7 @@ def test_an_invalid_choice_is_refused(choice, message, hint, pointer):
         ),
         (
             {"ordinal": {"order": [1, "2", 3]}},
-            [('Expected the values of `order` to be of one kind, got [1, "2", 3]', "/d/ordinal/order")],
+            [('Expected all values of `order` to be of the same kind, got [1, "2", 3]', "/d/ordinal/order")],
         ),
         (
             {"table": {"values": ["a", "b"], "costs": [[0, 2], [2, 0]]}},

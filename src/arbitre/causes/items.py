@@ -556,4 +556,4 @@ class _With:
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (repeated,)
-"""The detector of repeated items; that of truncated lists runs last, as its gain depends on the other items."""
+"""The detector of repeated items. That of truncated lists runs last, because its gain depends on the other items."""

@@ -203,7 +203,7 @@ def _depth(path: str) -> tuple[int, int]:
 class _Relocation:
     """Puts values where gold has them. The values themselves are those of the prediction.
 
-    Objects and lists that this leaves empty are removed, unless they have a partner in gold.
+    Objects and lists that become empty are removed, unless they have a partner in gold.
 
     Attributes:
         moves: The moves of each document, outer places first.
@@ -250,7 +250,7 @@ class _Relocation:
         return root
 
     def _remove_empty(self, document: int, tokens: Sequence[str], around: Sequence[Any]) -> None:
-        """Remove an object or list, and those around it, as long as they are empty and have no partner.
+        """Remove an object or list, and those around it, up to the first that is not empty or has a partner.
 
         Args:
             document: The document.

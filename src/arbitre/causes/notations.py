@@ -527,7 +527,7 @@ MAX_COMPARED: Final = 300
 """Maximum number of values on each side for the chance of a factor."""
 
 DIGITS: Final = 14
-"""Number of digits of a number divided by a factor; the others are rounding errors."""
+"""Number of significant digits that are kept when a number is divided by a factor; the others are rounding errors."""
 
 
 class NumberPair(NamedTuple):

@@ -53,7 +53,7 @@ def remaining_causes(
     Args:
         sample: The documents after all changes.
         texts: The texts that were given to the model; None if there are none.
-        explained: Numbers of faults that are left out, as a cause explains them.
+        explained: Numbers of faults to leave out because a cause already explains them.
     """
     similarity = Similarity(sample)
     groups: defaultdict[str, list[SampleFault]] = defaultdict(list)

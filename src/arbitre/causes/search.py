@@ -199,9 +199,9 @@ def find_causes(
 
 
 def _not_added(search: Search) -> Mapping[int, int]:
-    """Return the missing items of truncated lists that remain, with the position of their cause in `found`.
+    """Return the remaining missing items of truncated lists, with the position of their cause in `found`.
 
-    If other items are wrong, only a part of the missing items is added; see `arbitre.causes.items.truncated`.
+    If other items are wrong, only some of the missing items are added; see `arbitre.causes.items.truncated`.
     """
     explained = {
         (fault.document, fault.gold_pointer): at

@@ -90,7 +90,7 @@ def check_repeated(command: Any, ctx: Any, args: Sequence[str]) -> None:  # noqa
     for parameter in dict.fromkeys(order):
         single = parameter.param_type_name == "option" and not (parameter.multiple or parameter.is_flag)
         if single and order.count(parameter) > 1:
-            message = f"Expected one value, got {order.count(parameter)}. This option cannot be repeated."
+            message = f"This option can be given only once, but it was given {order.count(parameter)} times."
             raise typer.BadParameter(message, ctx, parameter)
 
 

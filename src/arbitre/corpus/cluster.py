@@ -233,8 +233,8 @@ class ClusterRun:
         while True:
             try:
                 found: WorkerResult = sent.future.result(timeout=timeout)
-            except TimeoutError:  # of this process: workers return theirs as failures
-                if sent.future.done():  # the result takes longer to arrive, or its worker was lost before it did
+            except TimeoutError:  # raised in this process; workers return theirs as failures
+                if sent.future.done():  # the result is still on its way, or its worker was lost
                     timeout *= 2
                 known = self._workers()
                 if sent.workers and sent.workers.isdisjoint(known):  # they have left

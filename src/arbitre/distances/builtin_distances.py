@@ -307,8 +307,8 @@ _LABELS: Final = {
         "order",
         _SCALARS,
         "number of steps between two values in the list `order`, divided by the number of steps from its first value "
-        "to its last value. All values must be of one kind. Fields with an `enum` do not require `order`: the default "
-        "is the `enum`",
+        "to its last value. All values in `order` must be of the same kind. Fields with an `enum` do not need `order`: "
+        "the default is the `enum`",
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),

@@ -72,7 +72,7 @@ def ordinal(order: Sequence[Json]) -> Distance:
     ranked = list(order)
     kinds = [kind_of(value) for value in ranked]
     if len(set(kinds)) > 1:
-        message = f"Expected the values of `order` to be of one kind, got {shown(ranked)}"
+        message = f"Expected all values of `order` to be of the same kind, got {shown(ranked)}"
         raise SchemaError(Problem(message, pointer="/ordinal/order", hint=_ONE_KIND))
     return Distance("ordinal", SCALARS, Facts(), partial(_ordinal, ranked), {"order": ranked})
 

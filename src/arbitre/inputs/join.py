@@ -470,23 +470,21 @@ def check_keys(declared: DocumentKeys, gold: object, predicted: object, *, stric
 
 
 def missing_runs(numbers: Counter[int]) -> str | None:
-    """Return a note if some documents have fewer predictions than others.
+    """Return a note if some documents have fewer predictions than others; those without any are failures.
 
     Args:
         numbers: How many gold documents have each number of predictions.
 
-    >>> print(missing_runs(Counter({2: 7, 1: 3})))
+    >>> print(missing_runs(Counter({2: 7, 1: 3, 0: 1})))
     3 of 10 documents have fewer than 2 predictions. Missing runs are not counted as failures.
     >>> missing_runs(Counter({1: 9, 0: 1}))
     """
     most = max(numbers, default=0)
-    fewer = numbers.total() - numbers[most]
+    total = numbers.total() - numbers[0]
+    fewer = total - numbers[most]
     if most <= 1 or not fewer:
         return None
-    return (
-        f"{fewer} of {numbers.total()} documents have fewer than {most} predictions. Missing runs are not counted as "
-        "failures."
-    )
+    return f"{fewer} of {total} documents have fewer than {most} predictions. Missing runs are not counted as failures."
 
 
 def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:

@@ -558,14 +558,14 @@ def _nothing_shared(tables: tuple[DocumentTable, DocumentTable]) -> DataError:
     ids = [frozenset(table.ids) for table in tables]
     if ids[0].isdisjoint(ids[1]):
         return DataError.of(
-            f"Expected the evaluations to have documents in common, got {before} before and {after} after",
+            f"The evaluations have no document in common: the first has {before}, the second {after}",
             hint="Evaluate predictions for the same gold documents.",
         )
     several = [len(table) > len(own) for table, own in zip(tables, ids, strict=True)]
     reason = "One evaluation has several runs of a document. " * (several[0] != several[1])
     return DataError.of(
-        f"Expected the evaluations to have runs in common, got {before} before and {after} after, with the same ids",
-        hint=f"{reason}Evaluate the same runs.",
+        f"The evaluations have the same documents, but no run in common: the first has {before}, the second {after}",
+        hint=f"{reason}Evaluate the same runs in both.",
     )
 
 

@@ -27,7 +27,7 @@ from arbitre.systems.run_stability import RunStability
 from arbitre.tables.table import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from arbitre.corpus.evaluation import Evaluation
     from arbitre.options import Average
@@ -67,7 +67,9 @@ def check_runs(systems: Mapping[str, Iterable[tuple[str, str | None]]]) -> None:
     runs = {name: sorted({run for _, run in labels if run is not None}) for name, labels in known.items()}
     if len({tuple(names) for names in runs.values()}) == 1:
         raise _missing_runs(known)
-    named = (f"{name} has {_named_runs(names)}" for name, names in runs.items())
+    named = (
+        f"{name} has {f'the runs {quote_names(names)}' if names[1:] else 'one run'}" for name, names in runs.items()
+    )
     raise DataError.of(
         f"Expected all systems to have the same runs of each document, got different ones: {'; '.join(named)}",
         hint="Rank each run as a system of its own, with one file per run (NAME-1=FILE NAME-2=FILE), or give every "
@@ -76,24 +78,32 @@ def check_runs(systems: Mapping[str, Iterable[tuple[str, str | None]]]) -> None:
 
 
 def _missing_runs(systems: Mapping[str, Sequence[tuple[str, str | None]]]) -> DataError:
-    """Return the error about a document of which a system lacks a run, given the ids and runs of each system."""
+    """Return the error about a document whose runs differ between systems, given the ids and runs of each system."""
     runs: dict[str, defaultdict[str, set[str | None]]] = {name: defaultdict(set) for name in systems}
     for name, labels in systems.items():
         for identity, run in labels:
             runs[name][identity].add(run)
     first = next(iter(runs.values()))
     identity = next(one for one, own in first.items() if any(own != others[one] for others in runs.values()))
-    named = "; ".join(f"{name} has {_named_runs(own[identity])}" for name, own in runs.items())
-    example = json.dumps({"id": identity, "run": "1", "predicted": None}, ensure_ascii=False)
+    every = set().union(*(own[identity] for own in runs.values()))
+    missing = next(gone for own in runs.values() if (gone := sorted(filter(None, every - own[identity]))))
+    named = "; ".join(f"{name} has {_runs_of_document(own[identity])}" for name, own in runs.items())
+    example = json.dumps({"id": identity, "run": missing[0], "predicted": None}, ensure_ascii=False)
     return DataError.of(
         f"Expected all systems to have the same runs of each document, got different ones for {identity!r}: {named}",
         hint=f"Give every prediction its `run`, and add a record for each missing prediction, for example {example}.",
     )
 
 
-def _named_runs(runs: Iterable[str | None]) -> str:
-    names = sorted(run for run in runs if run is not None)
-    return f"the runs {quote_names(names)}" if names[1:] else "one run"
+def _runs_of_document(runs: Collection[str | None]) -> str:
+    names = sorted(filter(None, runs))
+    return (
+        f"the run{'s' * (len(names) > 1)} {quote_names(names)}"
+        if names
+        else "one run without a name"
+        if runs
+        else "none"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -141,7 +141,9 @@ class Decisions(NamedTuple):
                 if each.id not in known:
                     yield each, f"Expected the id of a disagreement, got {each.id!r}", _STALE
                 elif each.fingerprint not in {None, fingerprint(known[each.id])}:
-                    message = f"The readings of {each.id!r} or the entry around them have changed since the decision"
+                    message = (
+                        f"The readings of {each.id!r}, or the entry that contains them, have changed since the decision"
+                    )
                     yield each, message, _STALE
 
         return self.without(stale())

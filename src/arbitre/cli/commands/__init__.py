@@ -447,7 +447,7 @@ class Fix(Annotations, Sources, Reading, Output):
         keyword="Collection[str]",
     )
     out: Path | None = option(
-        None, "File for the overlay: the accepted changes, together with the settings of --overlay.", "FILE"
+        None, "File for the overlay, which contains the accepted changes and the settings of --overlay.", "FILE"
     )
     lang: LanguageName = SHOWN_LANG
     force: bool = FORCE
