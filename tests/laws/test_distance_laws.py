@@ -261,7 +261,7 @@ def needs(law):
     return pytest.mark.skipif(importlib.util.find_spec(library) is None, reason=f"needs {library}")
 
 
-SEGMENTED = {"separating": ([3, 7], "001000"), "triangle": ([1], [1, 2], [1, 2, 3])}
+SEGMENTED = {"separating": ([1], [1, 2]), "triangle": ([1], [1, 2], [1, 2, 3])}
 RATCLIFF = {"symmetric": ("aaba", "baaa"), "triangle": ("a", "ab", "b")}
 
 LAWS = [

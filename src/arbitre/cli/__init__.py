@@ -24,7 +24,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from arbitre.cli.commands import DECLARATIONS, GROUPS, REPLACED
-from arbitre.cli.declared_command import HELP_ALL, check_repeated, command_class
+from arbitre.cli.declared_command import HELP_ALL, command_class
 from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.interpreter import RARELY
 from arbitre.options import REQUIRED, options_of
@@ -74,11 +74,6 @@ class CommandGroup(TyperGroup):
 
 class LazyGroup(CommandGroup):
     """Command group that builds a command on first use and prints expected errors as messages."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  (typer's signature)
-        """Parse the options before the command."""
-        check_repeated(self, ctx, args)
-        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typer's signature)
         """List the commands in the order of `COMMANDS`."""
