@@ -220,6 +220,23 @@ class TestValuesThatTheSchemaDoesNotAllow:
         assert all("too long" in each.problem.message for each in result.refused)
         assert result.documents == built(("p#/year", 1932), annotations=annotations).documents
 
+    def test_an_item_before_others_is_not_left_out_if_null_is_not_allowed_there(self):
+        schema = {"type": "array", "prefixItems": [{"type": "boolean"}, {"type": ["integer", "null"]}], "items": True}
+        annotations = {"ada": {"p": [True, 1, "b"]}, "bob": {"p": [False, 2, "b"]}}
+        result = built(("p#/0", ABSENT), ("p#/1", ABSENT), annotations=annotations, schema=schema)
+        assert [(each.id, each.problem.line) for each in result.refused] == [("p#/0", 1)]
+        assert "None is not of type 'boolean'" in result.refused[0].problem.message
+        assert result.documents["p"] == [False, None, "b"]
+        assert result.provenance.values["p"]["/1"].by == "Zoé"
+
+    def test_an_item_is_not_put_after_one_that_is_left_out_if_null_is_not_allowed_there(self):
+        schema = {"type": "array", "prefixItems": [{"type": "boolean"}], "items": {"type": "string"}}
+        annotations = {"ada": {"p": []}, "bob": {"p": []}, "cy": {"p": [True, "b"]}}
+        options = {"annotations": annotations, "schema": schema}
+        assert gold(("p#/0", True), ("p#/1", "b"), **options) == [True, "b"]
+        with pytest.raises(DataError, match="None is not of type 'boolean'"):
+            built(("p#/1", "b"), **options)
+
 
 @pytest.fixture
 def sources(tmp_path):

@@ -424,6 +424,16 @@ class TestUnanimity:
         assert result.documents["p"] == {}
         assert result.values == PathCounts(left_out=2)
 
+    @pytest.mark.parametrize("match", ["hungarian", "ordered"])
+    def test_a_list_ends_before_the_first_position_that_is_not_shared(self, match):
+        schema = ordered({"type": "string"}, match) | {"prefixItems": [{"type": "boolean"}, {"type": "integer"}]}
+        result = build(schema, [True, 1, "b"], [True, 2, "b"], strategy="unanimity")
+        assert result.documents["p"] == [True]
+        assert result.values == PathCounts(unanimous=1, left_out=2)
+        assert agreed(schema, [None, 1, "b"], [None, 1, "b"], strategy="unanimity") == [None, 1, "b"]
+        boxed = {"type": "object", "properties": {"x": schema}}
+        assert agreed(boxed, {"x": [True, 1]}, {"x": [False, 1]}, strategy="unanimity") == {}
+
     def test_a_document_without_a_shared_value_is_left_out_if_it_is_a_single_value(self):
         assert build({"type": "string"}, "u", "v", strategy="unanimity").documents == {}
 

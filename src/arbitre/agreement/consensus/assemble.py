@@ -178,8 +178,8 @@ class Assembly:
         if vote.family is None or vote.family is SCALAR:
             return vote.value
         children = place.inside(vote.family)
-        if self.strategy == "unanimity" and place.by_position:
-            self._cut(place)
+        if vote.family is Kind.ARRAY:
+            self._cut(place, children)
         empty = not any(self.votes[child].family for child in children)
         if (
             self.strategy == "unanimity"
@@ -191,19 +191,38 @@ class Assembly:
                 vote, family=None, winners=(), support=0.0, margin=-1.0, flag="not unanimous", similarity=0.0
             )
             return ABSENT
-        kept = {token: self.values[child] for token, child in self._arranged(place, vote.family)}
-        kept = {token: value for token, value in kept.items() if value is not ABSENT}
+        arranged = self._arranged(place, vote.family)
+        kept = {token: self.values[child] for token, child in arranged if self.values[child] is not ABSENT}
         if vote.family is Kind.OBJECT:
             return kept
-        return [kept.get(position) for position in range(max(kept, default=-1) + 1)]
+        size = max(kept, default=-1) + 1
+        for token, child in arranged:
+            if not child.item and token < size and self.values[child] is ABSENT:
+                self.values[child] = None  # the items after it keep their positions
+        return [kept.get(position) for position in range(size)]
 
-    def _cut(self, place: Place) -> None:
-        """Leave out the items of a list after the first compared item that is left out: they would change position."""
-        items = [child for child in place.inside(Kind.ARRAY) if child.item]
-        items = self._in_order(place, items)
-        end = next((at for at, child in enumerate(items) if child.weight and self.values[child] is ABSENT), len(items))
+    def _cut(self, place: Place, children: Sequence[Place]) -> None:
+        """End a list before the first item that is left out, if the items after it depend on their positions."""
+        if not any(self._ends(place, child) for child in children):
+            return
+        fixed = sorted((child for child in children if not child.item), key=lambda child: child.token)
+        items = [*fixed, *self._in_order(place, [child for child in children if child.item])]
+        end = next((at for at, child in enumerate(items) if self._ends(place, child)), len(items))
         for child in items[end:]:
-            self.values[child], self.votes[child] = ABSENT, replace(self.votes[child], family=None)
+            if child not in self.decided:
+                self.values[child], self.votes[child] = ABSENT, replace(self.votes[child], family=None)
+
+    def _ends(self, place: Place, item: Place) -> bool:
+        """Return whether a list ends before an item that is left out.
+
+        With unanimity, these are all items at positions of `prefixItems`, and the compared items that are matched by
+        position. With other strategies, null stands at a position of `prefixItems` if an annotator has null there.
+        """
+        if self.values[item] is not ABSENT or item in self.decided:
+            return False
+        if self.strategy == "unanimity":
+            return not item.item or (place.by_position and item.weight > 0.0)
+        return not item.item and None not in item.values
 
     def _arranged(self, place: Place, family: Kind | None) -> list[tuple[Any, Place]]:
         """Return the places in a list or an object, with their positions or keys in the consensus.

@@ -243,8 +243,7 @@ def _incompatible(
         changed = [
             own
             for own in disagreements
-            if revision.changes(own)
-            and violation.pointer in {revision.pointers.get(each) for each in _above(revision.draft.located[own.id])}
+            if revision.changes(own) and violation.pointer in _affected(revision, revision.draft.located[own.id])
         ]
         fields = [
             own
@@ -254,6 +253,14 @@ def _incompatible(
         ]
         for own in fields or changed:
             yield revision.decisions[own.id], violation
+
+
+def _affected(revision: Revision, place: Place) -> set[str | None]:
+    """Return the pointers of the places that contain a place, and of the nulls for items left out before it."""
+    assembly = revision.assembly
+    beside = place.parent.children if place.parent is not None else ()
+    nulls = (each for each in beside if assembly.values[each] is None and assembly.votes[each].value is ABSENT)
+    return {revision.pointers.get(each) for each in (*_above(place), *nulls)}
 
 
 def _key(revision: Revision, disagreement: Disagreement) -> Token:
