@@ -106,6 +106,22 @@ def test_an_example_has_its_place_in_gold_and_its_entry(gold, predicted, pointer
     assert entry(example) == indices
 
 
+@pytest.mark.parametrize("kind", ["split", "merged"])
+def test_gold_has_no_place_where_a_split_or_merge_can_be_corrected(kind):
+    one, several = (
+        [person("Ada", pages=[2, 394, 811, 1020])],
+        [person("Ada", pages=[2]), person("Ada", pages=[394, 811, 1020])],
+    )
+    gold, predicted = (
+        {"people": [*people, person("Bo")]} for people in ((one, several) if kind == "split" else (several, one))
+    )
+    sample = sampled([("d", gold, predicted)])
+    (fault,) = (fault for fault in sample.faults if fault.fault == kind)
+    (example,) = examples_of(sample, [fault])
+    assert (example.place, example.gold_pointer) == (None, fault.gold_pointer)
+    assert entry(example)[0] is not None
+
+
 def test_the_fields_of_the_only_entry_are_its_entries():
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "person": PERSON}}
     example = one_fault({"name": "x", "person": person("Ada")}, {"name": "x", "person": person("Bo")}, schema)

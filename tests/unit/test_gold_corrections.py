@@ -256,6 +256,22 @@ class TestWhatIsRefused:
         write("gold.jsonl", f"{RECORD}\n{RECORD}\n")
         assert reasons(apply(table(wrong("/year", "1918", "1920")))) == ["Gold has 2 documents with the id 'a'."]
 
+    def test_the_pointers_of_refused_decisions_are_those_of_the_corrected_gold(self):
+        rows = (
+            wrong("/people/0", '{"name": "Ada", "born": "1815-12-10"}'),
+            wrong("/people/1/name", '"Bo"', "5"),
+            wrong("/people/2/name", '"Cy"', '"Di"'),
+            wrong("/people/2/name", '"Cy"', '"Do"', by="Bo"),
+        )
+        arbitre.apply_decisions(table(*rows), "gold.jsonl", out="new.jsonl", schema=SCHEMA)
+        with Path("new.jsonl.refused.csv").open(encoding="utf-8", newline="") as file:
+            refused = list(csv.DictReader(file))
+        assert [row["pointer"] for row in refused] == ["/people/0/name", "/people/1/name", "/people/1/name"]
+        kept = write("again.csv", read("new.jsonl.refused.csv").replace(",5,", ',"""Bi""",', 1))
+        arbitre.apply_decisions(kept, "new.jsonl", out="newer.jsonl", schema=SCHEMA)
+        people = json.loads(read("newer.jsonl").splitlines()[0])["people"]
+        assert [one["name"] for one in people] == ["Bi", "Cy"]
+
     def test_the_refused_decisions_can_be_corrected_and_applied(self):
         apply(table(wrong("/year", "1917", "1920"), wrong("/people/0/name", "Ada", "Adah")))
         kept = write("again.csv", read("new.jsonl.refused.csv").replace(",1917,", ",1918,"))
@@ -263,6 +279,12 @@ class TestWhatIsRefused:
         assert (done.values, done.refused) == (1, ())
         assert '"year": 1920' in read("newer.jsonl")
         assert Provenance.read("newer.jsonl").headline().endswith("2 values corrected (Zoé)")
+
+    def test_an_earlier_table_is_empty_if_no_decision_is_refused(self):
+        apply(table(wrong("/year", "1917", "1920")))
+        done = apply(table(wrong("/year", "1918", "1920")))
+        assert (done.values, done.refused_file) == (1, None)
+        assert len(read("new.jsonl.refused.csv").splitlines()) == 1
 
     def test_a_row_with_too_many_cells_is_kept_as_it_is(self):
         path = write(table(wrong("/year", "1918", "1920")), read("decisions.csv") + "a,b\n")

@@ -27,6 +27,9 @@ COSTLIEST: Final = 10
 ALWAYS: Final = 3
 """Number of examples that are kept whatever their size."""
 
+IN_PARTS: Final = frozenset({"split", "merged"})
+"""Classes of faults that concern several items of a list, so that no single value of gold can be corrected."""
+
 MAX_CHARACTERS: Final = 20_000
 """Maximum number of characters of the values of all examples of a cause, as JSON; further examples are left out."""
 
@@ -82,7 +85,7 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         fault.gold,
         fault.predicted,
         *_entry_indices(original, fault.document, place, predicted_pointer),
-        place,
+        None if fault.fault in IN_PARTS else place,
         costliest,
     )
 

@@ -379,7 +379,8 @@ class CauseExample(NamedTuple):
         gold_index: Index of the entry in gold, as in `matches.csv`; None if there is none.
         predicted_index: Index of the entry in the prediction; None if there is none.
         place: JSON Pointer in gold of the value that a correction of gold would change: `gold_pointer`, or where it
-            would add the predicted value ("-" for an item of a list); None if it is unknown.
+            would add the predicted value ("-" for an item of a list); None if it is unknown, and for split and merged
+            items.
         costliest: Whether it is among the most costly faults of the cause; the others are drawn at random.
     """
 

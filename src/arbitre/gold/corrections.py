@@ -154,6 +154,7 @@ def apply_decisions(
 
     source.write(target, changed, inputs, force=force)
     refused = [*read.refused, *refused, *(each for own in corrected.values() for each in own.refused)]
+    refused = [_in_copy(each, ids, corrected) for each in refused]
     applied = _summary(target, read, corrected.values(), refused)
     _write_sidecar(read, origin, corrected, applied)
     return replace(applied, refused_file=read.write_refused(applied.refused, target))
@@ -193,6 +194,18 @@ def _of_documents(
             yield own, _refused([own], f"Gold has {ids[name]} documents with the id {name!r}.")[0]
         else:
             yield own, name
+
+
+def _in_copy(
+    refused: RefusedGoldDecision, ids: Mapping[str, int], corrected: Mapping[str, _Correction]
+) -> RefusedGoldDecision:
+    """Return a refused decision with the pointer of its value in the corrected copy."""
+    own = refused.decision
+    document = None if own is None else next(_of_documents([own], ids))[1]
+    if own is None or own.pointer is None or not isinstance(document, str) or document not in corrected:
+        return refused
+    tokens = _moved(_tokens(own.pointer), corrected[document].removed())
+    return refused._replace(pointer="".join("/" + each.replace("~", "~0").replace("/", "~1") for each in tokens))
 
 
 def _agreed(
@@ -267,12 +280,16 @@ class _Correction(NamedTuple):
     refused: Sequence[RefusedGoldDecision]
     before: Json
 
-    def origins(self, known: Mapping[str, ValueOrigin]) -> dict[str, ValueOrigin]:
-        """Return the origins of values by their pointers after the corrections, given those before."""
+    def removed(self) -> Mapping[tuple[str, ...], set[int]]:
+        """Return the positions of the items that the corrections remove, by the path of their list."""
         removed: dict[tuple[str, ...], set[int]] = defaultdict(set)
         for change in self.changes:
             if change.edit.op == "remove" and isinstance(_value_at(self.before, change.tokens[:-1]), list):
                 removed[change.tokens[:-1]].add(int(change.tokens[-1]))
+        return removed
+
+    def origins(self, known: Mapping[str, ValueOrigin]) -> dict[str, ValueOrigin]:
+        """Return the origins of values by their pointers after the corrections, given those before."""
         added: Counter[tuple[str, ...]] = Counter()
         places = [
             (tokens, origin)
@@ -287,6 +304,7 @@ class _Correction(NamedTuple):
                 at = (str(len(items) + added[above]),)
                 added[above] += 1
             places += [(above + at, origin)] if edit.op != "remove" else []
+        removed = self.removed()
         moved = {pointer(_moved(tokens, removed)): origin for tokens, origin in places}
         return dict(sorted(moved.items(), key=lambda each: order(each[0])))
 
@@ -416,7 +434,8 @@ def _moved(tokens: Sequence[str], removed: Mapping[tuple[str, ...], set[int]]) -
     moved = []
     for at, token in enumerate(tokens):
         gone = removed.get(tuple(tokens[:at]), ())
-        moved.append(str(int(token) - sum(place < int(token) for place in gone)) if gone else token)
+        known = gone and token != END
+        moved.append(str(int(token) - sum(place < int(token) for place in gone)) if known else token)
     return moved
 
 

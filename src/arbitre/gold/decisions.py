@@ -104,12 +104,14 @@ class RefusedGoldDecision(NamedTuple):
         row: Its cells in the table that it comes from, or in the order of `COLUMNS`.
         decision: The decision; None if the row does not contain one.
         line: Line in the file, if it is a table.
+        pointer: JSON Pointer of the value in the corrected gold, if it is known.
     """
 
     reason: str
     row: Sequence[str]
     decision: GoldDecision | None = None
     line: int | None = None
+    pointer: str | None = None
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain JSON."""
@@ -152,9 +154,11 @@ class GoldDecisions(NamedTuple):
         return _read_table(path) if suffix in TABLES else _read_json(path)
 
     def write_refused(self, refused: Sequence[RefusedGoldDecision], beside: Path) -> Path | None:
-        """Write refused decisions with their reasons to a table beside another file.
+        """Write refused decisions with their reasons to a table beside another file, the corrected gold.
 
-        An earlier table that was changed since is kept; the new one then has a number in its name.
+        The table has the pointers of the values in this gold, where items of lists may have been removed.
+        An earlier table that was changed since is kept; the new one then has a number in its name. If no decision was
+        refused, the rows of an earlier table are removed.
 
         Returns:
             The path of the table; None if no decision was refused.
@@ -162,17 +166,21 @@ class GoldDecisions(NamedTuple):
         Raises:
             DataError: The table cannot be written.
         """
-        if not refused:
-            return None
         path = output_path(beside.with_name(f"{beside.name}.refused.csv"), force=True)
+        if not refused and not path.exists():
+            return None
         kept = [at for at, name in enumerate(self.columns) if name != REASON]
         with output_text_file(path) as file:
             writer = csv_writer(file)
             writer.writerow([REASON, *(cell(self.columns[at]) for at in kept)])
             for each in refused:
-                whole = len(each.row) == len(self.columns)
-                writer.writerow([cell(each.reason), *([each.row[at] for at in kept] if whole else each.row)])
-        return path
+                row = list(each.row)
+                if len(row) == len(self.columns):
+                    if each.pointer is not None:
+                        row[self.columns.index("pointer")] = cell(each.pointer)
+                    row = [row[at] for at in kept]
+                writer.writerow([cell(each.reason), *row])
+        return path if refused else None
 
 
 def same(left: Json, right: Json) -> bool:
