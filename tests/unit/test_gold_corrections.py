@@ -384,6 +384,7 @@ class TestProvenance:
         assert provenance.headline() == "Gold: single annotator, provenance unknown, 2 values corrected (Ada, Zoé)"
         french = "Référence\u00a0: un seul annotateur, provenance inconnue, 2 valeurs corrigées (Ada, Zoé)"
         assert statistics_text.provenance([provenance.parts()], Translator(Language.FR)) == french
+        assert Translator(Language.FR).text(provenance.headline()) == french
 
     def test_that_of_the_gold_is_kept_and_follows_the_values(self):
         before = Provenance(

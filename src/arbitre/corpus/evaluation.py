@@ -669,7 +669,8 @@ def unavailable() -> DataError:
     """Return the error for documents that are no longer available."""
     return DataError.of(
         "The documents of this evaluation are no longer available",
-        hint="Pass them as a list instead of an iterator, or write the results with `out`.",
+        hint="Pass them as a list instead of an iterator, or write the results with `out`. For the faults, also set "
+        "`diagnose`.",
     )
 
 
