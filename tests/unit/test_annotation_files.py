@@ -287,6 +287,18 @@ def test_rejected_tasks_of_prodigy_and_extractions_without_a_place_are_left_out(
     assert file.notes == ("b.json: extractions without a place in the text left out: 1.",)
 
 
+def test_choices_and_labels_of_texts_of_prodigy_are_left_out_and_counted():
+    options = [{"id": "x", "text": "x"}, {"id": "y", "text": "y"}]
+    lines = [
+        prodigy(options=options, accept=["x", "y"]),
+        prodigy(_input_hash=8, options=options, accept=[]),
+        prodigy(_input_hash=9, label="SPORT", spans=None),
+    ]
+    file = AnnotationOptions().read(write("a.jsonl", "\n".join(map(json.dumps, lines))))
+    assert [len(one.spans) for one in file.documents] == [5, 5, 0]
+    assert file.notes == ("a.jsonl: choices left out: 2.", "a.jsonl: labels of texts left out: 1.")
+
+
 NOT_FROM_TOOLS = [
     ("a.json", '[{"id": 1, "annotations": [{"x": 1}], "data": {}}]'),
     ("a.json", '{"extractions": 3}'),

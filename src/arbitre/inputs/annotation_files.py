@@ -324,8 +324,11 @@ def _prodigy(task: Json, found: Found, place: _Place) -> None:
     if task.get("answer", "accept") != "accept":
         found.left_out[f"tasks with the answer {task['answer']} left out"] += 1
         return
-    if task.get("relations"):
-        found.left_out["relations left out"] += len(task["relations"])
+    for key, what in (("relations", "relations left out"), ("accept", "choices left out")):
+        if task.get(key):
+            found.left_out[what] += len(task[key])
+    if task.get("label") is not None:
+        found.left_out["labels of texts left out"] += 1
     spans = []
     for number, span in enumerate(task.get("spans") or ()):
         start, end, label = (span.get(key) if isinstance(span, dict) else None for key in ("start", "end", "label"))
