@@ -280,11 +280,18 @@ def test_rejected_tasks_of_prodigy_and_extractions_without_a_place_are_left_out(
         ("8", None, 0, 3),
     ]
     assert file.notes == ("a.jsonl: relations left out: 1.", "a.jsonl: tasks with the answer reject left out: 1.")
-    lost = {"extraction_class": "PER", "extraction_text": "Eve", "char_interval": None}
-    document = langextract(extractions=[lost, *langextract()["extractions"]])
+    nowhere = (None, {"start_pos": None, "end_pos": None})
+    lost = [{"extraction_class": "PER", "extraction_text": "Eve", "char_interval": interval} for interval in nowhere]
+    document = langextract(extractions=[*lost, *langextract()["extractions"]])
     file = AnnotationOptions().read(write("b.json", json.dumps(document)))
     assert file.documents[0].spans == SPANS
-    assert file.notes == ("b.json: extractions without a place in the text left out: 1.",)
+    assert file.notes == ("b.json: extractions without a place in the text left out: 2.",)
+
+
+def test_a_document_of_langextract_with_null_extractions_has_no_spans():
+    file = AnnotationOptions().read(write("a.jsonl", json.dumps(langextract(extractions=None))))
+    assert [(one.id, one.spans, one.text) for one in file.documents] == [("7", [], TEXT)]
+    assert file.notes == ()
 
 
 def test_choices_and_labels_of_texts_of_prodigy_are_left_out_and_counted():

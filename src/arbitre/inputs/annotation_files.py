@@ -33,6 +33,8 @@ _ANNOTATIONS: Final = ("annotations", "completions", "predictions")
 """Keys of the lists of annotations in a task of Label Studio."""
 _LABELS: Final = ("labels", "hypertextlabels")
 """Types of the results of Label Studio that give characters of a text labels."""
+_UNPLACED: Final = (None, {"start_pos": None, "end_pos": None})
+"""Intervals of the extractions of LangExtract that have no place in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +165,18 @@ def _tool_of(data: bytes) -> str | None:
         return None
     if "data" in value and any(_is_list_of_results(value.get(key)) for key in ("annotations", "completions")):
         return "label-studio"
-    if isinstance(value.get("extractions"), list) and value.keys() & {"text", "document_id"}:
+    if _has_extractions(value) and value.keys() & {"text", "document_id"}:
         return "langextract"
     return "prodigy" if value.keys() & set(_HASHES) and "text" in value else None
 
 
 def _is_list_of_results(value: Json) -> bool:
     return isinstance(value, list) and all(isinstance(one, dict) and "result" in one for one in value)
+
+
+def _has_extractions(value: Mapping[str, Json]) -> bool:
+    """Return whether an object has a list of extractions; null means that nothing was extracted."""
+    return "extractions" in value and isinstance(value["extractions"], list | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,14 +353,14 @@ def _prodigy(task: Json, found: Found, place: _Place) -> None:
 
 def _langextract(document: Json, found: Found, place: _Place) -> None:
     """Read a document of LangExtract. Extractions without a place in the text are left out."""
-    if not isinstance(document, dict) or not isinstance(document.get("extractions"), list):
+    if not isinstance(document, dict) or not _has_extractions(document):
         raise place.error("Expected a document with `extractions`")
     text = document.get("text")
     spans = []
-    for number, one in enumerate(document["extractions"]):
+    for number, one in enumerate(document["extractions"] or ()):
         at = f"/extractions/{number}"
         limits = one.get("char_interval") if isinstance(one, dict) else None
-        if limits is None:
+        if limits in _UNPLACED:
             found.left_out["extractions without a place in the text left out"] += 1
             continue
         start, end, label = limits.get("start_pos"), limits.get("end_pos"), one.get("extraction_class")
