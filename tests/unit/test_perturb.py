@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 
-from arbitre import ArbitreError, OptionError, bundled
+from arbitre import ArbitreError, OptionError, bundled, perturb_gold
 from arbitre.gold.entry_faults import LOOK_ALIKES, FaultKind, add_noise
 from arbitre.gold.perturb import perturb
 from arbitre.paths import parse
@@ -156,6 +156,25 @@ def test_a_renamed_field_is_renamed_in_every_entry_of_every_document():
         pages = [said["details"]["pages"] for speaker in copy["speakers"] for said in speaker["interventions"]]
         assert pages == [said["pages"] for speaker in document["speakers"] for said in speaker["interventions"]]
         assert not any("elected" in speaker for speaker in copy["speakers"])
+
+
+@pytest.mark.parametrize("other", [[], None, "none"])
+def test_a_field_that_has_objects_in_a_document_is_renamed_in_none(other):
+    gold = [("1", {"items": [{"n": "a"}], "t": "x"}), ("2", {"items": other, "t": "y", "u": 1})]
+    for documents in (gold, gold[::-1]):
+        faults = {
+            copy.id: {fault.gold[0] for fault in copy.perturbed.faults}
+            for copy in perturb_gold(documents, {"rename": 1.0})
+        }
+        assert faults == {"1": {"/items/*/n", "/t"}, "2": {"/t", "/u"}}
+
+
+def test_a_field_has_the_same_new_name_in_all_documents():
+    gold = [("1", {"t": "x"}), ("2", {"t": "y", "t_value": 1, "details": 2})]
+    for seed in range(5):
+        copies = perturb_gold(gold, {"rename": 1.0}, seed=seed)
+        first, second = (dict((*fault.gold, *fault.predicted) for fault in copy.perturbed.faults) for copy in copies)
+        assert first["/t"] == second["/t"]
 
 
 def test_a_nested_field_can_move_up_into_its_entry():

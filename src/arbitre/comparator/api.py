@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.errors import OptionError
-from arbitre.gold.perturb import RATES, Perturbed, perturb
+from arbitre.gold.perturb import RATES, Perturbed, perturb_all
 from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.options import gold_records
 from arbitre.inputs.records import readable
@@ -380,10 +380,9 @@ def perturb_gold(
     (['Bo'], {'drop': 1})
     """
     target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
-    copies = tuple(
-        PerturbedGold(str(record.id), record.value, perturb(record.value, rates, at=at, seed=seed, key=str(record.id)))
-        for record in map(readable, gold_records(gold, id_key))
-    )
+    documents = [(str(record.id), record.value) for record in map(readable, gold_records(gold, id_key))]
+    perturbed = perturb_all(documents, rates, at=at, seed=seed)
+    copies = tuple(PerturbedGold(*document, copy) for document, copy in zip(documents, perturbed, strict=True))
     if target is not None:
         with output_text_file(target) as file:
             file.writelines(json.dumps(copy.to_dict(), ensure_ascii=False) + "\n" for copy in copies)

@@ -98,6 +98,10 @@ class Renaming:
         """Return a copy of a document with the field renamed in every entry."""
         return self._in(document, 0)
 
+    def occurs(self, document: Json) -> bool:
+        """Return whether a document has the field."""
+        return _has(document, self.source)
+
     def place(self, tokens: Tokens) -> Tokens:
         """Return the place of a value in the copy, by its place before."""
         size = len(self.source)
@@ -126,24 +130,27 @@ class Renaming:
         return _put(_without(entry, inner), [str(token) for token in self.target[self.entry :]], holder)
 
 
-def renamings(document: Json, rate: float, at: Path | None, seed: int) -> list[Renaming]:
-    """Choose the fields of a document to rename.
+def renamings(documents: Sequence[Json], rate: float, at: Path | None, seed: int) -> list[Renaming]:
+    """Choose the fields to rename in all documents of a corpus.
 
-    The choice for a field depends on its path and the seed alone, so that all documents of a corpus agree. A third of
-    the fields get another key, a third are moved into an object of their own, and a third are moved up into the entry;
-    fields that already are in the entry get another key.
+    A field can be renamed if all its values are scalars or lists of scalars. The choice for a field depends on its path
+    and the seed alone. A third of the fields get another key, a third are moved into an object of their own, and a
+    third are moved up into the entry; fields that already are in the entry get another key.
 
     Args:
-        document: The gold document.
+        documents: The gold documents.
         rate: Share of the fields to rename, in [0, 1].
         at: Wildcard path of the list of entries; None for all fields.
         seed: Random seed.
     """
     keys: dict[Path, set[str]] = {}
-    fields = dict.fromkeys(_fields(document, (), keys)) if rate > 0.0 else {}
+    plain: dict[Path, bool] = {}
+    for document in documents if rate > 0.0 else ():
+        for path, scalar in _fields(document, (), keys):
+            plain[path] = scalar and plain.get(path, True)
     chosen = []
-    for path in fields:
-        if at is not None and path[: len(at) + 1] != (*at, STAR):
+    for path, scalar in plain.items():
+        if not scalar or (at is not None and path[: len(at) + 1] != (*at, STAR)):
             continue
         rng = np.random.default_rng([seed, crc32(pointer(path).encode("utf-8", "surrogatepass")), 2])
         if rng.random() >= rate:
@@ -162,8 +169,8 @@ def renamings(document: Json, rate: float, at: Path | None, seed: int) -> list[R
     return chosen
 
 
-def _fields(value: Json, path: Path, keys: dict[Path, set[str]]) -> Iterator[Path]:
-    """Yield the wildcard path of each field whose value is a scalar or a list of scalars; collect all keys."""
+def _fields(value: Json, path: Path, keys: dict[Path, set[str]]) -> Iterator[tuple[Path, bool]]:
+    """Yield each field's wildcard path, and whether its value is a scalar or a list of scalars; collect all keys."""
     if isinstance(value, list):
         for item in value:
             yield from _fields(item, (*path, STAR), keys)
@@ -171,9 +178,17 @@ def _fields(value: Json, path: Path, keys: dict[Path, set[str]]) -> Iterator[Pat
         keys.setdefault(path, set()).update(value)
         for key, inner in value.items():
             items = inner if isinstance(inner, list) else [inner]
-            if not any(isinstance(item, (list, dict)) for item in items):
-                yield (*path, key)
+            yield (*path, key), not any(isinstance(item, (list, dict)) for item in items)
             yield from _fields(inner, (*path, key), keys)
+
+
+def _has(value: Json, path: Path) -> bool:
+    if not path:
+        return True
+    token, *rest = path
+    if token is STAR:
+        return isinstance(value, list) and any(_has(item, tuple(rest)) for item in value)
+    return isinstance(value, dict) and token in value and _has(value[str(token)], tuple(rest))
 
 
 def _free(name: str, taken: set[str]) -> str:

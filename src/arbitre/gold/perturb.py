@@ -77,7 +77,8 @@ def perturb(
             there are not enough entries, or if a fault is impossible.
         at: Wildcard path of the only list to plant faults in.
         seed: Random seed.
-        key: Id of the document. Documents with different ids receive different faults, but the same renamed fields.
+        key: Id of the document. Documents with different ids receive different faults. To rename the same fields in all
+            documents, use `perturb_gold`.
 
     Returns:
         The copy and its faults.
@@ -91,14 +92,27 @@ def perturb(
     >>> perturbed.document, perturbed.faults[0].kind.value, perturbed.faults[0].gold
     ([{'name': 'Bob'}], 'drop', ('/0',))
     """
-    check(document, "gold document")
-    planter = _Planter(_checked(rates), None if at is None else _path(at), seed, key)
-    if at is None and isinstance(document, dict) and not any(_lists_of_objects(document)):
-        perturbed, faults = planter.whole(document)
-    else:
-        perturbed, faults = planter.value(document, (), inside=False)
-    renamed = renamings(document, rates.get(FaultKind.RENAME, 0.0), planter.at, seed)
-    return _renamed(perturbed, faults, renamed)
+    (perturbed,) = perturb_all([(key, document)], rates, at=at, seed=seed)
+    return perturbed
+
+
+def perturb_all(
+    documents: Sequence[tuple[str, Json]], rates: Mapping[str, float] = RATES, *, at: str | None = None, seed: int = 0
+) -> list[Perturbed]:
+    """Plant faults in copies of (id, document) pairs as `perturb` does, and rename the same fields in all of them."""
+    for _, document in documents:
+        check(document, "gold document")
+    entry_rates, path = _checked(rates), None if at is None else _path(at)
+    renamed = renamings([document for _, document in documents], rates.get(FaultKind.RENAME, 0.0), path, seed)
+    copies = []
+    for key, document in documents:
+        planter = _Planter(entry_rates, path, seed, key)
+        if at is None and isinstance(document, dict) and not any(_lists_of_objects(document)):
+            perturbed, faults = planter.whole(document)
+        else:
+            perturbed, faults = planter.value(document, (), inside=False)
+        copies.append(_renamed(perturbed, faults, [one for one in renamed if one.occurs(document)]))
+    return copies
 
 
 @dataclass(frozen=True, slots=True)
