@@ -158,6 +158,7 @@ UNTRANSLATED = [
     ("x-eval", TEXT | {f"{X}compare": "numeric"}, f"/{X}compare", "float"),
     ("x-eval", TEXT | {f"{X}compare": "own"}, f"/{X}compare", "comparator of your own"),
     ("x-eval", NUMBER | {f"{X}transform": [{"round_digits": {"digits": 1}}]}, f"/{X}transform", "halves"),
+    ("x-eval", NUMBER | {f"{X}transform": [{"round_digits": {"digits": -400}}]}, f"/{X}transform", "halves"),
     ("x-eval", NUMBER | {f"{X}transform": [{"type_convert": {"to": "str"}}]}, f"/{X}transform", "as Python does"),
     ("x-eval", TEXT | {f"{X}transform": ["sort_tokens", "own"]}, f"/{X}transform", "sorts the words"),
     ("x-eval", TEXT | {f"{X}transfrom": ["strip"]}, f"/{X}transfrom", 'Did you mean "transform"?'),
@@ -267,8 +268,18 @@ INVALID = [
     ("stickler", TEXT | {f"{S}comparator": 3}, "the name of a comparator"),
     ("stickler", TEXT | {f"{S}comparator-config": [1]}, "an object"),
     ("extract-bench", TEXT | {"evaluation_config": {"metrics": ["string_exact"]}}, "the name of a metric"),
+    ("extract-bench", TEXT | {"evaluation_config": {"metrics": [{"metric_id": []}]}}, "the name of a metric"),
+    ("extract-bench", {"allOf": [TEXT | {"evaluation_config": 5}]}, "the name of a metric"),
+    ("stickler", fields(b=TEXT) | {f"{S}match-threshold": "a"}, "a number from 0 to 1"),
     ("x-eval", TEXT | {f"{X}compare": ["exact"]}, "a name or"),
-    ("x-eval", TEXT | {f"{X}transform": [3]}, "transforms are a list"),
+    ("x-eval", TEXT | {f"{X}transform": [3]}, "a name or"),
+    ("x-eval", TEXT | {f"{X}transform": "lowercase"}, "a list of transforms"),
+    ("x-eval", TEXT | {f"{X}transform": 5}, "a list of transforms"),
+    ("x-eval", {"allOf": [TEXT | {f"{X}transform": 5}]}, "a list of transforms"),
+    ("x-eval", {"allOf": [TEXT | {f"{X}compare": 5}]}, "a name or"),
+    ("x-eval", {"type": "array", "items": TEXT, f"{X}align": {"match_by": ["x"]}}, "match_by"),
+    ("x-eval", {"allOf": [{"type": "array", "items": TEXT, f"{X}align": 5}]}, "match_by"),
+    ("x-eval", TEXT | {f"{X}skip": "yes"}, "true or false"),
     ("x-eval", {"type": "array", "items": TEXT, f"{X}align": {"match_by": "x"}}, "match_by"),
     ("x-eval", {"type": "array", "items": fields(b=TEXT), f"{X}align": {"match_by": "key_field"}}, '"key"'),
 ]
@@ -280,6 +291,76 @@ def test_a_value_that_the_other_tool_does_not_accept_is_an_error_with_its_place(
         imported(dialect, fields(a=declared))
     assert expected in error.value.message
     assert error.value.pointer.startswith("/properties/a/")
+
+
+PARAMETERS = [
+    ("x-eval", NUMBER | {f"{X}compare": {"numeric": {"tolerance": 0.1}}}, "numeric/tolerance", "an object, got 0.1"),
+    (
+        "x-eval",
+        NUMBER | {f"{X}compare": {"numeric": {"tolerance": {"abs": -1}}}},
+        "numeric/tolerance/abs",
+        "a number of at least 0, or null, got -1",
+    ),
+    (
+        "x-eval",
+        {"allOf": [NUMBER | {f"{X}compare": {"numeric": {"tolerance": {"rel": "a"}}}}]},
+        "numeric/tolerance/rel",
+        'a number of at least 0, or null, got "a"',
+    ),
+    ("x-eval", TEXT | {f"{X}compare": {"oneof": {"values": 5}}}, "oneof/values", "a list, got 5"),
+    (
+        "x-eval",
+        NUMBER | {f"{X}transform": ["strip", {"round_digits": {"digits": "a"}}]},
+        "1/round_digits/digits",
+        'an integer, got "a"',
+    ),
+    (
+        "x-eval",
+        NUMBER | {f"{X}transform": [{"type_convert": {"to": 5}}]},
+        "0/type_convert/to",
+        "float or int or str or bool, got 5",
+    ),
+    (
+        "extract-bench",
+        NUMBER | {"evaluation_config": {"metrics": [{"metric_id": "number_tolerance", "params": 5}]}},
+        "metrics/0/params",
+        "an object, got 5",
+    ),
+    (
+        "extract-bench",
+        NUMBER | metric("number_tolerance", tolerance=-1),
+        "metrics/0/params/tolerance",
+        "a number of at least 0, got -1",
+    ),
+    (
+        "stickler",
+        NUMBER | config("NumericComparator", absolute_tolerance=-1),
+        "absolute_tolerance",
+        "a number of at least 0, got -1",
+    ),
+    (
+        "stickler",
+        {"type": "array", "items": NUMBER} | config("NumericComparator", absolute_tolerance="a"),
+        "absolute_tolerance",
+        'a number of at least 0, got "a"',
+    ),
+    ("stickler", TEXT | config("FuzzyComparator", method=["ratio"]), "method", 'a text, got ["ratio"]'),
+    ("stickler", TEXT | config("DateComparator", tolerance="a"), "tolerance", 'a number of at least 0, got "a"'),
+]
+
+
+@pytest.mark.parametrize(("dialect", "declared", "place", "expected"), PARAMETERS)
+def test_a_parameter_that_the_other_tool_does_not_accept_is_an_error_with_its_place(
+    dialect, declared, place, expected, tmp_path
+):
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps(fields(a=declared) | MARK[dialect]), encoding="utf-8")
+    with pytest.raises(SchemaError) as error:
+        arbitre.import_schema(file, dialect)
+    assert expected in error.value.message
+    assert error.value.pointer.startswith("/properties/a/")
+    assert error.value.pointer.endswith(f"/{place}")
+    assert Path(error.value.file).name == "schema.json"
 
 
 def test_a_schema_without_keywords_of_the_tool_names_the_tool_whose_keywords_it_has():

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arbitre.errors import Problem, shown
+from arbitre.errors import shown
 from arbitre.paths import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from arbitre.dialects.position import Position
+    from arbitre.errors import Problem
     from arbitre.schema import Subschema
     from arbitre.values import Json
+
+
+def is_number(value: Json) -> bool:
+    """Return whether a value is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
+
+
+class Kind(NamedTuple):
+    """The values that another tool accepts for a parameter.
+
+    Attributes:
+        accepts: Whether a value is one of them.
+        text: What they are, for the error message.
+    """
+
+    accepts: Callable[[Any], bool]
+    text: str
+
+
+AMOUNT: Final = Kind(lambda value: is_number(value) and value >= 0, "a number of at least 0")
+OPTIONAL_AMOUNT: Final = Kind(lambda value: value is None or AMOUNT.accepts(value), f"{AMOUNT.text}, or null")
+INTEGER: Final = Kind(lambda value: isinstance(value, int) and not isinstance(value, bool), "an integer")
+TEXT: Final = Kind(lambda value: isinstance(value, str), "a text")
+LIST: Final = Kind(lambda value: isinstance(value, list), "a list")
+OBJECT: Final = Kind(lambda value: isinstance(value, dict), "an object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +122,58 @@ class Draft:
         if nearest and self.nearest:
             self.overlay.setdefault(position.path, {}).update(nearest)
 
-    def expect(self, ok: bool, position: Position, key: str, expected: str) -> bool:  # noqa: FBT001
-        """Return whether the value of a keyword is valid; if not, add a problem."""
+    def expect(
+        self,
+        ok: bool,  # noqa: FBT001
+        position: Position,
+        key: str,
+        expected: str,
+        *,
+        part: Subschema | None = None,
+        inside: tuple[str | int, ...] = (),
+    ) -> bool:
+        """Return whether the value of a keyword is valid; if not, add a problem.
+
+        Args:
+            ok: Whether it is valid.
+            position: Where it applies.
+            key: The keyword.
+            expected: The values that the other tool accepts.
+            part: The subschema that has the keyword, if it is not the one at the position.
+            inside: Keys and indices that lead from the value of the keyword to the value that was checked.
+        """
         if not ok:
-            value = position.node.schema[key]
-            self.problems.append(position.problem(f"Expected `{key}` to be {expected}, got {shown(value)}", key))
+            where = part or position.node
+            value = where.schema[key]
+            for token in inside:
+                value = value[token]
+            name = [token for token in (key, *inside) if isinstance(token, str)][-1]
+            self.problems.append(where.problem(f"Expected `{name}` to be {expected}, got {shown(value)}", key, *inside))
         return ok
+
+    def expect_parameters(
+        self,
+        parameters: Mapping[str, Json],
+        kinds: Mapping[str, Kind],
+        position: Position,
+        key: str,
+        *,
+        part: Subschema | None = None,
+        inside: tuple[str | int, ...] = (),
+    ) -> bool:
+        """Return whether the parameters in the value of a keyword are valid; add a problem for each that is not.
+
+        Args:
+            parameters: Values by parameter.
+            kinds: The accepted values by parameter; parameters without an entry are not checked.
+            position: Where the keyword applies.
+            key: The keyword.
+            part: The subschema that has the keyword, if it is not the one at the position.
+            inside: Keys and indices that lead from the value of the keyword to the parameters.
+        """
+        found = [
+            self.expect(kind.accepts(parameters[name]), position, key, kind.text, part=part, inside=(*inside, name))
+            for name, kind in kinds.items()
+            if name in parameters
+        ]
+        return all(found)

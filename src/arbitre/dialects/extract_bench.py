@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.dialects.draft import AMOUNT, OBJECT, is_number
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from arbitre.dialects.draft import Draft
     from arbitre.dialects.position import Position
+    from arbitre.schema import Subschema
     from arbitre.values import Json
 
 KEYWORD: Final = "evaluation_config"
 _PRESETS: Final[Mapping[str, Mapping[str, Json]]] = {"number_tolerance": {"tolerance": 1e-3}}
 """Parameters of a metric that is given by its name alone."""
+_PARAMETERS: Final = {"number_tolerance": {"tolerance": AMOUNT}}
+"""Accepted parameters by metric."""
 _TOLERANCE: Final = 1e-6
 """Tolerance of `number_tolerance` in a list of metrics without parameters."""
 _DEFAULTS: Final = {
@@ -41,7 +46,7 @@ def translate(position: Position, draft: Draft) -> bool:
         return True
     if position.types == {"object"} and position.structured and position.open and not in_list:
         draft.set(position, {"undeclared": "ignore"})
-    metrics = _metrics(position, found[0], draft) if found else _default(position)
+    metrics = _metrics(position, *found, draft) if found else _default(position)
     if metrics is None:
         return False
     if not metrics and (found or position.union) and position.types != {"object"}:
@@ -75,19 +80,29 @@ def _default(position: Position) -> dict[str, Mapping[str, Any]]:
     return {_DEFAULTS[kind]: _PRESETS.get(_DEFAULTS[kind], {})} if kind in _DEFAULTS else {}
 
 
-def _metrics(position: Position, config: Json, draft: Draft) -> dict[str, Mapping[str, Any]] | None:
+def _metrics(position: Position, config: Json, part: Subschema, draft: Draft) -> dict[str, Mapping[str, Any]] | None:
     """Return the metrics of a configuration with their parameters; None if it is not valid."""
     if isinstance(config, str):
         return {} if config == "skip" else {config: _PRESETS.get(config, {})}
     metrics: Any = config.get("metrics", []) if isinstance(config, dict) else None
-    valid = isinstance(metrics, list) and all(isinstance(one, dict) and "metric_id" in one for one in metrics)
-    if not draft.expect(valid, position, KEYWORD, 'the name of a metric, or {"metrics": [{"metric_id": ...}]}'):
+    valid = isinstance(metrics, list) and all(
+        isinstance(one, dict) and isinstance(one.get("metric_id"), str) for one in metrics
+    )
+    expected = 'the name of a metric, or {"metrics": [{"metric_id": ...}]}'
+    if not draft.expect(valid, position, KEYWORD, expected, part=part):
         return None
+    for index, one in enumerate(metrics):
+        params, kinds = one.get("params") or {}, _PARAMETERS.get(one["metric_id"], {})
+        inside = ("metrics", index, "params")
+        ok = draft.expect(OBJECT.accepts(params), position, KEYWORD, OBJECT.text, part=part, inside=inside)
+        if not ok or not draft.expect_parameters(params, kinds, position, KEYWORD, part=part, inside=inside):
+            return None
     weights = [config.get("aggregation_weight"), *(one.get("weight") for one in metrics)]
     weight = next((weight for weight in weights if weight is not None), None)
     if weight is not None:
-        nearest = {"weight": weight} if position.role == "field" and weight > 0 else None
-        draft.miss(position, KEYWORD, "extract-bench does not read weights", nearest, value=f"with the weight {weight}")
+        nearest = {"weight": weight} if position.role == "field" and is_number(weight) and weight > 0 else None
+        reason, value = "extract-bench does not read weights", f"with the weight {weight}"
+        draft.miss(position, KEYWORD, reason, nearest, part=part, value=value)
     return {one["metric_id"]: one.get("params") or {} for one in metrics}
 
 

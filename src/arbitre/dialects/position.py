@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from arbitre.errors import Problem
-from arbitre.paths import STAR, escape, pointer
+from arbitre.paths import STAR, escape
 from arbitre.schema.loading.load_schema import REFERENCES
 
 if TYPE_CHECKING:
@@ -124,10 +123,6 @@ class Position:
     def keyword(self, key: str) -> tuple[Any, Subschema] | None:
         """Return the value of a keyword, and the subschema that has it; None if there is none."""
         return next(((part.schema[key], part) for part in self.common if key in part.schema), None)
-
-    def problem(self, message: str, *tokens: str | int) -> Problem:
-        """Return a problem at this position, or at one of its keys."""
-        return Problem(message, self.node.file, None, self.node.pointer + pointer(tokens))
 
 
 def _reached(node: Subschema, combiners: Sequence[str]) -> tuple[Subschema, ...]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.dialects.draft import AMOUNT, OPTIONAL_AMOUNT, TEXT, is_number
 from arbitre.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from arbitre.dialects.draft import Draft
+    from arbitre.dialects.draft import Draft, Kind
     from arbitre.dialects.position import Position
     from arbitre.values import Json
 
@@ -69,7 +70,7 @@ def translate(position: Position, draft: Draft) -> bool:
     keywords = position.node.schema
     if position.role == "field" and _WEIGHT in keywords:
         weight = keywords[_WEIGHT]
-        if draft.expect(_is_number(weight) and weight > 0, position, _WEIGHT, "a positive number"):
+        if draft.expect(is_number(weight) and weight > 0, position, _WEIGHT, "a positive number"):
             draft.set(position, {"weight": weight})
     if "object" in position.types and position.structured:
         _object(position, draft)
@@ -98,6 +99,8 @@ def _check_keywords(position: Position, draft: Draft) -> None:
                 draft.miss(position, key, "Stickler reads it only next to a property", part=part)
             elif key == _MATCH_THRESHOLD:
                 value = part.schema[key]
+                if not draft.expect(_is_share(value), position, key, _SHARE, part=part):
+                    continue
                 reason = "it decides which objects count as found, and does not change the score"
                 gate = {"match": {"hungarian": {"gate": value}}} if position.role == "item" and value else None
                 listed = position.parent if gate and position.parent else position
@@ -130,10 +133,10 @@ def _leaf(position: Position, field: Position, draft: Draft) -> None:
     valid = [
         draft.expect(isinstance(name, str), field, _COMPARATOR, "the name of a comparator"),
         draft.expect(isinstance(config, dict), field, _CONFIG, "an object"),
-        draft.expect(_is_number(threshold) and 0 <= threshold <= 1, field, _THRESHOLD, "a number from 0 to 1"),
+        draft.expect(_is_share(threshold), field, _THRESHOLD, _SHARE),
         draft.expect(isinstance(clip, bool), field, _CLIP, "true or false"),
     ]
-    if not all(valid):
+    if not all(valid) or not draft.expect_parameters(config, _PARAMETERS.get(name, {}), field, _CONFIG):
         return
     settings, reason = _comparison(name, config, position)
     if name in _EDITS and clip and threshold:
@@ -199,7 +202,7 @@ def _edits(distance: str, steps: list[Json], position: Position) -> tuple[Mappin
 def _date(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, Json], str]:
     if position.format == "date-time":
         return _DATE, "it compares the days and ignores the time of day"
-    changed = {key: value for key, value in config.items() if value and (key, value) not in _DATE_DEFAULTS}
+    changed = {key: value for key, value in config.items() if value and _DATE_DEFAULTS.get(key) != value}
     if changed.get("dayfirst"):
         formats: Json = {"date": {"formats": ["%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y"]}}
         return {**_DATE, "normalize": [formats]}, "it reads dates in any notation"
@@ -226,13 +229,24 @@ _COMPARATORS: Final = {
     "DateComparator": _date,
     "NormalizedComparator": _normalized,
 }
+_PARAMETERS: Final[Mapping[str, Mapping[str, Kind]]] = {
+    "NumericComparator": {
+        "relative_tolerance": AMOUNT,
+        "absolute_tolerance": AMOUNT,
+        "tolerance": OPTIONAL_AMOUNT,
+    },
+    "FuzzyComparator": {"method": TEXT},
+    "DateComparator": {"tolerance": AMOUNT},
+}
+"""Accepted parameters by comparator."""
 _EDITS: Final = frozenset({"LevenshteinComparator", "FuzzyComparator"})
 """Comparators with qualities between 0 and 1, to which a threshold applies."""
 _INEXACT: Final = {"token_sort_ratio": "token-sort", "partial_ratio": "token-set"}
 """Nearest distances to methods of `FuzzyComparator`."""
-_DATE_DEFAULTS: Final = {("range_mode", "graded"), ("precision_mode", "exact")}
+_DATE_DEFAULTS: Final = {"range_mode": "graded", "precision_mode": "exact"}
 _OWN: Final = "it is a comparator of your own: load it as a custom distance"
+_SHARE: Final = "a number from 0 to 1"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_share(value: Json) -> bool:
+    return is_number(value) and 0 <= value <= 1

@@ -6,8 +6,10 @@ position unless `x-eval-align` says otherwise. Null is a value; only a missing k
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
+from arbitre.dialects.draft import INTEGER, LIST, OPTIONAL_AMOUNT, Kind
 from arbitre.errors import nearest as similar
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from arbitre.dialects.draft import Draft
     from arbitre.dialects.position import Position
+    from arbitre.schema import Subschema
     from arbitre.values import Json
 
 PREFIX: Final = "x-eval-"
@@ -22,11 +25,19 @@ _COMPARE, _TRANSFORM, _ALIGN, _SKIP = (PREFIX + name for name in ("compare", "tr
 _KNOWN: Final = (_COMPARE, _TRANSFORM, _ALIGN, _SKIP)
 _STEPS: Final = {"lowercase": "lower", "strip": "strip", "normalize_whitespace": "squash-space"}
 """Normalisers by transform."""
+_TYPES: Final = ("float", "int", "str", "bool")
+_PARAMETERS: Final[Mapping[tuple[str, str], Mapping[str, Kind]]] = {
+    (_COMPARE, "numeric"): {"tolerance": Kind(lambda value: not value or isinstance(value, dict), "an object")},
+    (_COMPARE, "oneof"): {"values": LIST},
+    (_TRANSFORM, "round_digits"): {"digits": INTEGER},
+    (_TRANSFORM, "type_convert"): {"to": Kind(lambda value: value in _TYPES, " or ".join(_TYPES))},
+}
+"""Accepted parameters by keyword and name."""
+_TOLERANCE: Final = {"abs": OPTIONAL_AMOUNT, "rel": OPTIONAL_AMOUNT}
 
 
 def translate(position: Position, draft: Draft) -> bool:
     """Add the settings of a position to a draft; return whether those of the nested positions follow."""
-    keywords = {key: found for key in _KNOWN if (found := position.keyword(key))}
     for part in position.common:
         for key in part.schema:
             if key.startswith(PREFIX) and key not in _KNOWN:
@@ -34,14 +45,10 @@ def translate(position: Position, draft: Draft) -> bool:
                 draft.miss(position, key, f"extract-eval does not know it. {hint or ''}".rstrip(), part=part)
     if position.role == "root":
         draft.set(position, {"absent": []})
-    if _SKIP in keywords and keywords[_SKIP][0] is True:
-        if position.role == "field":
-            draft.set(position, {"ignore": True})
-        else:
-            draft.miss(position, _SKIP, "only a field can be left out", part=keywords[_SKIP][1])
+    if _skip(position, draft):
         return False
     structured = position.structured and len(position.types) == 1
-    if structured and _COMPARE not in keywords:
+    if structured and position.keyword(_COMPARE) is None:
         if position.types == {"array"}:
             _align(position, draft)
         return True
@@ -51,39 +58,59 @@ def translate(position: Position, draft: Draft) -> bool:
     return False
 
 
+def _skip(position: Position, draft: Draft) -> bool:
+    """Return whether extract-eval leaves out a position; if so, add the setting."""
+    skip, part = position.keyword(_SKIP) or (False, position.node)
+    if not draft.expect(isinstance(skip, bool), position, _SKIP, "true or false", part=part) or not skip:
+        return False
+    if position.role == "field":
+        draft.set(position, {"ignore": True})
+    else:
+        draft.miss(position, _SKIP, "only a field can be left out", part=part)
+    return True
+
+
 def _align(position: Position, draft: Draft) -> None:
     """Add the matching of a list."""
     found = position.keyword(_ALIGN)
     align = found[0] if found else {"ordered": True}
     valid = isinstance(align, dict) and (
-        align.get("ordered") is True or align.get("match_by") in {"hungarian", "key_field"}
+        align.get("ordered") is True or align.get("match_by") in ("hungarian", "key_field")
     )
-    if found and not draft.expect(valid, position, _ALIGN, 'an object with "match_by": "hungarian" or "key_field"'):
+    part = found and found[1]
+    expected = 'an object with "match_by": "hungarian" or "key_field"'
+    if not draft.expect(valid, position, _ALIGN, expected, part=part):
         return
     if align.get("ordered") is True:
         draft.set(position, {"match": "ordered"})
     elif align["match_by"] == "hungarian":
         draft.set(position, {"match": "hungarian"})
-    elif draft.expect(isinstance(align.get("key"), str), position, _ALIGN, 'an object with the "key" of the items'):
-        draft.set(position, {"match": {"keyed": {"key": align["key"]}}})
+    else:
+        expected = 'an object with the "key" of the items'
+        if draft.expect(isinstance(align.get("key"), str), position, _ALIGN, expected, part=part):
+            draft.set(position, {"match": {"keyed": {"key": align["key"]}}})
 
 
 def _leaf(position: Position, draft: Draft) -> None:
     """Add the comparator and the transforms of a value that is compared as a whole."""
-    found, transforms = position.keyword(_COMPARE), position.keyword(_TRANSFORM)
     default = "numeric" if position.types in ({"number"}, {"integer"}) else "exact"
-    entries = [found[0] if found else default, *(transforms[0] if transforms else [])]
-    parsed = [_entry(entry) for entry in entries]
-    expected = "a name or {name: {parameter: value}}; transforms are a list of these"
-    for key, ok in ((_COMPARE, parsed[0]), (_TRANSFORM, all(one is not None for one in parsed[1:]))):
-        if key in position.node.schema and not draft.expect(bool(ok), position, key, expected):
-            return
-    (name, params), *steps = (one for one in parsed if one is not None)
+    compare, part = position.keyword(_COMPARE) or (default, None)
+    transforms, transformed = position.keyword(_TRANSFORM) or ([], None)
+    comparator = _entry(compare, position, draft, _COMPARE, part=part)
+    listed = draft.expect(isinstance(transforms, list), position, _TRANSFORM, "a list of transforms", part=transformed)
+    entries = [
+        _entry(entry, position, draft, _TRANSFORM, part=transformed, inside=(index,))
+        for index, entry in enumerate(transforms if listed else ())
+    ]
+    steps = [entry for entry in entries if entry is not None]
+    if comparator is None or not listed or len(steps) < len(entries):
+        return
+    name, params = comparator
     known: list[Json] = [_STEPS[step] for step, _ in steps if step in _STEPS]
     normalize: dict[str, Json] = {"normalize": known} if known else {}
     settings, reason = _comparison(name, params, position)
     if reason:
-        draft.miss(position, _COMPARE, reason, settings | normalize if settings else None, part=found and found[1])
+        draft.miss(position, _COMPARE, reason, settings | normalize if settings else None, part=part)
     elif [step for step, _ in steps if step not in _STEPS] == ["sort_tokens"] == [steps[-1][0]] and name == "exact":
         draft.set(position, {"distance": "token-sort", "floor": 1} | normalize)
     else:
@@ -91,17 +118,32 @@ def _leaf(position: Position, draft: Draft) -> None:
         for step, parameters in steps:
             if step not in _STEPS:
                 nearest, why = _transform(step, parameters, known)
-                draft.miss(position, _TRANSFORM, why, nearest, part=transforms and transforms[1], value=step)
+                draft.miss(position, _TRANSFORM, why, nearest, part=transformed, value=step)
 
 
-def _entry(entry: Json) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the name and the parameters of an entry; None if it is not valid."""
-    if isinstance(entry, str) and entry:
-        return entry, {}
-    if isinstance(entry, dict) and len(entry) == 1:
-        ((name, params),) = entry.items()
-        return (name, params) if isinstance(params, dict) else None
-    return None
+def _entry(
+    entry: Json,
+    position: Position,
+    draft: Draft,
+    key: str,
+    *,
+    part: Subschema | None,
+    inside: tuple[int, ...] = (),
+) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the name and the parameters of an entry; add problems and return None if it is not valid."""
+    parsed = entry if isinstance(entry, dict) else {entry: {}} if isinstance(entry, str) and entry else {}
+    valid = len(parsed) == 1 and all(isinstance(params, dict) for params in parsed.values())
+    if not draft.expect(valid, position, key, "a name or {name: {parameter: value}}", part=part, inside=inside):
+        return None
+    ((name, params),) = parsed.items()
+    place: tuple[str | int, ...] = (*inside, name)
+    if not draft.expect_parameters(params, _PARAMETERS.get((key, name), {}), position, key, part=part, inside=place):
+        return None
+    tolerance = params.get("tolerance") if (key, name) == (_COMPARE, "numeric") else None
+    place = (*place, "tolerance")
+    if not draft.expect_parameters(tolerance or {}, _TOLERANCE, position, key, part=part, inside=place):
+        return None
+    return name, params
 
 
 def _comparison(name: str, params: Mapping[str, Any], position: Position) -> tuple[dict[str, Json], str]:
@@ -143,8 +185,9 @@ def _transform(name: str, params: Mapping[str, Any], known: list[Json]) -> tuple
     if name == "sort_tokens":
         return {"distance": "token-sort"}, "no normaliser sorts the words; this distance does"
     if name == "round_digits":
-        grid = 10.0 ** -int(params.get("digits", 0))
-        return {"distance": {"rounded": {"grid": grid}}}, "Python rounds halves to even digits of the binary number"
+        grid = float(f"1e{-params.get('digits', 0)}")
+        nearest: dict[str, Json] = {"distance": {"rounded": {"grid": grid}}} if 0 < grid < math.inf else {}
+        return nearest, "Python rounds halves to even digits of the binary number"
     if name == "type_convert":
         step = "text" if params.get("to") == "str" else "decimal"
         return {"normalize": [step, *known]}, "it writes and reads values as Python does"
