@@ -19,7 +19,7 @@ HELP_ALL: Final = "--help-all"
 """Option of every command that prints all its options, also the rare ones."""
 WITHOUT_CONFIG: Final = frozenset({"init", "config show"})
 """Commands that take no options from a config file."""
-NOT_COMBINED: Final = frozenset({"overlay"})
+NOT_COMBINED: Final = frozenset({"--overlay"})
 """Options that name a file, and that users could repeat to combine several files."""
 
 
@@ -38,7 +38,7 @@ class DeclaredCommand(TyperCommand):
         given = [(self.present.get(flag, flag), rest) for flag, *rest in (arg.split("=", 1) for arg in args[:end])]
         present = ["=".join([flag, *rest]) for flag, rest in given] + args[end:]
         if "--help" not in args[:end]:
-            self._check_repeated(ctx, present)
+            _check_repeated(ctx, [flag for flag, _ in given])
         if self.words == "config show":
             ctx.default_map = {"file": ctx.obj}  # the file that --config names
         if "--help" in args[:end] or self.words in WITHOUT_CONFIG:
@@ -75,14 +75,6 @@ class DeclaredCommand(TyperCommand):
         _note(config, configured, ctx.params)
         return rest
 
-    def _check_repeated(self, ctx: Any, args: Sequence[str]) -> None:  # noqa: ANN401  (typer's)
-        """Raise BadParameter if an option of which only the last value would count is repeated by mistake."""
-        given: list[Any] = self.make_parser(ctx).parse_args(args=[*args])[-1]
-        for parameter in given:
-            if parameter.name in NOT_COMBINED and given.count(parameter) > 1:
-                message = f"This option can be given only once, but it was given {given.count(parameter)} times."
-                raise typer.BadParameter(message, ctx, parameter)
-
     def _check_system(self, config: Config, given: dict[str, Any]) -> None:
         """Raise BadParameter if the command needs the predictions of one system, and the config names several."""
         missing = issubclass(DECLARATIONS[self.words], Sources) and not any(
@@ -90,6 +82,14 @@ class DeclaredCommand(TyperCommand):
         )
         if missing and (error := several_systems(config)) is not None:
             raise typer.BadParameter(error.message)
+
+
+def _check_repeated(ctx: Any, flags: Sequence[str]) -> None:  # noqa: ANN401  (typer's)
+    """Raise BadParameter if an option of which only the last value would count is repeated by mistake."""
+    for flag in NOT_COMBINED.intersection(flags):
+        if (times := flags.count(flag)) > 1:
+            message = f"This option can be given only once, but it was given {times} times."
+            raise typer.BadParameter(message, ctx, param_hint=f"'{flag}'")
 
 
 def command_class(words: str) -> type[DeclaredCommand]:

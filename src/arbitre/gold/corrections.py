@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from arbitre.comparison.patch import patch_path, patch_tokens
 from arbitre.errors import shown
 from arbitre.gold.decisions import (
     GOLD_IS_WRONG,
@@ -154,7 +155,8 @@ def apply_decisions(
 
     source.write(target, changed, inputs, force=force)
     refused = [*read.refused, *refused, *(each for own in corrected.values() for each in own.refused)]
-    refused = [_in_copy(each, ids, corrected) for each in refused]
+    removed = {name: own.removed() for name, own in corrected.items()}
+    refused = [_in_copy(each, ids, removed) for each in refused]
     applied = _summary(target, read, corrected.values(), refused)
     _write_sidecar(read, origin, corrected, applied)
     return replace(applied, refused_file=read.write_refused(applied.refused, target))
@@ -162,6 +164,8 @@ def apply_decisions(
 
 _Proposal = tuple[GoldDecision, ...]
 """Decisions that agree on one place."""
+_Removed = dict[tuple[str, ...], set[int]]
+"""Positions of removed items, by the path of their list."""
 
 
 def _declared(root: Subschema | None) -> Iterable[str]:
@@ -197,15 +201,16 @@ def _of_documents(
 
 
 def _in_copy(
-    refused: RefusedGoldDecision, ids: Mapping[str, int], corrected: Mapping[str, _Correction]
+    refused: RefusedGoldDecision, ids: Mapping[str, int], removed: Mapping[str, _Removed]
 ) -> RefusedGoldDecision:
     """Return a refused decision with the pointer of its value in the corrected copy."""
     own = refused.decision
-    document = None if own is None else next(_of_documents([own], ids))[1]
-    if own is None or own.pointer is None or not isinstance(document, str) or document not in corrected:
+    if own is None or own.pointer is None:
         return refused
-    tokens = _moved(_tokens(own.pointer), corrected[document].removed())
-    return refused._replace(pointer="".join("/" + each.replace("~", "~0").replace("/", "~1") for each in tokens))
+    (_, document) = next(_of_documents([own], ids))
+    if not isinstance(document, str) or document not in removed:
+        return refused
+    return refused._replace(pointer=patch_path(_moved(patch_tokens(own.pointer), removed[document])))
 
 
 def _agreed(
@@ -280,8 +285,8 @@ class _Correction(NamedTuple):
     refused: Sequence[RefusedGoldDecision]
     before: Json
 
-    def removed(self) -> Mapping[tuple[str, ...], set[int]]:
-        """Return the positions of the items that the corrections remove, by the path of their list."""
+    def removed(self) -> _Removed:
+        """Return the items that the corrections remove."""
         removed: dict[tuple[str, ...], set[int]] = defaultdict(set)
         for change in self.changes:
             if change.edit.op == "remove" and isinstance(_value_at(self.before, change.tokens[:-1]), list):
@@ -293,7 +298,7 @@ class _Correction(NamedTuple):
         added: Counter[tuple[str, ...]] = Counter()
         places = [
             (tokens, origin)
-            for tokens, origin in ((_tokens(at.replace("~2", "*")), origin) for at, origin in known.items())
+            for tokens, origin in ((tuple(patch_tokens(at.replace("~2", "*"))), origin) for at, origin in known.items())
             if not any(tokens[: len(each.tokens)] == each.tokens for each in self.changes)
         ]
         for proposal, tokens, edit in self.changes:
@@ -335,7 +340,7 @@ def _corrected(located: DocumentText, proposals: Iterable[_Proposal], root: Subs
 def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Change:
     """Return the change of a document by a decision. Raises _RefusedError."""
     own = proposal[0]
-    tokens = _tokens(str(own.pointer))
+    tokens = tuple(patch_tokens(str(own.pointer)))
     if not tokens and (located.labels or own.value is ABSENT):
         raise _RefusedError("A whole document cannot be left out, or replaced in a record that also has its id.")
     if tokens and tokens[0] in located.labels:
@@ -406,11 +411,6 @@ def _violations(root: Subschema, located: DocumentText, text: str) -> tuple[Viol
     return find_violations(root, located.value(text), format_assertion="checkable")
 
 
-def _tokens(at: str) -> tuple[str, ...]:
-    """Return the tokens of a JSON Pointer (RFC 6901)."""
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in at.split("/")[1:])
-
-
 def _value_at(value: Json, tokens: Iterable[str]) -> Json:
     """Return the value at a path. Raises LookupError if there is none."""
     for token in tokens:
@@ -429,7 +429,7 @@ def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     return left[:size] == right[:size]
 
 
-def _moved(tokens: Sequence[str], removed: Mapping[tuple[str, ...], set[int]]) -> list[str]:
+def _moved(tokens: Sequence[str], removed: _Removed) -> list[str]:
     """Return a path after the removal of items of lists."""
     moved = []
     for at, token in enumerate(tokens):

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from arbitre.paths import STAR, pointer
+from arbitre.paths import STAR, pointer, values_at
 from arbitre.values import equal
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Renaming:
 
     def occurs(self, document: Json) -> bool:
         """Return whether a document has the field."""
-        return _has(document, self.source)
+        return next(values_at(document, self.source), None) is not None
 
     def place(self, tokens: Tokens) -> Tokens:
         """Return the place of a value in the copy, by its place before."""
@@ -180,15 +180,6 @@ def _fields(value: Json, path: Path, keys: dict[Path, set[str]]) -> Iterator[tup
             items = inner if isinstance(inner, list) else [inner]
             yield (*path, key), not any(isinstance(item, (list, dict)) for item in items)
             yield from _fields(inner, (*path, key), keys)
-
-
-def _has(value: Json, path: Path) -> bool:
-    if not path:
-        return True
-    token, *rest = path
-    if token is STAR:
-        return isinstance(value, list) and any(_has(item, tuple(rest)) for item in value)
-    return isinstance(value, dict) and token in value and _has(value[str(token)], tuple(rest))
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -97,13 +97,9 @@ def _missing_runs(systems: Mapping[str, Sequence[tuple[str, str | None]]]) -> Da
 
 def _runs_of_document(runs: Collection[str | None]) -> str:
     names = sorted(filter(None, runs))
-    return (
-        f"the run{'s' * (len(names) > 1)} {quote_names(names)}"
-        if names
-        else "one run without a name"
-        if runs
-        else "none"
-    )
+    if not names:
+        return "one run without a name" if runs else "none"
+    return f"the run{'s' * (len(names) > 1)} {quote_names(names)}"
 
 
 @dataclass(frozen=True, kw_only=True)
