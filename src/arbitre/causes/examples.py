@@ -28,7 +28,7 @@ ALWAYS: Final = 3
 """Number of examples that are kept whatever their size."""
 
 IN_PARTS: Final = frozenset({"split", "merged"})
-"""Classes of faults that concern several items of a list, so that no single value of gold can be corrected."""
+"""Classes of faults that involve several items of a list, so that no single value of gold can be corrected."""
 
 MAX_CHARACTERS: Final = 20_000
 """Maximum number of characters of the values of all examples of a cause, as JSON; further examples are left out."""

@@ -20,7 +20,7 @@ HELP_ALL: Final = "--help-all"
 WITHOUT_CONFIG: Final = frozenset({"init", "config show"})
 """Commands that take no options from a config file."""
 NOT_COMBINED: Final = frozenset({"--overlay"})
-"""Options that name a file, and that users could repeat to combine several files."""
+"""Options that take one file, and that users might repeat to combine several files."""
 
 
 class DeclaredCommand(TyperCommand):
@@ -85,7 +85,7 @@ class DeclaredCommand(TyperCommand):
 
 
 def _check_repeated(ctx: Any, flags: Sequence[str]) -> None:  # noqa: ANN401  (typer's)
-    """Raise BadParameter if an option of which only the last value would count is repeated by mistake."""
+    """Raise BadParameter if an option of `NOT_COMBINED` is given more than once."""
     for flag in NOT_COMBINED.intersection(flags):
         if (times := flags.count(flag)) > 1:
             message = f"This option can be given only once, but it was given {times} times."

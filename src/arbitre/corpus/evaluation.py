@@ -669,8 +669,8 @@ def unavailable() -> DataError:
     """Return the error for documents that are no longer available."""
     return DataError.of(
         "The documents of this evaluation are no longer available",
-        hint="Pass them as a list instead of an iterator, or write the results with `out`. For the faults, also set "
-        "`diagnose`.",
+        hint="Pass them as a list instead of an iterator, or write the results with `out`. To get the faults, also "
+        "set `diagnose`.",
     )
 
 

@@ -24,11 +24,11 @@ def is_number(value: Json) -> bool:
 
 
 class Kind(NamedTuple):
-    """The values that another tool accepts for a parameter.
+    """A kind of value that another tool accepts for a parameter.
 
     Attributes:
-        accepts: Whether a value is one of them.
-        text: What they are, for the error message.
+        accepts: Returns whether a value is accepted.
+        text: Description of the accepted values, for error messages.
     """
 
     accepts: Callable[[Any], bool]

@@ -59,7 +59,7 @@ def translate(position: Position, draft: Draft) -> bool:
 
 
 def _skip(position: Position, draft: Draft) -> bool:
-    """Return whether extract-eval leaves out a position; if so, add the setting."""
+    """Return whether extract-eval leaves out a position. If so, add the setting, or that there is none."""
     skip, part = position.keyword(_SKIP) or (False, position.node)
     if not draft.expect(isinstance(skip, bool), position, _SKIP, "true or false", part=part) or not skip:
         return False

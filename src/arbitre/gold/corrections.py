@@ -203,7 +203,7 @@ def _of_documents(
 def _in_copy(
     refused: RefusedGoldDecision, ids: Mapping[str, int], removed: Mapping[str, _Removed]
 ) -> RefusedGoldDecision:
-    """Return a refused decision with the pointer of its value in the corrected copy."""
+    """Return a refused decision whose pointer refers to the corrected copy."""
     own = refused.decision
     if own is None or own.pointer is None:
         return refused

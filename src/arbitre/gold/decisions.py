@@ -154,11 +154,11 @@ class GoldDecisions(NamedTuple):
         return _read_table(path) if suffix in TABLES else _read_json(path)
 
     def write_refused(self, refused: Sequence[RefusedGoldDecision], beside: Path) -> Path | None:
-        """Write refused decisions with their reasons to a table beside another file, the corrected gold.
+        """Write refused decisions and their reasons to a table next to another file, the corrected gold.
 
-        The table has the pointers of the values in this gold, where items of lists may have been removed.
-        An earlier table that was changed since is kept; the new one then has a number in its name. If no decision was
-        refused, the rows of an earlier table are removed.
+        Pointers refer to this gold, in which items of lists may have been removed. An earlier table that was changed
+        since is kept; the new one then has a number in its name. If no decision was refused, no table is written, and
+        the rows of an earlier table that was not changed are removed.
 
         Returns:
             The path of the table; None if no decision was refused.

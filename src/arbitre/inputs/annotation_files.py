@@ -34,7 +34,7 @@ _ANNOTATIONS: Final = ("annotations", "completions", "predictions")
 _LABELS: Final = ("labels", "hypertextlabels")
 """Types of the results of Label Studio that give characters of a text labels."""
 _UNPLACED: Final = (None, {"start_pos": None, "end_pos": None})
-"""Intervals of the extractions of LangExtract that have no place in the text."""
+"""Intervals of LangExtract extractions without a place in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _is_list_of_results(value: Json) -> bool:
 
 
 def _has_extractions(value: Mapping[str, Json]) -> bool:
-    """Return whether an object has a list of extractions; null means that nothing was extracted."""
+    """Return whether an object has `extractions`: a list, or null if nothing was extracted."""
     return "extractions" in value and isinstance(value["extractions"], list | None)
 
 

@@ -213,10 +213,11 @@ class Assembly:
                 self.values[child], self.votes[child] = ABSENT, replace(self.votes[child], family=None)
 
     def _ends(self, place: Place, item: Place) -> bool:
-        """Return whether a list ends before an item that is left out.
+        """Return whether a list must end before an item because the item is left out.
 
-        With unanimity, these are all items at positions of `prefixItems`, and the compared items that are matched by
-        position. With other strategies, null stands at a position of `prefixItems` if an annotator has null there.
+        With unanimity, this holds for `prefixItems` positions, and for compared items that are matched by position.
+        With other strategies, it holds only for `prefixItems` positions where no annotator has null. It never holds for
+        an item that a person decided on.
         """
         if self.values[item] is not ABSENT or item in self.decided:
             return False

@@ -256,7 +256,7 @@ def _incompatible(
 
 
 def _affected(revision: Revision, place: Place) -> set[str | None]:
-    """Return the pointers of the places that contain a place, and of the nulls for items left out before it."""
+    """Return the pointers of the places that contain a place, and of nulls beside it that stand for omitted items."""
     assembly = revision.assembly
     beside = place.parent.children if place.parent is not None else ()
     nulls = (each for each in beside if assembly.values[each] is None and assembly.votes[each].value is ABSENT)
