@@ -486,7 +486,7 @@ class Corpus:
     )
     diagnose: bool = switch(
         "List the faults of the predictions with their costs (faults.csv), and search for causes in up to 400 "
-        "documents instead of 32.",
+        "documents instead of a sixteenth.",
         more="Also computes the [solidarity](diagnosis.md#solidarity). See [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE

@@ -11,7 +11,7 @@ from arbitre.causes import search
 from arbitre.causes.changes import Correction, OverlayChange, with_absent, with_normalizers
 from arbitre.causes.fixes import find_fixes
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import FEW_DOCUMENTS, MAX_SEARCHED_VALUES, Sample, documents_to_search
+from arbitre.causes.sample import FEW_DOCUMENTS, MAX_DOCUMENTS, MAX_SEARCHED_VALUES, Sample, documents_to_search
 from arbitre.causes.search import find_causes
 from arbitre.comparison.cause import KINDS, Cause, CauseAnalysis
 from arbitre.inputs.records import Pair
@@ -204,12 +204,29 @@ def test_the_causes_of_a_comparison_are_found_on_request():
         arbitre.Comparison.from_dict(comparison.to_dict()).causes  # noqa: B018
 
 
-def test_at_most_32_documents_are_examined_unless_more_are_asked_for():
+def test_32_documents_of_a_small_corpus_are_examined_unless_more_are_asked_for():
     pairs = letters(70, lambda entry, _: entry | {"place": "Elsewhere"})
     quick, thorough = LETTERS.evaluate(pairs), LETTERS.evaluate(pairs, diagnose=True)
     assert (quick.cause_analysis.documents, quick.cause_analysis.total) == (32, 70)
-    assert quick.cause_analysis.notes == ("Causes were looked for in 32 of 70 documents.",)
+    assert quick.cause_analysis.notes == (
+        "Causes were looked for in 32 of 70 documents; counts, costs and gains refer to these.",
+    )
     assert thorough.cause_analysis.documents == 70
+
+
+def test_a_sixteenth_of_the_documents_of_a_large_corpus_is_examined():
+    pairs = [Pair(f"d{number:04}", None, {"pages": []}, {"pages": []}) for number in range(7_000)]
+    assert len(documents_to_search(pairs[:700], quick=True)) == 43
+    assert len(documents_to_search(pairs, quick=True)) == len(documents_to_search(pairs)) == MAX_DOCUMENTS
+
+
+@pytest.mark.parametrize("emptied", ["1", "2"])
+def test_all_runs_of_a_document_are_examined(emptied):
+    pairs = [
+        Pair(number, run, gold, [] if run == emptied else gold) for number, gold, _ in letters(17) for run in ("1", "2")
+    ]
+    analysis = find_causes(LETTERS.plan, documents_to_search(pairs, quick=True), len(pairs))
+    assert (analysis.documents, analysis.f1q) == (32, pytest.approx(2 / 3))
 
 
 def test_fewer_documents_are_examined_if_they_have_many_values():

@@ -217,7 +217,7 @@ def _notes(search: Search, total: int, causes: Sequence[Cause]) -> Iterator[str]
     """Yield what limits the analysis."""
     sample = search.sample
     if len(sample) < total:
-        yield f"Causes were looked for in {len(sample)} of {total} documents."
+        yield f"Causes were looked for in {len(sample)} of {total} documents; counts, costs and gains refer to these."
     if search.limited:
         yield "Not all changes were tried: custom distances would be called more often than --max-calls allows."
     if sample.size < MIN_DOCUMENTS and any(cause.systematic for cause in causes):

@@ -162,22 +162,35 @@ def sample_by_id(documents: JoinedCorpus, most: int) -> list[Pair]:
 
     The sample depends on the ids only, not on the order of the documents.
     """
-    kept: dict[str, tuple[bytes, str, int]] = {}
+    return list(documents.at([runs[0] for runs in _runs_by_digest(documents, most)]))
+
+
+def sample_with_all_runs(documents: JoinedCorpus, most: int) -> list[Pair]:
+    """Return all runs of the ids with the smallest digests, up to `most` pairs, but at least one id."""
+    places: list[int] = []
+    for runs in _runs_by_digest(documents, most):
+        if places and len(places) + len(runs) > most:
+            break
+        places += runs
+    return list(documents.at(places))
+
+
+def _runs_by_digest(documents: JoinedCorpus, most: int) -> list[list[int]]:
+    """Return the positions of all runs of each of the at most `most` ids with the smallest digests, in this order."""
+    kept: dict[str, list[tuple[str, int]]] = {}
     largest: list[tuple[int, str]] = []
     for place, (identity, run) in enumerate(documents.labels):
-        if identity in kept:
-            kept[identity] = min(kept[identity], (kept[identity][0], run or "", place))
-            continue
-        digest = blake2b(encoded(identity), digest_size=8).digest()
-        entry = -int.from_bytes(digest), identity
-        if len(kept) < most:
-            heapq.heappush(largest, entry)
-        elif entry > largest[0]:
-            del kept[heapq.heapreplace(largest, entry)[1]]
-        else:
-            continue
-        kept[identity] = digest, run or "", place
-    return list(documents.at([place for _, _, place in sorted(kept.values())]))
+        if identity not in kept:
+            entry = -int.from_bytes(blake2b(encoded(identity), digest_size=8).digest()), identity
+            if len(kept) < most:
+                heapq.heappush(largest, entry)
+            elif entry > largest[0]:
+                del kept[heapq.heapreplace(largest, entry)[1]]
+            else:
+                continue
+            kept[identity] = []
+        kept[identity].append((run or "", place))
+    return [[place for _, place in sorted(kept[identity])] for _, identity in sorted(largest, reverse=True)]
 
 
 class ChanceComparison(NamedTuple):

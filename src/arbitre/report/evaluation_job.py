@@ -553,12 +553,12 @@ class DocumentDetails(SavedDetails):
 
     def cause_search(self) -> Callable[[], CauseAnalysis]:
         """Read a sample of the documents in this process, and return a function that searches it for causes."""
-        from arbitre.causes.sample import FEW_DOCUMENTS, MAX_DOCUMENTS, documents_to_search  # noqa: PLC0415
+        from arbitre.causes.sample import documents_to_search  # noqa: PLC0415  (as below)
         from arbitre.causes.search import find_causes  # noqa: PLC0415  (not all evaluations need it)
 
-        documents, most = self.job.documents, MAX_DOCUMENTS if self.job.options.diagnose else FEW_DOCUMENTS
+        documents = self.job.documents
         self.job.on_progress("diagnosing", 0, None)
-        searched = documents_to_search(documents, most)
+        searched = documents_to_search(documents, quick=not self.job.options.diagnose)
         return partial(find_causes, self.job.plan, searched, len(documents), self.job.source_texts())
 
     def values(self, path: str) -> tuple[list[Row], str | None]:

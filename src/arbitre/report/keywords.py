@@ -84,7 +84,7 @@ class SharedKeywords(ReadingKeywords, total=False):
     declares, or if no prediction matches any part of its gold. On the command line, the exit code is then 2."""
     diagnose: bool
     """List the faults of the predictions with their costs (faults.csv), and search for causes in up to 400 documents
-    instead of 32."""
+    instead of a sixteenth."""
     no_diagnose: bool
     """Do not search for causes."""
     no_chance: bool
