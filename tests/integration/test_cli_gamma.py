@@ -140,6 +140,13 @@ def test_a_negative_gamma_comes_with_its_reason_and_the_labels_exchanged_most_of
     assert "negative" in run(*arguments, "--beta", "1.9").stdout
 
 
+def test_a_note_names_the_gamma_that_is_negative():
+    first = {"ada": [(0, 5, "A"), (1, 3, "B"), (1, 3, "B")], "bob": [(0, 5, "A")]}
+    notes = plain(*pages({"1": first, "2": {"ada": [], "bob": []}, "4": {"ada": [], "bob": [(3, 9, "C")]}}))["notes"]
+    (note,) = [note for note in notes if "negative" in note]
+    assert note.startswith("gamma is negative with local chance (-0.17 local, 0.30 global).")
+
+
 def test_documents_are_joined_by_id_and_those_of_one_annotator_are_left_out():
     ada = records({"1": WRONG["alex"], "2": WRONG["alex"], "3": []})
     bob = records({"3": [], "2": WRONG["suzan"]})

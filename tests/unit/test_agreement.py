@@ -220,6 +220,32 @@ def test_agreement_on_the_tags_of_tokens_is_noted(schema, tags, noted):
     assert any("/tags/*: the values are tags of tokens" in note and "arbitre gamma" in note for note in notes) == noted
 
 
+@pytest.mark.parametrize(
+    ("schema", "ratings", "noted"),
+    [
+        (
+            {"type": "number", "x-arbitre": {"distance": {"absolute": {"scale": 10}}}},
+            [1, 2, "3,5"],
+            "not all values are numbers, so the coefficient is",
+        ),
+        ({"type": ["number", "string"], "x-arbitre": {"distance": {"absolute": {"scale": 10}}}}, [1, 2, "n.d."], None),
+        (
+            {"enum": ["low", "high"], "x-arbitre": {"distance": "ordinal"}},
+            ["low", "High"],
+            "Correct these values: 'High'.",
+        ),
+    ],
+    ids=["number", "declared", "ordinal"],
+)
+def test_ratings_outside_the_level_of_measurement_are_noted(schema, ratings, noted):
+    documents = {name: {str(at): rating for at, rating in enumerate(ratings)} for name in ("ada", "bob")}
+    result = agreement.structural(Comparator(schema), documents)
+    assert result.alpha.name == "alpha_d"
+    notes = [note for note in result.notes if "not all values" in note]
+    assert len(notes) == (noted is not None)
+    assert all(noted in note for note in notes)
+
+
 FOUR_RATERS = [
     *([1, 1, None, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4]),
     *([4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [None, 5, 5, 5], [None, None, 1, 1], [None, None, 3, None]),

@@ -23,7 +23,7 @@ from arbitre.agreement.alpha_of_rows import (
 from arbitre.agreement.by_document import ByDocument, Resampling
 from arbitre.agreement.leaf_ratings import CategoricalCoefficients, LeafRatings, side_by_side
 from arbitre.agreement.list_gamma import gamma_of_lists
-from arbitre.agreement.notes import notes_of, token_notes
+from arbitre.agreement.notes import level_notes, notes_of, token_notes
 from arbitre.agreement.ratings import read_rating_table, schema_of_ratings
 from arbitre.agreement.span_files import SPANS, annotators_in, has_spans, span_documents
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
@@ -157,7 +157,7 @@ def structural(
         annotators=tuple(sorted(annotations)),
         documents=len(parts[0].rows),
         exact=all(alignment.exact for part in parts for alignment in part.alignments),
-        notes=(*notes_of(by_path, coefficients), *token_notes(leaf_values(parts))),
+        notes=(*notes_of(by_path, coefficients), *level_notes(parts), *token_notes(leaf_values(parts))),
     )
 
 

@@ -195,9 +195,14 @@ def _notes(agreement: SpanAgreement) -> Iterator[str]:
         yield f"gamma is undefined. {local.reason or over_all.reason}"
         return
     if min(local.value, over_all.value) < 0.0:
-        negative = local if local.value < 0.0 else over_all
+        if over_all.value >= 0.0:
+            negative = "gamma is negative with local chance"
+        elif local.value >= 0.0:
+            negative = "gamma is negative with global chance"
+        else:
+            negative = "gamma is negative with local and global chance"
         values = ", ".join(f"{coefficient.value:.2f} {name}" for name, coefficient in agreement.gamma.items())
-        yield f"gamma is negative ({values}). {negative.reason}"
+        yield f"{negative} ({values}). {local.reason or over_all.reason}"
     if 0.0 <= min(local.value, over_all.value) < LOW:
         yield (
             f"Low agreement ({min(local.value, over_all.value):.2f}). Random annotations are built from the annotations"

@@ -74,19 +74,14 @@ class LeafRatings:
         column = part.column
         if not (isinstance(column, LeafColumn) and column.forms is None and column.leaves):
             return None
-        distances = [leaf.distance for leaf in column.leaves]
-        names = {distance.name for distance in distances}
+        level, outside = level_of(column)
+        if level is None or outside:
+            return None
         codes = np.where(part.rows == NONE, MISSING, column.codes[part.rows])  # shape (items, annotators)
         ratings = Ratings(codes.T, tuple(column.values))
-        if names == {"exact"}:
-            return cls(ratings, "nominal", part.document, column)
-        if names == {"ordinal"}:
-            order = distances[0].options["order"]
-            if {canonical(value) for value in column.values} <= {canonical(value) for value in order}:
-                return cls(ratings.among(order), "ordinal", part.document, column)
-        if names <= INTERVAL_DISTANCES and all(kind == Kind.NUMBER for kind in column.kinds.tolist()):
-            return cls(ratings, "interval", part.document, column)
-        return None
+        if level == "ordinal":
+            ratings = ratings.among(column.leaves[0].distance.options["order"])
+        return cls(ratings, level, part.document, column)
 
     def alpha(self, by_document: ByDocument | None, chance: ShuffledChance | None = None) -> Coefficient:
         """Return Krippendorff's alpha.
@@ -121,6 +116,20 @@ class LeafRatings:
         """Return the ratings of the items that at least two annotators rated, and their documents."""
         several = self.ratings.rated.sum(axis=0) > 1
         return self.ratings.items(several), self.document[several]
+
+
+def level_of(column: LeafColumn) -> tuple[Level | None, list[Json]]:
+    """Return the level of measurement that the distances of a column fit, if any, and the values outside this level."""
+    distances = {leaf.distance.name: leaf.distance for leaf in column.leaves}
+    if distances.keys() == {"exact"}:
+        return "nominal", []
+    if distances.keys() == {"ordinal"}:
+        order = {canonical(value) for value in distances["ordinal"].options["order"]}
+        return "ordinal", [value for value in column.values if canonical(value) not in order]
+    if distances.keys() & INTERVAL_DISTANCES:
+        kinds = zip(column.values, column.kinds.tolist(), strict=True)
+        return "interval", [value for value, kind in kinds if kind != Kind.NUMBER]
+    return None, []
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arbitre.agreement.by_document import MIN_UNITS
-from arbitre.agreement.leaf_ratings import DIVERGENCE
+from arbitre.agreement.leaf_ratings import DIVERGENCE, level_of
+from arbitre.engine.columns.column import LeafColumn
 from arbitre.statistics.intervals import FEW_UNITS
+from arbitre.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from arbitre.agreement.aligned_rows import AlignedRows
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.agreement.leaf_ratings import CategoricalCoefficients
     from arbitre.values import Json
@@ -33,6 +36,13 @@ SIGNIFICANCE: Final = 0.05
 MAX_LISTED: Final = 5
 """Maximum number of categories whose agreement is listed."""
 
+
+_OUTSIDE: Final = {
+    "interval": "not all values are numbers, so the coefficient is alpha_d instead of alpha_interval.",
+    "ordinal": "not all values are in the order of the distance, "
+    "so the coefficient is alpha_d instead of alpha_ordinal.",
+}
+"""Consequence of values outside a level of measurement."""
 
 _TAG: Final = re.compile(r"[BIESLU]-\S+")
 """Tag of a token within a span."""
@@ -78,6 +88,17 @@ def token_notes(values: Mapping[str, Sequence[Json]]) -> Iterator[str]:
                 "tokens rewards long spans and does not show whether the annotators marked the same spans, and items "
                 "of lists are aligned regardless of their positions. Measure the agreement on spans: arbitre gamma."
             )
+
+
+def level_notes(parts: Iterable[AlignedRows]) -> Iterator[str]:
+    """Yield a warning for each path whose coefficient is `alpha_d` only because of values that the schema forbids."""
+    for part in parts:
+        level, outside = level_of(part.column) if isinstance(part.column, LeafColumn) else (None, [])
+        if level == "interval":
+            outside = [value for value in outside if kind_of(value) not in part.column.site.declared]
+        if level is not None and outside:
+            listed = ", ".join(map(repr, outside[:MAX_LISTED])) + (", ..." if len(outside) > MAX_LISTED else "")
+            yield f"{part.path or '(the whole)'}: {_OUTSIDE[level]} Correct these values: {listed}."
 
 
 def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:
