@@ -544,10 +544,12 @@ class TestCategoryDistances:
 
     def test_the_overlay_extends_the_one_that_is_used(self, tmp_path):
         overlay = tmp_path / "overlay.json"
-        overlay.write_text('{"/party": {"normalize": ["casefold"]}}', encoding="utf-8")
+        settings = {"/party": {"normalize": ["casefold"]}, "": {"undeclared": "ignore"}}
+        overlay.write_text(json.dumps(settings), encoding="utf-8")
         schema, sources = stored(tmp_path, NOUNS, nouns())
         suggested = agreement.suggest_category_distances(schema, sources, overlay=overlay)
-        assert suggested.overlay.keys() == {"/party"}
+        assert suggested.overlay == settings | {"/party": {"normalize": ["casefold"], **suggested.overlay["/party"]}}
+        assert suggested.overlay["/party"].keys() == {"normalize", "distance"}
         assert suggested.adjusted.by_path["/party"].value > suggested.without.by_path["/party"].value
 
     def test_real_confusions_give_a_metric(self, tmp_path):

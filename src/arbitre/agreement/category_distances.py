@@ -20,7 +20,6 @@ from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
-from arbitre.schema.loading.annotations import Overlay
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
 from arbitre.storage.output_folder import destination
 from arbitre.values import canonical
@@ -75,16 +74,14 @@ class CategoryDistances:
         suggestions: The distances below 1, by path.
         without: The agreement with the current schema.
         adjusted: The agreement with the overlay; None without suggestions.
+        overlay: The distances, added to the settings of the overlay that was given. Pairs of categories that are not
+            suggested have the distance 1.
     """
 
     suggestions: tuple[CategoryDistance, ...]
     without: StructuralAgreement
     adjusted: StructuralAgreement | None
-
-    @property
-    def overlay(self) -> dict[str, Json]:
-        """The distances as an overlay. Pairs that are not suggested have the distance 1."""
-        return overlay_of(self.suggestions)
+    overlay: dict[str, Json]
 
     @property
     def alpha(self) -> dict[str, dict[str, float | None]]:
@@ -186,12 +183,11 @@ def suggest_distances_on(
     annotations = annotations_of(comparator, annotators, reading, files).documents
     without = structural(comparator, annotations, **measured)
     suggestions = tuple(_suggestions(without, {row.path for row in comparator.plan.rows}))
+    overlay = comparator.plan.overlay_with(_distances_of(suggestions))
     adjusted = None
     if suggestions:
-        overlay = Overlay.read(settings.get("overlay") or {}).extended(overlay_of(suggestions))
-        comparator = Comparator(schema, **{**settings, "overlay": overlay})
-        adjusted = structural(comparator, annotations, **measured)
-    return CategoryDistances(suggestions, without, adjusted)
+        adjusted = structural(Comparator(schema, **{**settings, "overlay": overlay}), annotations, **measured)
+    return CategoryDistances(suggestions, without, adjusted, overlay)
 
 
 def _suggestions(agreement: StructuralAgreement, paths: Collection[str]) -> Iterator[CategoryDistance]:
@@ -207,8 +203,8 @@ def _suggestions(agreement: StructuralAgreement, paths: Collection[str]) -> Iter
                     yield CategoryDistance(path, each.values, distance, each.items, each.expected, each.p)
 
 
-def overlay_of(suggestions: Iterable[CategoryDistance]) -> dict[str, Json]:
-    """Return an overlay with a table of the distances for each path."""
+def _distances_of(suggestions: Iterable[CategoryDistance]) -> dict[str, Json]:
+    """Return settings with a table of the distances for each path."""
     tables: dict[str, dict[Hashable, dict[Hashable, float]]] = {}
     values: dict[Hashable, Json] = {}
     for each in suggestions:

@@ -323,6 +323,14 @@ def _in_characters(regions: list[_Region], text: str | None, found: Found, place
     return spans
 
 
+def _array(record: Mapping[str, Json], key: str, place: _Place) -> list[Json]:
+    """Return the array at a key of a record; empty if it is missing or null."""
+    value = record.get(key)
+    if value is not None and not isinstance(value, list):
+        raise place.error(f"Expected an array, got {shown(value)}", f"/{key}")
+    return value or []
+
+
 def _prodigy(task: Json, found: Found, place: _Place) -> None:
     """Read a task of Prodigy. Its id is its `id`, or the hash of its input."""
     text = task.get("text") if isinstance(task, dict) else None
@@ -333,11 +341,11 @@ def _prodigy(task: Json, found: Found, place: _Place) -> None:
         return
     for key, what in (("relations", "relations left out"), ("accept", "choices left out")):
         if task.get(key):
-            found.left_out[what] += len(task[key])
+            found.left_out[what] += len(_array(task, key, place))
     if task.get("label") is not None:
         found.left_out["labels of texts left out"] += 1
     spans = []
-    for number, span in enumerate(task.get("spans") or ()):
+    for number, span in enumerate(_array(task, "spans", place)):
         start, end, label = (span.get(key) if isinstance(span, dict) else None for key in ("start", "end", "label"))
         if type(start) is not int or type(end) is not int or not isinstance(label, str):
             raise place.error(f"Expected a span with `start`, `end` and `label`, got {shown(span)}", f"/spans/{number}")
@@ -357,13 +365,14 @@ def _langextract(document: Json, found: Found, place: _Place) -> None:
         raise place.error("Expected a document with `extractions`")
     text = document.get("text")
     spans = []
-    for number, one in enumerate(document["extractions"] or ()):
+    for number, one in enumerate(_array(document, "extractions", place)):
         at = f"/extractions/{number}"
         limits = one.get("char_interval") if isinstance(one, dict) else None
         if limits in _UNPLACED:
             found.left_out["extractions without a place in the text left out"] += 1
             continue
-        start, end, label = limits.get("start_pos"), limits.get("end_pos"), one.get("extraction_class")
+        start, end = (limits.get(key) if isinstance(limits, dict) else None for key in ("start_pos", "end_pos"))
+        label = one.get("extraction_class")
         if type(start) is not int or type(end) is not int or not isinstance(label, str):
             raise place.error("Expected `start_pos`, `end_pos` and `extraction_class`", at)
         spans.append({"start": start, "end": end, "label": label})
