@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -119,6 +120,21 @@ def test_a_path_is_tested_with_p_adjusted_for_all_differing_paths():
 def test_a_failure_scores_zero_where_a_wrong_prediction_has_no_score():
     before, after = written("before", {"a": [], "b": GOLD}), written("after", {"a": arbitre.ABSENT, "b": GOLD})
     assert arbitre.diff(before, after, "imq").documents == (ScoreChange("a", None, 0.0),)
+
+
+def test_evaluations_with_different_clusters_are_refused_in_both_orders():
+    comparator = arbitre.Comparator(SCHEMA)
+    plain = comparator.evaluate((f"v{at % 2}_{at}", GOLD, GOLD) for at in range(8))
+    labelled = replace(plain, clusters=tuple(identity[:2] for identity in plain.document_table.ids))
+    renamed = replace(plain, clusters=tuple(f"volume {label}" for label in labelled.clusters))
+    for pair in ((plain, labelled), (labelled, plain)):
+        with pytest.raises(DataError, match="Expected both evaluations to have the same clusters") as caught:
+            arbitre.diff(*pair)
+        assert "with the same --cluster-by" in str(caught.value)
+    assert arbitre.diff(labelled, renamed).micro.p == 1.0
+    with pytest.raises(DataError, match="Expected both systems to have the same clusters") as caught:
+        arbitre.rank({"a": plain, "b": labelled})
+    assert "failures" not in str(caught.value)
 
 
 def test_documents_present_in_one_evaluation_only_are_named():

@@ -239,10 +239,20 @@ def _check_same(sample_a: Sample, sample_b: Sample) -> None:
     if sample_a.keys == sample_b.keys and np.array_equal(sample_a.starts, sample_b.starts):
         return
     other = sorted(set(sample_a.keys) ^ set(sample_b.keys))
+    if not other:
+        raise different_clusters("both systems")
     raise DataError.of(
-        "Expected both systems to have the same documents in the same clusters, got "
-        + (f"{len(other)} that only one system has, such as {other[0]!r}" if other else "different clusters"),
+        f"Expected both systems to have the same documents, got {len(other)} that only one system has, such as "
+        f"{other[0]!r}",
         hint="Compare only documents that both systems include. Count documents without a prediction as failures.",
+    )
+
+
+def different_clusters(compared: str) -> DataError:
+    """Return the error about the clusters of two systems or evaluations."""
+    return DataError.of(
+        f"Expected {compared} to have the same clusters of documents, got different ones",
+        hint="Evaluate both with the same --cluster-by (`cluster_by` in Python), or both without it.",
     )
 
 

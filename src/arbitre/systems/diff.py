@@ -19,7 +19,7 @@ from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
 from arbitre.statistics.intervals import LEVEL
-from arbitre.statistics.paired_tests import contrasts, holm, threshold
+from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta
 from arbitre.tables.table import SCORE, SIGNED, WHOLE, Table, TableColumn, probability
 from arbitre.tally import Scores, scores_from_counts
@@ -281,8 +281,9 @@ def diff(
         The changes. Use `to_markdown()` for a comment on a pull request, and `to_junit()` for a CI server.
 
     Raises:
-        DataError: A file is not an evaluation, the evaluations have no document in common, the change cannot be tested
-            and `fail_if_worse` is set without `tolerance`, or `fq(beta)` requires missing results of documents.
+        DataError: A file is not an evaluation, the evaluations have no document in common or different clusters, the
+            change cannot be tested and `fail_if_worse` is set without `tolerance`, or `fq(beta)` requires missing
+            results of documents.
         OptionError: The score is unknown or one for which lower is better, or `tolerance` is negative or is set without
             `fail_if_worse`.
         QualityBoundError: The second evaluation is worse and `fail_if_worse` is set, or it misses a bound.
@@ -441,7 +442,8 @@ class _Shared:
     def of(cls, first: _Side, second: _Side, score: str) -> Self | None:
         """Find the shared documents: by id, and by run if an evaluation has several runs of a document.
 
-        Returns None if a side has no results of documents. Raises DataError if no document is shared.
+        Returns None if a side has no results of documents. Raises DataError if no document is shared or the clusters
+        differ.
         """
         if not first.documents or not second.documents:
             return None
@@ -459,8 +461,14 @@ class _Shared:
         if not names:
             raise _nothing_shared(tables)
         ids = [document.id for document in tables[0].at(rows[0])]
-        given = None if first.clusters is None else [first.clusters[row] for row in rows[0].tolist()]
-        return cls(score, tables, keys, names, rows, assign_clusters(ids, given)[0])
+        clusters, others = (
+            assign_clusters(ids, None if side.clusters is None else [side.clusters[row] for row in own.tolist()])[0]
+            for side, own in zip((first, second), rows, strict=True)
+        )
+        pairs = set(zip(clusters or names, others or names, strict=True))
+        if not len(set(clusters or names)) == len(set(others or names)) == len(pairs):
+            raise different_clusters("both evaluations")
+        return cls(score, tables, keys, names, rows, clusters)
 
     def _sample(self, side: int, tallies: Floats) -> Sample:
         """Return these tallies of the shared documents of a side, shape (documents, 5), for a test."""
