@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from rich.console import Console
@@ -17,7 +17,7 @@ from arbitre.report.build_view import ranked
 from arbitre.report.ranking_job import RankingResults
 from arbitre.report.render import FORMULAS
 from arbitre.report.statistics_text import detectable, lead, procedure, sampled, to_best
-from arbitre.systems.ranking import rank
+from arbitre.systems.ranking import StatisticsOptions, rank
 
 NAMES = arbitre.Comparator({"type": "array", "items": {"type": "string", "x-arbitre": {"distance": "exact"}}})
 EN, FR = Translator(Language.EN), Translator(Language.FR)
@@ -104,7 +104,17 @@ def test_long_lists_of_systems_are_cut_with_a_count():
 
 def test_equal_systems_and_undefined_scores_are_stated():
     same = systems(rank({"a": right(4, 3), "b": right(4, 3)}, "irq"))
-    assert lead(same, EN).endswith("No difference between a and b: same results on every document.")
+    assert lead(same, EN).endswith("No difference between a and b: same irq on every document.")
+    pages = {"a": [["w", "x"], []] * 2, "b": [["w"], ["w"]] * 2}
+    found = {
+        name: replace(
+            NAMES.evaluate(zip("pqrs", [["w", "x"]] * 4, own, strict=True)), clusters=("v1", "v1", "v2", "v2")
+        )
+        for name, own in pages.items()
+    }
+    sums = systems(rank(found, "f1q", options=StatisticsOptions(aggregate="micro")))
+    assert lead(sums, EN).endswith("same f1q on every cluster.")
+    assert lead(sums, FR).endswith("même f1q sur chaque grappe.")
     nothing = {"a": NAMES.evaluate([("p", [], ["x"])]), "b": NAMES.evaluate([("p", [], [])])}
     assert lead(systems(rank(nothing, "irq")), EN) == ""
 

@@ -380,7 +380,7 @@ def test_only_documents_on_which_systems_differ_count():
 def test_equal_systems_do_not_differ():
     found = paired_difference(irq(1, 2, 3), irq(1, 2, 3), "irq")
     assert (found.estimate, found.low, found.high, found.p, found.smallest_p) == (0.0, 0.0, 0.0, 1.0, 1.0)
-    assert found.notes == ("The systems have the same results on all documents.",)
+    assert found.notes == ("The systems have the same score on every document.",)
 
 
 def test_pairs_share_swaps_but_not_results():

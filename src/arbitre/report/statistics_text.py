@@ -65,11 +65,12 @@ def contrast_basis(tests: Sequence[Mapping[str, Any]], units: Mapping[str, Any] 
     return f"{text} {say('basis.units', units=sampled(units, say))}" if units else text
 
 
-def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Translator) -> str:
+def verdict(tests: Sequence[Mapping[str, Any]], score: str, pairs: int, alpha: float, say: Translator) -> str:
     """Summarise the tests of one system against others in one sentence.
 
     Args:
         tests: Tests of the view with the same `a`, either all significant or all not.
+        score: Name of the score.
         pairs: Number of tests that were corrected together.
         alpha: Significance level.
         say: Translator.
@@ -82,7 +83,7 @@ def verdict(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: T
     if not known:
         return say("shown.unknown", a=ours, b=theirs)
     if not any(test["differing"] for test in known):
-        return say("shown.same", a=ours, b=theirs)
+        return say(f"shown.same.{_units(known[0])}", a=ours, b=theirs, score=score)
     pick = max if one["significant"] else min
     sign = "=" if len(known) == 1 else "≤" if one["significant"] else "≥"
     found = probability(pick(test["adjusted"] for test in known), sign, say)
@@ -114,7 +115,7 @@ def lead(systems: Mapping[str, Any], say: Translator) -> str:
     for significant in (True, False):
         some = [one for one in own if one["significant"] is significant]
         if some:
-            text = verdict(some, pairs, alpha, say)
+            text = verdict(some, systems["score"], pairs, alpha, say)
             parts.append(f"{text if significant else text[:1].upper() + text[1:]}.")
     if len(board) > 2:  # noqa: PLR2004
         parts.append(say("lead.pairs", n=sum(one["significant"] for one in tests), pairs=len(tests)))
@@ -183,13 +184,17 @@ def _limit(tests: Sequence[Mapping[str, Any]], pairs: int, alpha: float, say: Tr
     by_holm = pairs > 1 and able["correction"] == "Holm"
     if smallest * (pairs if by_holm else 1) <= alpha:
         return ""
-    clustered = able["clusters"] is not None and able["clusters"] != able["shared"]
-    every = able["differing"] == (able["clusters"] if clustered else able["shared"])
-    units = "clusters" if clustered else "documents"
+    units = _units(able)
+    every = able["differing"] == able["clusters" if units == "clusters" else "shared"]
     counted = say(f"units.{units}" if every else f"differing.{units}", n=able["differing"])
     if by_holm:
         return say("shown.limit.unadjusted", units=counted, smallest=_digits(smallest, say))
     return say("shown.limit", units=counted, smallest=_digits(smallest, say))
+
+
+def _units(test: Mapping[str, Any]) -> str:
+    """Return what a test swaps: "clusters" or "documents"."""
+    return "documents" if test["clusters"] in {None, test["shared"]} else "clusters"
 
 
 def facing(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:

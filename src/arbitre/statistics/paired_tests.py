@@ -213,7 +213,7 @@ def _difference(
         if test.differing and test.smallest_p * tests <= alpha + ROUNDING:
             detectable = test.spread.detectable(estimate, critical)
     if not test.differing:
-        notes = ("The systems have the same results on all documents.",)
+        notes = (f"The systems have the same score on every {'document' if clusters is None else 'cluster'}.",)
     return Difference(
         estimate=None if np.isnan(estimate) else estimate,
         low=low,
