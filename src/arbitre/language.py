@@ -104,8 +104,10 @@ _WORDS: Final = ("word.", "advice.")
 _PLURAL: Final = "(s)"
 """Optional plural ending in a text of a table. In French, it becomes "s" if the number before it is 2 or more."""
 _QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
-_PART: Final = re.compile(r"(, |; )(?![^()]*\))")
+_PART: Final = re.compile(r"(, )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""
+_GROUP: Final = re.compile(r"; (?![^()]*\))")
+"""What separates the groups of parts."""
 _NEXT_SENTENCE: Final = re.compile(r"(?<=[\w)%`]\.) (?=\w)")
 _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?<![^\s(,])\d+%")
 """A number among other texts, with the comma after it."""
@@ -206,6 +208,8 @@ class Translator:
         """Return the text to substitute for a placeholder of this kind."""
         if kind in {"s", "w"}:
             return value
+        if kind == "p" and len(groups := _GROUP.split(value)) > 1:
+            return self._spaced(self("list.groups")).join(self._given(group, kind) for group in groups)
         if kind in {"r", "l", "p"}:
             said = self.sentence(value)
             if said != value or kind == "r":

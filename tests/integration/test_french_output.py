@@ -65,6 +65,30 @@ def test_the_demo_is_french_with_decimal_commas(tmp_path):
     assert not re.search(r"\d\.\d", text.partition("signature")[0])
 
 
+@pytest.mark.parametrize(
+    ("english", "french"),
+    [
+        (
+            "Gold: majority of 2 annotators (a, b), from a; single annotator, provenance unknown, from 2 other sources",
+            (
+                "Référence : majorité de 2 annotateurs (a, b), dans a ; "
+                "un seul annotateur, provenance inconnue, dans 2 autres sources"
+            ),
+        ),
+        (
+            "Gold: 2 annotators (ada, bo), from a.jsonl; 3 annotators (cy, dee, eva)",
+            "Référence : 2 annotateurs (ada, bo), dans a.jsonl ; 3 annotateurs (cy, dee, eva)",
+        ),
+        (
+            "Gold: single annotator, provenance unknown, 2 values corrected (dee)",
+            "Référence : un seul annotateur, provenance inconnue, 2 valeurs corrigées (dee)",
+        ),
+    ],
+)
+def test_the_provenance_is_french(english, french):
+    assert Translator(Language.FR, plain=True).text(english) == french
+
+
 def test_evaluate_writes_french_tables_and_the_same_data(tmp_path):
     shared = ("evaluate", "--schema", SCHEMA, "--gold", GOLD, "--predicted", demo() / "hasty.jsonl", "--no-report")
     files = ("--table", "paths.tex", "--table", "scores.md", "--table", "documents.csv")
@@ -122,6 +146,14 @@ def test_compare_diff_and_entities_print_french(tmp_path):
     markdown = run("diff", before, after, "--format", "markdown", "--lang", "fr")
     assert markdown == arbitre.diff(before, after).to_markdown(lang="fr")
     assert "Documents en échec\u00a0: 0 -> 1" in markdown
+    rows = GOLD.read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "few.jsonl").write_text("".join(rows[:3]), encoding="utf-8")
+    arbitre.evaluate(
+        SCHEMA, gold=tmp_path / "few.jsonl", predicted=demo() / "hasty.jsonl", out=tmp_path / "few", no_report=True
+    )
+    assert "portent sur 3 documents" in run("diff", before, tmp_path / "few", "--format", "markdown", "--lang", "fr")
+    (after / "results.npz").unlink()
+    assert "Le changement n’a pas été testé" in printed("diff", before, after, "--lang", "fr")[1]
     tags = tmp_path / "tags.conll"
     tags.write_text("Ada B-PER\nParis B-LOC\n", encoding="utf-8")
     text = run("entities", tags, tags, "--lang", "fr")
