@@ -35,12 +35,12 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-def written(name, predictions, *, archive=True, close=0.8):
+def written(name, predictions, *, archive=True, close=0.8, gold=None):
     """The results of an evaluation, by id."""
     plan = arbitre.Comparator(SCHEMA, close=close).plan
     folder = Path(name)
     folder.mkdir()
-    pairs = [(one, GOLD, predicted) for one, predicted in predictions.items()]
+    pairs = [(one, (gold or {}).get(one, GOLD), predicted) for one, predicted in predictions.items()]
     evaluation = evaluate(plan, pairs)
     if archive:
         write_archive(folder / RESULTS, evaluation)
@@ -135,6 +135,27 @@ def test_evaluations_with_different_clusters_are_refused_in_both_orders():
     with pytest.raises(DataError, match="Expected both systems to have the same clusters") as caught:
         arbitre.rank({"a": plain, "b": labelled})
     assert "failures" not in str(caught.value)
+
+
+def test_a_document_with_an_undefined_score_on_one_side_is_neither_lower_nor_higher():
+    before = written("before", {"x": [], "y": GOLD, "z": HALF}, gold={"x": []})
+    after = written("after", {"x": HALF, "y": HALF, "z": GOLD}, gold={"x": []})
+    for sides, score, order in (((before, after), (None, 0.0), "yxz"), ((after, before), (0.0, None), "zxy")):
+        found = arbitre.diff(*sides)
+        assert [change.name for change in found.documents] == list(order)
+        assert found.documents[1] == ScoreChange("x", *score)
+        assert found.documents[1].difference is found.to_dict()["documents"][1]["difference"] is None
+        title = "Documents: 1 lower, 1 higher, 1 with an undefined score before or after"
+        assert found.documents_table().title == title
+        assert title in run(*sides).stdout
+        french = " ".join(run(*sides, "--lang", "fr").stdout.split())
+        assert "1 dont le score n’est pas défini avant ou après" in french
+
+
+def test_a_score_that_becomes_undefined_falls_by_more_than_the_tolerance():
+    before, after = written("before", {"a": GOLD}), written("after", {"a": []})
+    with pytest.raises(arbitre.QualityBoundError, match=r"imq fell by 1\.0000, from 1\.0000 to 0\.0000"):
+        arbitre.diff(before, after, "imq", fail_if_worse=True, tolerance=0.1)
 
 
 def test_documents_present_in_one_evaluation_only_are_named():

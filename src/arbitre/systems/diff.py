@@ -64,9 +64,13 @@ class ScoreChange:
     after: float | None
 
     @property
-    def difference(self) -> float:
-        """`after` minus `before`; an undefined score counts as 0."""
-        return (self.after or 0.0) - (self.before or 0.0)
+    def difference(self) -> float | None:
+        """`after` minus `before`; None if a score is undefined."""
+        return _difference(self.before, self.after)
+
+
+def _difference(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class TestedChange(ScoreChange):
     def tested(self, p: float | None) -> TestedChange:
         """Return the change with the verdict for an adjusted p."""
         significant = p is not None and p <= threshold(LEVEL)
-        found: Change = ("improved" if self.difference > 0.0 else "worse") if significant else "no evidence"
+        found: Change = ("improved" if (self.difference or 0.0) > 0.0 else "worse") if significant else "no evidence"
         return replace(self, p=p, verdict=found)
 
 
@@ -104,15 +108,17 @@ class EvaluationDiff:
         macro: Change of the per-document mean.
         leaves: Change of the pooled score of all leaves; not tested.
         document_quality: Change of the mean document quality.
-        paths: Changes of paths that are in both evaluations, largest drop first.
-        documents: Changes of documents that are in both evaluations, largest drop first.
+        paths: Changes of paths that are in both evaluations, largest drop first. Those with an undefined score before
+            or after are between the drops and the rises.
+        documents: Changes of documents that are in both evaluations, in the same order.
         only_before: Documents that are only in the first evaluation.
         only_after: Documents that are only in the second evaluation.
         failed: Numbers of failed documents, before and after.
         newly_failed: Shared documents that failed only in the second evaluation.
         settings: Entries of the signature that differ. If there are any, the scores are not comparable.
         notes: Limits of the comparison, such as too few documents for a test.
-        tolerance: Largest accepted decrease in a score; None to accept any decrease that is not significant.
+        tolerance: Largest accepted decrease in a score, where an undefined score counts as 0; None to accept any
+            decrease that is not significant.
     """
 
     score: str
@@ -158,12 +164,13 @@ class EvaluationDiff:
     def _fell(self, change: TestedChange) -> bool:
         if self.tolerance is None:
             return change.verdict == "worse"
-        return change.difference < -self.tolerance - SCORE_TOLERANCE
+        return (change.before or 0.0) - (change.after or 0.0) > self.tolerance + SCORE_TOLERANCE
 
     def _fall(self, label: str, change: TestedChange) -> str:
         measure = label if change is self.document_quality else f"{label} {self.score}"
         p = "not tested" if change.p is None else f"p = {probability(change.p)}, Holm"
-        numbers = f"{-change.difference:.4f}, from {change.before or 0.0:.4f} to {change.after or 0.0:.4f} ({p})"
+        before, after = change.before or 0.0, change.after or 0.0
+        numbers = f"{before - after:.4f}, from {before:.4f} to {after:.4f} ({p})"
         return f"{measure} fell by {numbers}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,7 +178,7 @@ class EvaluationDiff:
         plain = asdict(self)
         wholes = (plain[name] for name in WHOLES)
         for change in (*wholes, *plain["paths"], *plain["documents"]):
-            change["difference"] = (change["after"] or 0.0) - (change["before"] or 0.0)
+            change["difference"] = _difference(change["before"], change["after"])
         return plain | {"verdict": self.verdict, "worse": self.worse}
 
     def tables(self) -> tuple[Table, Table]:
@@ -182,9 +189,12 @@ class EvaluationDiff:
 
     def documents_table(self) -> Table:
         """Return the table of the documents of which the score changed."""
-        lower = sum(change.difference < 0.0 for change in self.documents)
         rows = [(change.name, change.before, change.after, change.difference) for change in self.documents]
-        title = f"Documents: {lower} lower, {len(rows) - lower} higher"
+        known = [change.difference for change in self.documents if change.difference is not None]
+        lower = sum(difference < 0.0 for difference in known)
+        title = f"Documents: {lower} lower, {len(known) - lower} higher"
+        if len(known) < len(rows):
+            title += f", {len(rows) - len(known)} with an undefined score before or after"
         return Table.of(title, (TableColumn("document"), *_CELLS[:3]), rows)
 
     def to_markdown(self, *, lang: str = "en") -> str:
@@ -582,9 +592,9 @@ def _changed(before: Mapping[str, float | None], after: Mapping[str, float | Non
     moved = [
         change
         for change in changes
-        if (change.before is None) != (change.after is None) or abs(change.difference) > SCORE_TOLERANCE
+        if (change.before is None) != (change.after is None) or abs(change.difference or 0.0) > SCORE_TOLERANCE
     ]
-    return tuple(sorted(moved, key=lambda change: (change.difference, change.name)))
+    return tuple(sorted(moved, key=lambda change: (change.difference or 0.0, change.name)))
 
 
 def _file(path: str | Path) -> Path:
