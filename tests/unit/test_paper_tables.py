@@ -176,11 +176,25 @@ def one(text, number=0.5):
 def test_markup_in_names_is_escaped():
     assert one(HOSTILE).latex().splitlines()[4] == (
         r"a\textbar{}b \& 5\% \_x\_ \#1 \$y\$ \{z\} \textasciitilde{}\textasciicircum{} \textbackslash{}cmd "
-        r"\textless{}i\textgreater{} [l](u) `c` *e* & 0.5000 \\"
+        r"\textless{}i\textgreater{} [l](u) \textasciigrave{}c\textasciigrave{} *e* & 0.5000 \\"
     )
     assert one(HOSTILE).markdown().splitlines()[2] == (
-        r"| a\|b & 5% \_x\_ \#1 $y$ {z} \~^ \\cmd \<i\> \[l\](u) \`c\` \*e\* | 0.5000 |"
+        r"| a\|b \& 5% \_x\_ \#1 \$y\$ {z} \~^ \\cmd \<i\> \[l\](u) \`c\` \*e\* | 0.5000 |"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "typeset"),
+    [
+        ("--- en", "-{}-{}- en"),
+        ("1-2, a", "1-2, a"),
+        ("-–", "-{}--"),
+        ("''a'',,b", "'{}'a'{}',{},b"),
+        ("?`<<", r"?\textasciigrave{}\textless{}\textless{}"),
+    ],
+)
+def test_characters_are_not_set_as_ligatures_in_latex(text, typeset):
+    assert one(text).latex().splitlines()[4] == rf"{typeset} & 0.5000 \\"
 
 
 @pytest.mark.parametrize("text", ["*", "[2cm]"])

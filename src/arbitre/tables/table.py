@@ -47,12 +47,13 @@ EARLY: Final = 10
 
 _LEAST: Final = 5e-5
 
-_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|#~])")
+_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|#~$&])")
 _LATEX: Final = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "`": r"\textasciigrave{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
@@ -60,6 +61,8 @@ _LATEX: Final = str.maketrans(
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )
+_LIGATURE: Final = re.compile(r"(?<=[-–])(?=[-–])|(?<=')(?=')|(?<=,)(?=,)")
+"""Place between two characters that LaTeX would set as one, such as two hyphens as a dash."""
 
 
 def count(value: float) -> str:
@@ -426,8 +429,9 @@ def _marked(text: str) -> str:
 
 
 def _typeset(text: str) -> str:
-    """Escape LaTeX special characters; protect a leading `*` or `[` from the preceding line break."""
-    return ("{}" if text.startswith(("*", "[")) else "") + show_hidden(text).translate(_LATEX)
+    """Escape LaTeX special characters and ligatures; protect a leading `*` or `[` from the preceding line break."""
+    parts = _LIGATURE.split(show_hidden(text))
+    return "{}" * text.startswith(("*", "[")) + "{}".join(part.translate(_LATEX) for part in parts)
 
 
 def _shown(text: str) -> str:
