@@ -621,11 +621,16 @@ def test_declared_facts_hold_on_generated_values(law, data):
 def test_a_relative_tolerance_is_a_share_of_the_larger_magnitude(a, b, relative, within):
     options = {"relative": relative} | ({} if within is None else {"within": within})
     distance = catalogue.build({"tolerance": options})
-    gap, larger = abs(Fraction(a) - Fraction(b)), max(abs(Fraction(a)), abs(Fraction(b)))
-    expected = gap <= max(Fraction(relative) * larger, Fraction(within or 0))
-    assert distance(a, b) == distance(b, a)
-    if abs(gap - Fraction(relative) * larger) > Fraction(1e-12) * larger:  # else rounding decides
-        assert distance(a, b) == float(not expected)
+    x, y, share, least = (Fraction(n if n == int(n) else repr(n)) for n in (a, b, relative, within or 0))
+    expected = abs(x - y) <= max(share * max(abs(x), abs(y)), least)
+    assert distance(a, b) == distance(b, a) == float(not expected)
+
+
+@given(st.integers(-3000, 3000), st.integers(0, 3), st.integers(1, 300))
+def test_a_tolerance_compares_decimals_as_they_are_written(cents, more, within):
+    distance = catalogue.build({"tolerance": {"within": within / 100}})
+    assert distance(cents / 100, (cents + within) / 100) == 0
+    assert distance(cents / 100, (cents + within + more) / 100) == float(more > 0)
 
 
 def test_contradictory_facts_are_refused():

@@ -282,12 +282,24 @@ def test_rounded_equals_exact_fractions(step):
     assert table({"rounded": {"grid": step}}, values).tolist() == expected
 
 
-@pytest.mark.parametrize("step", [1e-3, 0.5, 1, 7, 10**17])
-def test_tolerance_equals_exact_fractions(step):
-    values = [*random_numbers(), *(step * half / 2 for half in range(-5, 6))]
-    exact = [Fraction(value) for value in values]
-    expected = [[float(abs(a - b) > Fraction(step)) for b in exact] for a in exact]
+def as_written(number):
+    return Fraction(number if number == int(number) else str(number))
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.01, 0.5, 1, 7, 10**17])
+def test_tolerance_equals_exact_decimals(step):
+    values = [*random_numbers(), *(step * half / 2 for half in range(-5, 6)), *(step * part for part in range(9))]
+    exact = [as_written(value) for value in values]
+    expected = [[float(abs(a - b) > as_written(step)) for b in exact] for a in exact]
     assert table({"tolerance": {"within": step}}, values).tolist() == expected
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 1 / 3, 0.5])
+def test_relative_tolerance_equals_exact_decimals(share):
+    values = [*random_numbers(), *(part / 100 for part in range(-200, 201))]
+    exact = [as_written(value) for value in values]
+    expected = [[float(abs(a - b) > as_written(share) * max(abs(a), abs(b))) for b in exact] for a in exact]
+    assert table({"tolerance": {"relative": share}}, values).tolist() == expected
 
 
 @pytest.mark.parametrize("period", [2, 3, 7, 12, 24, 60])

@@ -264,12 +264,18 @@ _NUMBERS: Final = {
         "Johnson, 1949",
     ),
     "rounded": _one_option(
-        numbers.rounded, "grid", _GRID, "0 if the values are equal after rounding to a multiple of `grid`, else 1"
+        numbers.rounded,
+        "grid",
+        _GRID,
+        "0 if the values are equal after rounding to a multiple of `grid`, else 1. "
+        "Values halfway between two multiples round to the even one; if they or `grid` are only approximated by binary "
+        "floating-point numbers, as 0.15 is, they can round either way",
     ),
     "tolerance": Factory(
         lambda options: numbers.tolerance(options.get("within"), options.get("relative")),
         "0 if the difference is at most `within`, or at most `relative` times the larger magnitude, else 1; "
-        "at least one of `within` and `relative` is required",
+        "at least one of `within` and `relative` is required. Numbers are compared as decimals, as they are written: "
+        "20.00 and 19.99 differ by exactly 0.01",
         {"within": _SCALE, "relative": {"type": "number", "minimum": 2**-52, "maximum": 1 - 2**-53}},
     ),
     "cycle": _one_option(

@@ -30,7 +30,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from arbitre.arrays import Floats, Indices
+    from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.base import Pool
 
     Numbers = npt.NDArray[Any]
@@ -40,6 +40,10 @@ _NUMBER = frozenset({Kind.NUMBER})
 
 _LEAST = np.finfo(np.float64).smallest_subnormal
 """Smallest distance between two different numbers, so that rounding never makes it 0."""
+
+_ERROR: Final = 2.0**-49
+"""Bound of the rounding errors of a difference and of its limit, relative to the larger magnitude: 8 units of rounding,
+with a margin of 2."""
 
 
 def _relative(a: Numbers, b: Numbers) -> Numbers:
@@ -58,35 +62,20 @@ def _absolute(a: Numbers, b: Numbers, scale: Fraction) -> Numbers:
     return distances
 
 
-def _tolerance(a: Numbers, b: Numbers, within: Fraction, relative: float) -> Numbers:
-    """Return 0 for numbers that differ by at most `within`, or relatively by at most `relative`; else 1."""
-    beyond: Numbers = _relative(a, b).astype(np.float64) > relative
-    most, larger, smaller = np.array(within, dtype=a.dtype), np.maximum(a, b), np.minimum(a, b)
-    with np.errstate(over="ignore", invalid="ignore"):  # a gap that overflows exceeds the tolerance
-        gap = larger - smaller
-        rest = larger - gap
-        lost = (larger - (gap + rest)) + (rest - smaller)  # exact rounding error of the gap (Knuth's TwoSum)
-        beyond &= ((gap > most) | ((gap == most) & (lost > 0))).astype(np.bool_)
-    return beyond
-
-
-def _pool(formula: Formula, least: float, values: Sequence[float]) -> BroadcastPool:
+def _pool(formula: Formula, values: Sequence[float]) -> BroadcastPool:
     """Return a pool that computes with floats, and with fractions if a number of the pair is not exactly a float.
 
     The choice depends on the pair alone, so its distance does not depend on the pool.
 
     Args:
         formula: Computes distances from two arrays of floats or fractions.
-        least: Smallest distance between two different numbers.
         values: The numbers.
     """
-    nearest = [_nearest(value) for value in values]
-    floats = np.array([0.0 if value is None else value for value in nearest], dtype=np.float64)
-    inexact = np.array([value is None for value in nearest], dtype=np.bool_)
+    floats, inexact = _floats(values)
     fractions = np.array([Fraction(value) for value in values] if inexact.any() else [], dtype=np.object_)
 
     def compute(a: Numbers, b: Numbers) -> Floats:
-        return np.where(a != b, np.maximum(formula(a, b).astype(np.float64), least), 0.0)
+        return np.where(a != b, np.maximum(formula(a, b).astype(np.float64), _LEAST), 0.0)
 
     def measure(left: Indices, right: Indices) -> Floats:
         distances = compute(floats[left], floats[right])
@@ -99,6 +88,13 @@ def _pool(formula: Formula, least: float, values: Sequence[float]) -> BroadcastP
     return BroadcastPool(measure)
 
 
+def _floats(values: Sequence[float]) -> tuple[Floats, Mask]:
+    """Return the numbers as floats, with 0 for those that are not exactly a float, and a mask of the latter."""
+    nearest = [_nearest(value) for value in values]
+    floats = np.array([0.0 if value is None else value for value in nearest], dtype=np.float64)
+    return floats, np.array([value is None for value in nearest], dtype=np.bool_)
+
+
 def _nearest(number: float) -> float | None:
     """Return the float that equals a number, or None if there is none."""
     try:
@@ -107,7 +103,7 @@ def _nearest(number: float) -> float | None:
         return None
 
 
-RELATIVE: Final = Distance("relative", _NUMBER, Facts(), partial(_pool, _relative, _LEAST))
+RELATIVE: Final = Distance("relative", _NUMBER, Facts(), partial(_pool, _relative))
 """|a - b| / max(|a|, |b|), at most 1, and 0 if a = b: a metric on all reals that needs no scale.
 
 Source: the biotope transform of |a - b| at 0 (Marczewski and Steinhaus, 1958).
@@ -121,7 +117,7 @@ def absolute(scale: float) -> Distance:
         scale: Difference from which two numbers have distance 1; above 0.
     """
     formula = partial(_absolute, scale=Fraction(scale))
-    return Distance("absolute", _NUMBER, Facts(), partial(_pool, formula, _LEAST), {"scale": scale})
+    return Distance("absolute", _NUMBER, Facts(), partial(_pool, formula), {"scale": scale})
 
 
 def log(scale: float) -> Distance:
@@ -162,8 +158,9 @@ def _asinh(ratio: Fraction) -> float:
 def rounded(grid: float) -> Distance:
     """Return the distance that is 0 if two numbers round to the same multiple of `grid`, else 1.
 
-    Ties round to the even multiple. It is a pseudo-metric, unlike `tolerance`, but close numbers on opposite sides of a
-    rounding boundary have distance 1.
+    Ties round to the even multiple. They are ties of the floats: with `grid` 0.1, 0.15 is not a tie, as neither number
+    is exactly a float. It is a pseudo-metric, unlike `tolerance`, but close numbers on opposite sides of a rounding
+    boundary have distance 1.
 
     Args:
         grid: Step of the grid; above 0.
@@ -177,9 +174,10 @@ def _rounded(grid: Fraction, values: Sequence[float]) -> Pool:
 
 
 def tolerance(within: float | None = None, relative: float | None = None) -> Distance:
-    """Return the distance that is 0 if |a - b| <= max(within, relative * max(|a|, |b|)), else 1, as `math.isclose`.
+    """Return the distance that is 0 if |a - b| <= max(within, relative * max(|a|, |b|)), else 1.
 
-    It is symmetric: the share is taken of the larger magnitude, not of gold. Not a metric: with `within` = t,
+    The numbers and the options are decimals, as they are written: 20.00 and 19.99 differ by exactly 0.01. It is
+    symmetric: the share is taken of the larger magnitude, not of gold. Not a metric: with `within` = t,
     d(0, t) = d(t, 2t) = 0, but d(0, 2t) = 1. `rounded` satisfies the triangle inequality.
 
     Args:
@@ -189,7 +187,7 @@ def tolerance(within: float | None = None, relative: float | None = None) -> Dis
     Raises:
         SchemaError: Neither is given.
 
-    >>> tolerance(relative=0.05)(100, 95), tolerance(relative=0.05)(100, 94), tolerance(0.5, 0.05)(0.1, 0.6)
+    >>> tolerance(relative=0.05)(1.0, 0.95), tolerance(relative=0.05)(100, 94), tolerance(0.01, 0.0001)(20.00, 19.99)
     (0.0, 1.0, 0.0)
     """
     if within is None and relative is None:
@@ -199,10 +197,41 @@ def tolerance(within: float | None = None, relative: float | None = None) -> Dis
         )
     pair = (0, within) if within is not None else (1, 1.0 - (relative or 0.0) / 2.0)
     facts = Facts(separating=False, triangle=False, witness=pair)
-    formula = partial(_tolerance, within=Fraction(within or 0), relative=-1.0 if relative is None else relative)
+    limits = _decimal(within or 0), _decimal(relative or 0)
     given = {"within": within, "relative": relative}
     options = {name: value for name, value in given.items() if value is not None}
-    return Distance("tolerance", _NUMBER, facts, partial(_pool, formula, 0.0), options)
+    return Distance("tolerance", _NUMBER, facts, partial(_tolerance, *limits), options)
+
+
+def _tolerance(within: Fraction, relative: Fraction, values: Sequence[float]) -> BroadcastPool:
+    """Prepare numbers, compared as floats, or as decimals if rounding errors could decide."""
+    floats, inexact = _floats(values)
+    least, share = float(within), float(relative)
+
+    def is_beyond(pair: int) -> bool:
+        a, b = (_decimal(values[index]) for index in divmod(pair, len(values)))
+        return abs(a - b) > max(within, relative * max(abs(a), abs(b)))
+
+    def measure(left: Indices, right: Indices) -> Floats:
+        a, b = floats[left], floats[right]
+        larger = np.maximum(np.abs(a), np.abs(b))
+        limit = np.maximum(least, share * larger)
+        with np.errstate(over="ignore"):
+            gap = np.abs(a - b)
+        distances = (gap > limit).astype(np.float64)
+        unsure = np.abs(gap - limit) <= _ERROR * larger + _ERROR * least + 8 * _LEAST
+        unsure |= np.isinf(gap) | inexact[left] | inexact[right]
+        if unsure.any():
+            pairs, where = np.unique((left * len(values) + right)[unsure], return_inverse=True)
+            distances[unsure] = np.array([is_beyond(pair) for pair in pairs.tolist()], dtype=np.float64)[where]
+        return distances
+
+    return BroadcastPool(measure)
+
+
+def _decimal(number: float) -> Fraction:
+    """Return the decimal that a number is written as: exact for integers, else the shortest that gives the float."""
+    return Fraction(number) if number == int(number) else Fraction(repr(float(number)))
 
 
 def cycle(period: int) -> Distance:
