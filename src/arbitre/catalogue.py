@@ -49,6 +49,8 @@ class Factory(Generic[T]):
         options: JSON Schema of each option by name; its `default` is used if the option is omitted.
         required: Names of the options without a default.
         source: Reference to the publication.
+        of_documents: Names of the options whose texts and other scalars, including the keys of objects, are compared
+            with values of documents, and so are normalised like these values.
     """
 
     build: Callable[[Mapping[str, Any]], T]
@@ -56,6 +58,7 @@ class Factory(Generic[T]):
     options: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     source: str = ""
+    of_documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +105,17 @@ class Catalogue(Generic[T]):
             )
         return replace(self, entries={**self.entries, name: entry})
 
-    def build(self, choice: Json, *, pointer: str = "") -> T:
+    def build(self, choice: Json, *, pointer: str = "", normalize: Callable[[Json], Json] | None = None) -> T:
         """Create the value for a choice.
 
         Args:
             choice: `"name"` or `{"name": {"option": value}}`.
             pointer: Place of the choice in the schema, for error messages.
+            normalize: Normalises the values in options that are compared with values of documents.
 
         Raises:
             SchemaError: Lists every problem: an unknown name or option, a missing required option, or an option
-                value that does not satisfy its schema.
+                value that does not satisfy its schema, as it is written or after it is normalised.
         """
         try:
             canonical(choice)
@@ -138,6 +142,8 @@ class Catalogue(Generic[T]):
                 hint=did_you_mean(name, self.names, self.extension),
             )
         problems = tuple(_problems(name, entry, given, place))
+        if not problems and normalize is not None:
+            given, problems = _normalized(name, entry, given, place, normalize)
         if problems:
             raise SchemaError(*problems)
         defaults = {option: schema["default"] for option, schema in entry.options.items() if "default" in schema}
@@ -176,6 +182,28 @@ def _problems(name: str, entry: Factory[Any], given: Json, pointer: str) -> Iter
                 pointer=place + pointer_to(error.absolute_path),
                 hint=_nearest_value(error),
             )
+
+
+def _normalized(
+    name: str, entry: Factory[Any], given: Mapping[str, Json], pointer: str, normalize: Callable[[Json], Json]
+) -> tuple[Mapping[str, Json], tuple[Problem, ...]]:
+    """Return valid options after the values of documents in them are normalised, and every problem with the result."""
+    options, problems = dict(given), []
+    for option in entry.of_documents:
+        value = given.get(option)
+        if isinstance(value, list):
+            options[option] = list(map(normalize, value))
+        elif isinstance(value, dict):
+            keys = list(map(normalize, value))
+            options[option] = dict(zip(map(str, keys), map(normalize, value.values()), strict=True))
+            texts = all(isinstance(key, str) for key in keys)
+            if not texts or len(options[option]) < len(keys):
+                expected = "different" if texts else "texts"
+                message = f"Expected the keys of `{option}` to be {expected}, got {shown(keys)}"
+                problems.append(Problem(message, pointer=pointer + pointer_to([option])))
+    problems += _problems(name, entry, options, pointer)
+    hint = "The values are shown as the normalisers of this field return them."
+    return options, tuple(replace(problem, hint=hint) for problem in problems)
 
 
 def _nearest_value(error: ValidationError) -> str | None:

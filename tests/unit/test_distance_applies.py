@@ -73,3 +73,40 @@ def test_a_distance_that_cannot_apply_is_refused(schema, message):
 )
 def test_a_distance_that_applies_after_normalisation_is_used(schema, gold, predicted, quality):
     assert Comparator(schema).compare(gold=gold, predicted=predicted).quality == pytest.approx(quality)
+
+
+SEASONS = {"taxonomy": {"parents": {"Été": "Saison", "Hiver": "Saison"}}}
+COLOURS = {"table": {"values": ["Red", "Pink"], "costs": [[0, 0.2], [0.2, 0]]}}
+
+
+@pytest.mark.parametrize(
+    ("normalize", "distance", "gold", "predicted", "quality"),
+    [
+        (["casefold"], {"ordinal": {"order": ["Low", "Medium", "High"]}}, "Low", "MEDIUM", 0.5),
+        (["decimal"], {"ordinal": {"order": ["1", "2", "3"]}}, "1", "2.0", 0.5),
+        (["casefold"], COLOURS, "red", "Pink", 0.8),
+        (["casefold"], SEASONS, "Été", "saison", 0.5),
+        (["unaccent"], SEASONS, "Ete", "Saison", 0.5),
+    ],
+)
+def test_values_in_options_are_normalised_like_the_values_of_documents(normalize, distance, gold, predicted, quality):
+    comparator = Comparator(said(STRING, normalize=normalize, distance=distance))
+    assert comparator.compare(gold=gold, predicted=predicted).quality == quality
+
+
+@pytest.mark.parametrize(
+    ("normalize", "distance", "message"),
+    [
+        (["casefold"], {"ordinal": {"order": ["Low", "low"]}}, 'a list without duplicates, got ["low", "low"]'),
+        (["lower"], {"table": {"values": ["A", "a"], "costs": [[0, 1], [1, 0]]}}, "a list without duplicates"),
+        (["casefold"], {"taxonomy": {"parents": {"A": "b", "a": "b"}}}, 'to be different, got ["a", "a"]'),
+        (["roman"], {"taxonomy": {"parents": {"XI": "a", "b": "a"}}}, 'to be texts, got [11, "b"]'),
+        (["roman"], {"taxonomy": {"parents": {"a": "XI", "b": "XI"}}}, "to be of type string, got 11"),
+        (["numbers"], {"ordinal": {"order": ["1", "2"]}}, "to be of type string or number or boolean or null"),
+    ],
+)
+def test_options_are_refused_if_their_values_are_invalid_after_normalisation(normalize, distance, message):
+    with pytest.raises(SchemaError) as caught:
+        Comparator(said(STRING, normalize=normalize, distance=distance))
+    assert message in str(caught.value)
+    assert "as the normalisers of this field return them" in str(caught.value)

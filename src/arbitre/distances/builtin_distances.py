@@ -54,10 +54,16 @@ def _fixed(distance: Distance, summary: str, source: str = "") -> Factory[Distan
 
 
 def _one_option(
-    make: Callable[[Any], Distance], option: str, schema: Mapping[str, Json], summary: str, source: str = ""
+    make: Callable[[Any], Distance],
+    option: str,
+    schema: Mapping[str, Json],
+    summary: str,
+    source: str = "",
+    *,
+    of_documents: tuple[str, ...] = (),
 ) -> Factory[Distance]:
     """Return the catalogue entry of a distance with one required option."""
-    return Factory(lambda options: make(options[option]), summary, {option: schema}, required=(option,), source=source)
+    return Factory(lambda options: make(options[option]), summary, {option: schema}, (option,), source, of_documents)
 
 
 class DistanceCatalogue(Catalogue[Distance]):
@@ -246,6 +252,7 @@ _TEXTS: Final = {
         "number of steps between two labels in a tree, divided by the diameter of the tree. `parents` maps "
         "each label to its parent",
         "Rada et al., 1989",
+        of_documents=("parents",),
     ),
 }
 _NUMBERS: Final = {
@@ -315,6 +322,7 @@ _LABELS: Final = {
         "number of steps between two values in the list `order`, divided by the number of steps from its first value "
         "to its last value. All values in `order` must be of the same kind. Fields with an `enum` do not need `order`: "
         "the default is the `enum`",
+        of_documents=("order",),
     ),
     "table": Factory(
         lambda options: discrete.table(options["values"], options["costs"]),
@@ -322,6 +330,7 @@ _LABELS: Final = {
         "depends on `costs`. The cost between values of different kinds must be 1",
         {"values": _SCALARS, "costs": {"type": "array", "items": {"type": "array", "items": _COST}}},
         required=("values", "costs"),
+        of_documents=("values",),
     ),
 }
 _PROSE: Final = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,7 @@ import numpy as np
 
 from arbitre.distances.base import with_floor
 from arbitre.errors import Problem, SchemaError
-from arbitre.normalizers import AS_WRITTEN, NFC, nfc, normalize
+from arbitre.normalizers import AS_WRITTEN, NFC, normalize
 from arbitre.schema.loading.annotations import Annotation
 from arbitre.schema.nodes import Leaf, ScalarBranch, kinds_after
 from arbitre.values import SCALARS, Kind, canonical, kind_of
@@ -259,12 +260,13 @@ class LeafBuilder:
         self, setting: Annotation, enum: tuple[Json, ...] | None, normalizers: tuple[Normalizer, ...]
     ) -> Distance:
         """Return the distance that a setting names; an error is added to `problems`."""
-        choice = nfc(setting.value)
+        choice: Json = setting.value
+        apply: Callable[[Json], Json] | None = partial(normalize, normalizers)
         if choice == "ordinal" and enum is not None:  # the enum defines the order of the ranks
             ranks = [normalize(normalizers, value) for value in enum if value is not None]
-            choice = {"ordinal": {"order": list({canonical(rank): rank for rank in ranks}.values())}}
+            choice, apply = {"ordinal": {"order": list({canonical(rank): rank for rank in ranks}.values())}}, None
         try:
-            return self.distances.build(choice, pointer=setting.pointer)
+            return self.distances.build(choice, pointer=setting.pointer, normalize=apply)
         except SchemaError as error:
             self.problems.extend(error.located(file=setting.file).problems)
             return self.distances.build("exact")
