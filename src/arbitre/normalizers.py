@@ -477,6 +477,7 @@ catalogue: Final = Catalogue(
                 "decimal": {"enum": [".", ","]},
                 "units": {"type": "array", "items": {"type": "string", "pattern": "\\S"}, "minItems": 1},
             },
+            of_documents=("units",),
         ),
         "strip-punctuation": Factory(
             _strip_punctuation_with,
@@ -503,6 +504,7 @@ catalogue: Final = Catalogue(
                 "formats": {"type": "array", "items": {"type": "string", "pattern": FORMAT}, "default": []},
                 "languages": {"type": "array", "items": {"type": "string"}, "minItems": 1},
             },
+            of_documents=("formats",),
         ),
         "authority": Factory(
             lambda options: _authority(read_authority(options)),

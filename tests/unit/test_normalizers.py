@@ -1,5 +1,6 @@
 """The built-in normalisers, on values with known results."""
 
+import itertools
 import pickle
 import sys
 from copy import deepcopy
@@ -485,3 +486,27 @@ def test_placeholder_words_in_a_list_are_not_items():
     comparison = Comparator(schema).compare(gold=["a"], predicted=["null", "a", "n/a", None])
     assert comparison.quality == 1.0
     assert comparison.scores.predicted == 1.0
+
+
+E_ACUTE, E_AND_ACUTE = "\u00e9", "e\u0301"
+
+
+@pytest.mark.parametrize("forms", list(itertools.product([E_ACUTE, E_AND_ACUTE], repeat=2)))
+@pytest.mark.parametrize("nfc", [True, False])
+@pytest.mark.parametrize(
+    ("settings", "gold", "predicted"),
+    [
+        (lambda e: {"distance": {"taxonomy": {"parents": {e: "b", "c": "b", "b": "a"}}}}, "{}", "b"),
+        (lambda e: {"distance": {"ordinal": {"order": [e, "b", "c"]}}}, "{}", "b"),
+        (lambda e: {"normalize": [{"amount": {"units": [f"{e}cus"]}}]}, "5 {}cus", 5),
+        (lambda e: {"normalize": [{"date": {"formats": [f"%d {e} %m %Y"]}}]}, "03 {} 11 1918", "1918-11-03"),
+        (lambda e: {"normalize": [{"authority": {"names": {"x": [e]}}}]}, "{}", "x"),
+    ],
+)
+def test_options_are_in_nfc_unless_values_are_as_written(settings, gold, predicted, nfc, forms):
+    written, read = forms
+    chosen = {"distance": "exact"} | settings(written)
+    chosen["normalize"] = chosen.get("normalize", []) + ([] if nfc else ["as-written"])
+    comparator = Comparator({"type": ["string", "number"], "x-arbitre": chosen})
+    quality = comparator.compare(gold=gold.format(read), predicted=predicted).quality
+    assert (quality > 0) == (nfc or written == read)

@@ -109,13 +109,19 @@ class LeafBuilder:
     def _normalizers(self, setting: Annotation) -> tuple[Normalizer, ...]:
         """Return the normalisers that a setting names, in order; errors are added to `problems`."""
         several = isinstance(setting.value, list)
+        choices = setting.value if several else [setting.value]
+        first = () if AS_WRITTEN in choices or {AS_WRITTEN: {}} in choices else (NFC,)
         normalizers: list[Normalizer] = []
-        for index, choice in enumerate(setting.value if several else [setting.value]):
+        for index, choice in enumerate(choices):
             place = f"{setting.pointer}/{index}" if several else setting.pointer
             try:
-                normalizer = self.normalizers.build(_beside(choice, setting.file), pointer=place)
+                normalizer = self.normalizers.build(
+                    _beside(choice, setting.file), pointer=place, normalize=partial(normalize, first)
+                )
                 normalizers.append(
-                    normalizer if normalizer.after is None else _located(normalizer.after, (NFC, *normalizers), place)
+                    normalizer
+                    if normalizer.after is None
+                    else _located(normalizer.after, (*first, *normalizers), place)
                 )
             except SchemaError as error:
                 self.problems.extend(error.located(file=setting.file).problems)
