@@ -173,6 +173,27 @@ def test_errors_name_the_line(name, text, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("conll", "caf\u00e9\tB-\u00e9tat\n\U0001f600\tO\n"),
+        ("json", [{"tokens": ["caf\u00e9", "x"], "tags": ["B-\u00e9tat", "O"]}]),
+        ("json", [{"tokens": ["caf\u00e9", "x"], "spans": [{"start": 0, "end": 1, "label": "\u00e9tat"}]}]),
+    ],
+)
+def test_labels_and_tokens_are_compared_in_nfc(name, content):
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    gold, predicted = file(f"g.{name}", text), file(f"p.{name}", text.replace("\u00e9", "e\u0301"))
+    evaluation = evaluate(read(gold), read(predicted))
+    assert (evaluation.f1, list(evaluation.per_class)) == (1.0, ["\u00e9tat"])
+
+
+def test_nfc_does_not_shift_the_positions_in_a_text():
+    spans = [{"start": 0, "end": 5, "label": "e\u0301tat"}]
+    path = file("g.json", json.dumps([{"text": "cafe\u0301", "spans": spans}], ensure_ascii=False))
+    assert read(path).spans == [[{"start": 0, "end": 5, "label": "\u00e9tat"}]]
+
+
 def test_overlaps_are_refused_on_request_with_their_line():
     name = file("a.jsonl", "[]\n" + json.dumps(spans((0, 3, "a"), (2, 4, "b"))))
     assert len(read(name).spans[1]) == 2

@@ -215,6 +215,15 @@ def test_spans_of_sentences_without_tokens_are_documents_of_their_own():
     assert any("1.0 spans per annotator" in note for note in printed["notes"])
 
 
+def test_labels_that_differ_only_in_their_unicode_form_are_equal():
+    lines = "Ada\tB-\u00e9crivain\nviews\tO\nLyon\tB-ville\n"
+    files = file("a.conll", lines), file("b.conll", lines.replace("\u00e9", "e\u0301"))
+    printed = plain(f"a={files[0]}", f"b={files[1]}")
+    assert (printed["gamma"]["local"]["value"], printed["exchanged"]) == (1.0, [])
+    page = {"a": [(0, 1, "\u00e9")], "b": [(0, 1, "e\u0301")]}
+    assert agreement.gamma(page).margins.keys() == {"\u00e9"}
+
+
 def test_annotators_may_be_columns_of_one_file():
     rows = [
         f"w{at} {first} {second}"

@@ -201,6 +201,32 @@ def test_a_different_number_of_tags_and_tokens_is_refused():
         from_tags(["a", "b"], ["O"])
 
 
+COMPOSED, DECOMPOSED = "\u00e9crivain", "e\u0301crivain"
+
+
+@pytest.mark.parametrize("scheme", ["strict", "exact", "partial", "type"])
+@pytest.mark.parametrize(
+    ("gold", "predicted"),
+    [
+        ([[span(0, 1, COMPOSED), span(2, 3)]], [[span(0, 1, DECOMPOSED), span(2, 3)]]),
+        ([[f"B-{COMPOSED}", f"I-{DECOMPOSED}", "O"]], [[f"B-{DECOMPOSED}", f"I-{COMPOSED}", "O"]]),
+    ],
+)
+def test_labels_that_differ_only_in_their_unicode_form_are_equal(gold, predicted, scheme):
+    evaluation = evaluate(gold, predicted, scheme)
+    assert {scores.f1 for scores in evaluation.per_class.values()} == {evaluation.f1} == {1.0}
+    assert COMPOSED in evaluation.per_class
+    assert evaluation.confusion.matrix.sum() == np.trace(evaluation.confusion.matrix) == len(evaluation.per_class)
+    assert evaluation.token_accuracy is None or evaluation.token_accuracy.accuracy == 1.0
+
+
+def test_conversions_return_labels_in_nfc():
+    tokens, entity = ["Ada", "Lovelace"], span(0, 2, COMPOSED)
+    assert from_tags(tokens, [f"B-{COMPOSED}", f"I-{DECOMPOSED}"]) == [entity]
+    two = [span(0, 1, COMPOSED), span(1, 2, DECOMPOSED)]
+    assert from_tags(tokens, to_tags(tokens, two, notation="iob1")) == [span(0, 1, COMPOSED), span(1, 2, COMPOSED)]
+
+
 def test_irregular_predicted_tags_are_counted_and_not_refused():
     gold, predicted = [["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]]
     evaluation = evaluate(gold, predicted)
@@ -276,6 +302,11 @@ def test_trainer_metrics_take_logits_and_ids():
 def test_trainer_metrics_are_zero_where_a_score_is_undefined():
     scores = trainer_metrics(NAMES)((np.zeros((1, 2), dtype=int), np.zeros((1, 2), dtype=int)))
     assert (scores["f1"], scores["f1_DEPART"], scores["exact_match"]) == (0.0, 0.0, 1.0)
+
+
+def test_trainer_metrics_keep_the_unicode_form_of_labels_in_their_names():
+    scores = trainer_metrics({0: "O", 1: f"B-{DECOMPOSED}"})((np.array([[1, 0]]), np.array([[1, 0]])))
+    assert scores[f"f1_{DECOMPOSED}"] == 1.0
 
 
 def test_trainer_metrics_refuse_other_shapes_and_ids():

@@ -22,6 +22,7 @@ from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.ratings import MOST_EXCHANGED, label
 from arbitre.arrays import exact_dot
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.normalizers import nfc
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def gamma(
     Args:
         continuum: Units of each annotator, in one document or in several. A unit is an object with `start`, `end` and
             `label`, or a tuple (start, end, label). Positions count from 0. An annotator who annotated a document
-            without finding a unit has an empty list; one who did not annotate it is left out.
+            without finding a unit has an empty list; one who did not annotate it is left out. Labels are compared in
+            Unicode normal form NFC.
         alpha: Weight of the positional dissimilarity, ((|start difference| + |end difference|) / sum of lengths)².
         beta: Weight of the categorical dissimilarity.
         unmatched: Dissimilarity of a missing unit, above 0. It scales all dissimilarities, so gamma does not depend
@@ -357,9 +359,10 @@ def _encoded(values: Iterable[Any], name: str, known: dict[Any, tuple[int, Json]
 
 
 def _unit(value: Any, name: str) -> Unit:  # noqa: ANN401  (a mapping or a tuple)
-    """Return a unit of the annotator `name`. Raises DataError if it is invalid."""
+    """Return a unit of the annotator `name`, with its label in NFC. Raises DataError if it is invalid."""
     try:
         unit = Unit(value["start"], value["end"], value["label"]) if isinstance(value, Mapping) else Unit(*value)
+        unit = unit._replace(label=nfc(unit.label))
         valid = isfinite(unit.start) and isfinite(unit.end) and unit.start < unit.end
     except (KeyError, TypeError) as error:
         raise DataError.of(f"Expected numbers `start` and `end`, and a `label`, got {value!r} from {name!r}") from error

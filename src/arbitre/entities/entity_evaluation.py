@@ -19,6 +19,7 @@ from arbitre.entities.spans import AUTO, OUTSIDE
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.provenance import Provenance
 from arbitre.language import Language
+from arbitre.normalizers import nfc
 from arbitre.options import Denominator, Scheme, formerly
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
@@ -369,7 +370,7 @@ def trainer_metrics(
                 "accuracy_always_o": evaluation.token_accuracy.baseline,
             }
         for label in labels:
-            of_label = evaluation.per_class.get(label)
+            of_label = evaluation.per_class.get(nfc(label))
             scores |= {f"{name}_{label}": getattr(of_label, name, None) for name in ("precision", "recall", "f1")}
         return {name: 0.0 if score is None else float(score) for name, score in scores.items()}
 

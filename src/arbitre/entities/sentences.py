@@ -28,6 +28,7 @@ from arbitre.errors import DataError
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.open_files import open_source
 from arbitre.inputs.strict_json import parse
+from arbitre.normalizers import nfc
 from arbitre.options import formerly
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sentences:
-    """Sentences with their entities.
+    """Sentences with their entities. Labels and tags are in Unicode normal form NFC.
 
     Attributes:
         spans: The entities of each sentence. Equal entities are one object.
@@ -136,7 +137,7 @@ class Sentences:
         check_notation(notation)
         lengths = np.fromiter(map(len, sentences), dtype=np.intp, count=len(sentences))
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        tags = list(chain.from_iterable(sentences))
+        tags = list(map(nfc, chain.from_iterable(sentences)))
         first = np.zeros(len(tags), dtype=np.bool_)
         first[starts[:-1][lengths > 0]] = True
 
@@ -185,7 +186,7 @@ class Sentences:
                 check_spans(values, None if lengths is None else lengths[number], unit)
             except DataError as error:
                 raise source.error(number, error.message, at=error.pointer or "", hint=error.hint or "") from None
-            keys = [(value["start"], value["end"], value["label"]) for value in values]
+            keys = [(value["start"], value["end"], nfc(value["label"])) for value in values]
             spans.append([shared.setdefault(key, dict(zip(_KEYS, key, strict=True))) for key in keys])
         return cls(spans, source)
 
@@ -258,12 +259,13 @@ class Sentences:
                 raise other.source.error(number, error.message, at=error.pointer or "") from None
 
     def _check_tokens(self, predicted: Sentences, name: str, hint: str) -> None:
-        """Check that the tokens are the same, if both sides have tokens; for `name`, see `check_same`."""
+        """Check that the tokens are the same in NFC, if both sides have tokens; for `name`, see `check_same`."""
         ours, theirs = self.source.tokens, predicted.source.tokens
         if ours is None or theirs is None or ours == theirs:
             return
         for number, (gold, other) in enumerate(zip(ours, theirs, strict=True)):
-            position = next((at for at, (a, b) in enumerate(zip(gold, other, strict=False)) if a != b), None)
+            pairs = enumerate(zip(gold, other, strict=False))
+            position = next((at for at, (a, b) in pairs if a != b and nfc(a) != nfc(b)), None)
             if position is not None:
                 raise predicted.source.error(
                     number,

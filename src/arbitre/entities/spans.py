@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import numpy as np
 
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.normalizers import nfc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -132,7 +133,7 @@ def tagged_spans(
     it does not continue one with the same label, and an entity that is not closed ends before the next one.
 
     Args:
-        tags: The tags of all tokens.
+        tags: The tags of all tokens, in NFC.
         first: Which tokens begin a sentence; shape (tokens,).
         notation: The notation, or "auto" to infer it from the tags.
         refuse: Returns the error for a token, from its position, the message and the hint.
@@ -216,7 +217,7 @@ def from_tags(tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUT
 
     Returns:
         A dictionary for each entity, with its first token (`start`, from 0), the token after its last one (`end`), and
-        its `label`.
+        its `label` in Unicode normal form NFC.
 
     Raises:
         DataError: There are more or fewer tags than tokens, or a tag is invalid. The pointer leads to the tag.
@@ -233,7 +234,7 @@ def from_tags(tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUT
         return DataError.of(message, pointer=f"/{position}", hint=hint)
 
     check_texts(tags)
-    tagged = tagged_spans(tags, np.arange(len(tags)) == 0, notation, refuse)
+    tagged = tagged_spans(map(nfc, tags), np.arange(len(tags)) == 0, notation, refuse)
     if len(tagged.irregular) and not lenient:
         position = int(tagged.irregular[0])
         raise refuse(position, irregular_message(tags[position], tagged.notation), IRREGULAR_HINT)
@@ -250,7 +251,7 @@ def to_tags(tokens: Sequence[str], spans: Sequence[Span], *, notation: Notation 
         notation: "bio", "iob1" or "bioes".
 
     Returns:
-        A tag for each token.
+        A tag for each token, in Unicode normal form NFC.
 
     Raises:
         DataError: A span is invalid or ends after the last token, or two spans overlap: tags cannot express this.
@@ -269,7 +270,7 @@ def to_tags(tokens: Sequence[str], spans: Sequence[Span], *, notation: Notation 
         )
     tags = [OUTSIDE] * len(tokens)
     for span in sorted(spans, key=lambda span: span["start"]):
-        start, end, label = span["start"], span["end"], span["label"]
+        start, end, label = span["start"], span["end"], nfc(span["label"])
         inner, opening, closing = f"I-{label}", f"B-{label}", f"I-{label}"
         if notation == "iob1":
             opening = opening if start and tags[start - 1] in {inner, opening} else inner
