@@ -119,6 +119,47 @@ def test_the_command_prints_the_scores_of_the_python_function(tmp_path, monkeypa
     assert "nrefs:var" in run("--path", "/summary", "--kind", "rouge2")
 
 
+@pytest.mark.parametrize(
+    ("setting", "gold", "predicted"),
+    [
+        ({}, {"t": "caf\u00e9 noir tr\u00e8s serr\u00e9"}, {"t": "cafe\u0301 noir tre\u0300s serre\u0301"}),
+        (
+            {"normalize": ["nfc", "casefold"]},
+            {"t": "UN \u00c9T\u00c9 \u00c0 PARIS"},
+            {"t": "un e\u0301te\u0301 \u00e0 paris"},
+        ),
+        (
+            {"alternatives": True},
+            {"t": ["x", "caf\u00e9 noir tr\u00e8s serr\u00e9"]},
+            {"t": "cafe\u0301 noir tr\u00e8s serr\u00e9"},
+        ),
+        (
+            {"alternatives": "u", "normalize": "casefold"},
+            {"t": "x", "u": ["UN \u00c9T\u00c9 \u00c0 PARIS"]},
+            {"t": "un e\u0301te\u0301 \u00e0 paris"},
+        ),
+    ],
+)
+def test_texts_are_normalised_as_in_the_comparison(setting, gold, predicted):
+    schema = {"type": "object", "properties": {"t": {"type": "string", "x-arbitre": {"distance": "rouge-1"} | setting}}}
+    evaluation = arbitre.Comparator(schema).evaluate([("1", gold, predicted)])
+    scores = evaluation.text("/t")
+    assert evaluation.by_path["/t"].f1q == scores.rouge["rouge1"].f1 == 1
+    assert (scores.bleu.score, scores.chrf.score) == (pytest.approx(1), pytest.approx(1))
+
+
+def test_segmentations_are_normalised_as_in_the_comparison():
+    setting = {"distance": "window-diff", "normalize": "digits"}
+    schema = {"type": "object", "properties": {"t": {"type": "string", "x-arbitre": setting}}}
+    evaluation = arbitre.Comparator(schema).evaluate([("1", {"t": "00100 00100"}, {"t": "0010000100"})])
+    assert evaluation.segmentation("/t").window_diff == 0
+
+
+def test_empty_texts_have_distance_0_and_a_rouge_score_of_0():
+    evaluation = arbitre.Comparator(SCHEMA).evaluate([("1", {"summary": ""}, {"summary": ""})])
+    assert (evaluation.by_path["/summary"].f1q, evaluation.text("/summary").rouge["rouge1"].f1) == (1, 0)
+
+
 def test_the_pairs_of_leaves_are_listed_document_by_document():
     triples = [(str(at), {"notes": ["one", "two"]}, {"notes": ["two", f"one {at}"]}) for at in range(200)]
     triples.append(("broken", {"notes": ["one"]}, "not an object"))

@@ -92,6 +92,9 @@ class _ReadNodes:
     def values_of(self, rows: Indices) -> list[Json]:
         return [self.values[row] for row in rows.tolist()]
 
+    def normalized_values_of(self, rows: Indices) -> list[Json]:
+        return self.values_of(rows)  # the JSON has the original values only
+
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         return [self.forms[row] for row in left.tolist()]
 

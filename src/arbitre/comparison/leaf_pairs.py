@@ -54,13 +54,16 @@ class LeafPair(NamedTuple):
         return self._replace(gold=[self.gold, *(more if isinstance(more, list) else [more])])
 
 
-def leaf_pairs(levels: Sequence[Level], path: str | None = None, first: int = 0) -> Iterator[tuple[str, LeafPair]]:
+def leaf_pairs(
+    levels: Sequence[Level], path: str | None = None, first: int = 0, *, normalized: bool = False
+) -> Iterator[tuple[str, LeafPair]]:
     """Yield the path and the pair of every leaf, level by level.
 
     Args:
         levels: The compared nodes of several documents.
         path: Wildcard path of the leaves; None for all leaves.
         first: Index of the first of these documents.
+        normalized: Whether to return the normalised values, with all accepted forms, instead of the original ones.
     """
     node_tree = NodeTree.of(levels)
     pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
@@ -72,7 +75,7 @@ def leaf_pairs(levels: Sequence[Level], path: str | None = None, first: int = 0)
         if not chosen:
             continue
         columns = (
-            *(node_tree.values(level, gold=side) for side in (True, False)),
+            *(node_tree.values(level, gold=side, normalized=normalized) for side in (True, False)),
             level.quality.tolist(),
             (first + level.document).tolist(),
             *(side[level.first : level.first + len(level)] for side in pointers),

@@ -41,6 +41,10 @@ class NodeSource(Protocol):
         """Return the original value of each row."""
         ...
 
+    def normalized_values_of(self, rows: Indices) -> list[Json]:
+        """Return the normalised value of each row, or a list if it has several accepted forms."""
+        ...
+
     def kinds_of(self, left: Indices, right: Indices) -> tuple[Kinds, Kinds]:
         """Return the `Kind` of the gold and of the predicted row of each pair; NONE for a negative row."""
         ...

@@ -99,12 +99,13 @@ class NodeTree:
             pointers += here
         return pointers
 
-    def values(self, level: Level, *, gold: bool) -> list[Json]:
-        """Return the original values of a level on one side; ABSENT where there is none."""
+    def values(self, level: Level, *, gold: bool, normalized: bool = False) -> list[Json]:
+        """Return the original or normalised values of a level on one side; ABSENT where there is none."""
         rows = level.left if gold else level.right
         values: list[Json] = [ABSENT] * len(level)
         present = (rows >= 0).nonzero()[0]
-        for at, value in zip(present.tolist(), level.source.values_of(rows[present]), strict=True):
+        values_of = level.source.normalized_values_of if normalized else level.source.values_of
+        for at, value in zip(present.tolist(), values_of(rows[present]), strict=True):
             values[at] = value
         return values
 

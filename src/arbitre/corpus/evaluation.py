@@ -107,8 +107,8 @@ class DetailReader(Protocol):
     def values(self, path: str) -> tuple[list[Row], str | None]:
         """Return the single values at a path with their partners, and what list items are matched by."""
 
-    def leaf_pairs(self, path: str) -> list[LeafPair]:
-        """Return the pairs of leaves at a path."""
+    def leaf_pairs(self, path: str, *, normalized: bool = False) -> list[LeafPair]:
+        """Return the pairs of leaves at a path, with their original or normalised values."""
 
     def report(self, evaluation: Evaluation, file: Path, language: str) -> None:
         """Write the report."""
@@ -456,8 +456,8 @@ class Evaluation:
         """Return ROUGE, BLEU and chrF of the texts at a path, as `arbitre text corpus` does.
 
         The documents are compared again. BLEU and chrF are computed over the whole corpus; ROUGE is averaged over the
-        gold texts. A missing text counts as empty. If gold lists several accepted forms of a text, all of them serve as
-        references.
+        gold texts, and is 0 for a pair of empty texts. A missing text counts as empty. The normalisers of the path
+        apply. If gold lists several accepted forms of a text, all of them serve as references.
 
         Args:
             path: Wildcard path of texts, such as "/summary" or "/pages/*/abstract".
@@ -473,7 +473,7 @@ class Evaluation:
     def segmentation(self, path: str, k: int | None = None) -> SegmentationScores:
         """Return WindowDiff, Pk and the generalised Hamming distance of all segmentations at a path.
 
-        The documents are compared again.
+        The documents are compared again. The normalisers of the path apply.
 
         Args:
             path: Wildcard path of segmentations, which must be compared as single values: give them a distance such as
@@ -494,7 +494,7 @@ class Evaluation:
         return self._reader.leaf_pairs(path)
 
     def _value_pairs(self, path: str) -> list[ValuePair]:
-        return [ValuePair(pair.gold, pair.predicted) for pair in self.leaf_pairs(path)]
+        return [ValuePair(pair.gold, pair.predicted) for pair in self._reader.leaf_pairs(path, normalized=True)]
 
     @property
     def _reader(self) -> DetailReader:

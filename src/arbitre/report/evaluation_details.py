@@ -70,7 +70,7 @@ class SavedDetails:
         """Raise DataError: the documents are needed."""
         raise unavailable()
 
-    def leaf_pairs(self, path: str) -> list[LeafPair]:  # noqa: ARG002
+    def leaf_pairs(self, path: str, *, normalized: bool = False) -> list[LeafPair]:  # noqa: ARG002
         """Raise DataError: the documents are needed."""
         raise unavailable()
 

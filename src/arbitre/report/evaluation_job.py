@@ -582,17 +582,18 @@ class DocumentDetails(SavedDetails):
         how = Identification.over(found).matched_by
         return [row for _, rows, again in parts for row in (again if how == "other fields" else rows)], how
 
-    def leaf_pairs(self, path: str) -> list[LeafPair]:
-        """Return the pairs of leaves at a wildcard path, document by document.
+    def leaf_pairs(self, path: str, *, normalized: bool = False) -> list[LeafPair]:
+        """Return the pairs of leaves at a wildcard path, document by document; `normalized` as in `leaf_pairs`.
 
         The gold value of a leaf with accepted forms in a sibling field is the list of all forms.
         """
         steps = [step for step in walk(self.job.plan.sites) if wildcard(step.path) == path]
         keys = [self.job.plan.sites[step.site].alternatives for step in steps]
-        key = next((key for key in keys if isinstance(key, str)), None)
+        key = None if normalized else next((key for key in keys if isinstance(key, str)), None)
 
         def read(pairs: Sequence[Pair], levels: Sequence[Level]) -> list[LeafPair]:
-            leaves = sorted((leaf for _, leaf in leaf_pairs(levels, path)), key=lambda leaf: leaf.document)
+            found = (leaf for _, leaf in leaf_pairs(levels, path, normalized=normalized))
+            leaves = sorted(found, key=lambda leaf: leaf.document)
             return [leaf if key is None else leaf.with_forms(pairs[leaf.document].gold, key) for leaf in leaves]
 
         return self._collected(read)

@@ -228,7 +228,7 @@ def as_references(candidate: str, references: str | Sequence[str]) -> list[str]:
 
 
 class ValuePair(NamedTuple):
-    """A gold value, or a list of accepted forms, and the predicted value; ABSENT where there is none."""
+    """A normalised gold value, or a list of accepted forms, and the predicted value; ABSENT where there is none."""
 
     gold: Json
     predicted: Json

@@ -139,6 +139,8 @@ class AcceptedForms:
     starts: Indices
     raw: Sequence[Json]
     """Each form as it was read."""
+    values: Sequence[Json]
+    """Normalised form of each code in the pool."""
     codes: Indices
     """Code of each form in the pool; -1 if it counts as absent."""
 
@@ -146,6 +148,11 @@ class AcceptedForms:
         """Return the forms of a row that are not absent."""
         forms = np.arange(self.starts[row], self.starts[row + 1], dtype=np.intp)
         return forms[self.codes[forms] >= 0]
+
+    def normalized(self, row: int) -> Json:
+        """Return the normalised form of a row; a list if it has several, ABSENT if it has none."""
+        forms = [self.values[code] for code in self.codes[self.of(row)].tolist()]
+        return forms[0] if len(forms) == 1 else forms or ABSENT
 
     def used(self, left: int, right: int) -> Json:
         """Return the accepted form that a pair of rows was compared with; ABSENT if gold has only one.

@@ -129,6 +129,13 @@ class Column:
         """Return the value of each row, as it was read."""
         return [self.raw[row] for row in rows.tolist()]
 
+    def normalized_values_of(self, rows: Indices) -> list[Json]:
+        """Return the normalised value of each row, or a list if it has several accepted forms.
+
+        Objects and lists that are compared item by item are returned as they were read.
+        """
+        return self.values_of(rows)
+
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:  # noqa: ARG002
         """Return the accepted form that each pair of rows was compared with; ABSENT if gold has only one."""
         return [ABSENT] * len(left)
@@ -325,6 +332,11 @@ class LeafColumn(Column):
         stated = np.where(lacking > 0, lacking, predicted_kinds)
         kinds = np.log2(np.maximum(stated & -stated, 1)).astype(np.int8)  # the kind of the lowest bit
         return np.where(pairs & (lacking == 0), kinds, gold), np.where(pairs, kinds, predicted)
+
+    def normalized_values_of(self, rows: Indices) -> list[Json]:
+        if self.forms is not None:
+            return list(map(self.forms.normalized, rows.tolist()))
+        return [ABSENT if code < 0 else self.values[code] for code in self.codes[rows].tolist()]
 
     def accepted_forms(self, left: Indices, right: Indices) -> list[Json]:
         if self.forms is None:

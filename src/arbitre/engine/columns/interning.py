@@ -166,7 +166,7 @@ def intern_forms(site: Site, values: Sequence[Json], siblings: Sequence[Json], t
         pools=(pool,) if code_of else (),
         leaves=forms.leaves[:1],
         present=codes >= 0 if len(codes) and codes.min() < 0 else None,
-        forms=AcceptedForms(pool, starts, all_forms, forms.codes),
+        forms=AcceptedForms(pool, starts, all_forms, forms.values, forms.codes),
     )
 
 
