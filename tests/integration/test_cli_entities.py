@@ -173,6 +173,17 @@ def test_errors_name_the_line(name, text, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("gold", ["a\tB-X\nb\tI-X\nc\tB-X\n", "a\tI-X\nb\tI-X\nc\tB-X\n"], ids=["bio", "iob1"])
+def test_predictions_in_bioes_need_options_if_gold_is_in_another_notation(gold):
+    files = file("g.conll", gold), file("p.conll", "a\tB-X\nb\tE-X\nc\tS-X\n")
+    result = run(*files, code=2)
+    assert "p.conll:2: Expected O, B-LABEL or I-LABEL, got 'E-X'" in result.stderr
+    assert "choose the notation `bioes` with `lenient_tags`" in " ".join(result.stderr.split())
+    printed = plain(*files, "--tags", "bioes", "--lenient-tags")
+    assert (printed["model"]["correct"], printed["model"]["f1"], printed["irregular_tags"]) == (2, 1, 0)
+    assert evaluate(*map(read, files)).f1 == 1
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -209,7 +209,7 @@ def evaluate(
         scheme: When an entity is correct: "strict", "exact", "partial" or "type".
         tags: Notation of the tags: "bio", "iob1", "bioes", or "auto" to infer it from gold.
         lenient_tags: Accept gold tags that do not follow the notation, and read them as conlleval does.
-            Predicted tags are always read this way; `irregular` counts them.
+            Predicted tags are always read this way, if the notation has their prefix; `irregular` counts them.
         exact_match: Sentences included in the exact-match rate: "all", or those with gold "entities".
         out: Folder for the files that `arbitre evaluate --out` writes; None writes no files.
         lang: Language of the report: "en" or "fr".

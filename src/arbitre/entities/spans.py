@@ -53,6 +53,9 @@ _PREFIXES: Final = {"B": _B, "I": _I, "E": _E, "L": _E, "S": _S, "U": _S}
 _ALLOWED: Final = {"bio": "B-LABEL or I-LABEL", "iob1": "B-LABEL or I-LABEL"}
 _EVERY: Final = "B-LABEL, I-LABEL, E-LABEL or S-LABEL"
 HINT: Final = "A tag looks like B-person; a token outside of entities has the tag O."
+OTHER_NOTATION_HINT: Final = (
+    "To compare BIO or IOB1 tags with BIOES tags, choose the notation `bioes` with `lenient_tags`: it reads all three."
+)
 IRREGULAR_HINT: Final = "Correct the tags, or use `lenient_tags` to read them as conlleval does."
 _SPAN_HINT: Final = (
     'A span looks like {"start": 0, "end": 2, "label": "person"}; `end` is the position after the last one.'
@@ -150,7 +153,8 @@ def tagged_spans(
         letter, label = (None, None) if parts is None else parts.groups()
         if parts is None or (notation not in {"bioes", AUTO} and letter and letter not in "BI"):
             expected = _ALLOWED.get(notation, _EVERY)
-            raise refuse(int((codes == number).argmax()), f"Expected O, {expected}, got {tag!r}", HINT)
+            hint = HINT if parts is None else OTHER_NOTATION_HINT
+            raise refuse(int((codes == number).argmax()), f"Expected O, {expected}, got {tag!r}", hint)
         parsed.append(
             (
                 _O if letter is None else _PREFIXES[letter],
