@@ -85,9 +85,15 @@ LONGEST: Final = 80
 """Maximum length of a date in words; dateparser is slow on long texts."""
 
 _NUMERAL: Final = re.compile("[0-9]+")
-_LONG_WORD: Final = re.compile(r"[^\W\d_]{4,}")
-_PLAIN: Final = re.compile(r"\w[\w\s.,/'’-]*")
-"""A text without signs of doubt, such as "?" and brackets."""
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_PLAIN: Final = re.compile(r"\w(?:[\w\s.,/'’-]*\w)?[.,]?")
+"""A text without signs of doubt, such as "?" and brackets, and without the "-" or "/" of an open range."""
+_ORDINAL: Final = re.compile(r"(?<![0-9])([0-9]{1,2})-?[^\W\d_]{1,2}(?![^\W\d_])")
+"""A day with the ending of an ordinal number, such as "3rd" and "1er"."""
+_FUNCTION_WORDS: Final = frozenset(
+    ("the", "le", "den", "of", "de", "del", "on", "in", "im", "en", "em", "w", "v", "r", "г")
+)
+"""Words of dates beside months and weekdays: articles, "of", "on", "in" and "year", in the languages of dateparser."""
 _YEAR: Final = re.compile("[0-9]{4}")
 _DAY_WORDS: Final = re.compile("[0-9]{1,2}")
 
@@ -120,7 +126,8 @@ def spelled_date(languages: tuple[str, ...], text: str) -> str | None:
 
     Returns:
         The date; None if the text is anything else: relative ("yesterday"), approximate ("about May 1918", "May
-        1918?"), a range, without a year of four digits, impossible ("31 February 1918"), or with further numbers.
+        1918?"), a range, without a year of four digits, impossible ("31 February 1918"), with further numbers, or with
+        words that are neither months, weekdays nor function words such as "the" and "of".
 
     >>> spelled_date(("fr",), "1er mai 1920"), spelled_date(("en",), "November 1918")
     ('1920-05-01', '1918-11')
@@ -138,15 +145,16 @@ def spelled_date(languages: tuple[str, ...], text: str) -> str | None:
     date = parsed.date_obj.date()
     if date.year != int(years[0]) or [date.day] != ([int(days[0])] if days else [1]):
         return None
-    if not all(_names_a_date(languages, word) for word in _LONG_WORD.findall(text)):
+    words = _WORD.findall(_ORDINAL.sub(r"\1", text))
+    if not all(word.lower() in _FUNCTION_WORDS or _names_a_date(parsed.locale, word) for word in words):
         return None
     return str(date.isoformat()[: 10 if days else 7])
 
 
 @lru_cache(maxsize=1024)
-def _names_a_date(languages: tuple[str, ...], word: str) -> bool:
+def _names_a_date(language: str, word: str) -> bool:
     """Return whether a word names a month or a weekday, unlike words that dateparser skips, such as "about"."""
-    return _parser(languages, ()).get_date_data(word).date_obj is not None
+    return _parser((language,), ()).get_date_data(word).date_obj is not None
 
 
 @lru_cache(maxsize=16)
