@@ -32,7 +32,7 @@ from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import DataError, FunctionError, SchemaError, shown
 from arbitre.parsing.dates import FORMAT, check_languages, iso_date
 from arbitre.parsing.numerals import SEPARATORS, NumberFormat, read_amount, read_decimal, read_number
-from arbitre.values import MAX_DIGITS, SCALARS, Json, Kind, check, kind_of
+from arbitre.values import MAX_DIGITS, SCALARS, Json, Kind, check, kind_of, read_kinds
 
 Apply = Callable[[Json], Json]
 
@@ -568,8 +568,8 @@ def with_normalizer(
     name: str,
     function: Callable[[Any], Any],
     *,
-    kinds: Iterable[Kind] = (Kind.STRING,),
-    makes: Iterable[Kind] | None = None,
+    kinds: Iterable[Kind | str] = (Kind.STRING,),
+    makes: Iterable[Kind | str] | None = None,
     identifies: str = "values for which it returns the same result",
     known: Catalogue[Normalizer] = catalogue,
 ) -> Catalogue[Normalizer]:
@@ -579,18 +579,18 @@ def with_normalizer(
         name: Name of the normaliser in schemas.
         function: `function(value)` returns a JSON value that depends on `value` alone. It is called with single
             values, also with the items of lists.
-        kinds: Kinds of single values that it is called with; other values are unchanged.
-        makes: Kinds that it returns; by default, the kind of its argument.
+        kinds: Kinds of single values that it is called with, of "null", "boolean", "number" and "string"; other values
+            are unchanged.
+        makes: Kinds that it returns, also "array" and "object"; by default, the kind of its argument.
         identifies: Description of the values that become equal, for the certificate.
         known: The catalogue to extend.
 
     Raises:
-        SchemaError: The name is already in use, or a kind is not that of a single value.
+        SchemaError: The name is already in use, or a kind is unknown or, in `kinds`, not that of a single value.
     """
-    taken = frozenset(kinds)
-    if not taken <= SCALARS:
-        raise SchemaError.of(f"Expected the kinds of the normaliser `{name}` to be those of single values")
-    table = {kind: frozenset({kind}) if makes is None else frozenset(makes) for kind in taken}
+    taken = read_kinds(kinds, f"`kinds` of the normaliser `{name}`", sorted(SCALARS))
+    made = None if makes is None else read_kinds(makes, f"`makes` of the normaliser `{name}`")
+    table = {kind: frozenset({kind}) if made is None else made for kind in taken}
     apply = CustomFunction(name, function, table)
     of_kinds = partial(Normalizer, name, identifies, apply, makes=table)
     return known.with_factory(name, Factory(lambda _: of_kinds(), "A custom normaliser."))

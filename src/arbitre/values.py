@@ -6,14 +6,15 @@ import enum
 import gc
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import DataError
+from arbitre.errors import DataError, SchemaError
 from arbitre.paths import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable
+    from collections.abc import Callable, Collection, Hashable
 
     from arbitre.paths import Path
 
@@ -97,6 +98,29 @@ KINDS: Final[dict[type, Kind]] = {
     list: Kind.ARRAY,
     dict: Kind.OBJECT,
 }
+
+
+def read_kinds(given: Iterable[Kind | str], what: str, known: Iterable[Kind] = Kind) -> frozenset[Kind]:
+    """Return kinds that are given as `Kind` or by their names, which are types of JSON Schema such as "number".
+
+    Args:
+        given: The kinds.
+        what: What they are, for the error message.
+        known: The accepted kinds.
+
+    Raises:
+        SchemaError: There is no kind, or one that is not accepted.
+
+    >>> sorted(read_kinds(["number", Kind.STRING], "`kinds`"))
+    [<Kind.NUMBER: 2>, <Kind.STRING: 3>]
+    """
+    names = {kind.name.lower(): kind for kind in known}
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    kinds = [names.get(one) if isinstance(one, str) else one for one in listed]
+    if not kinds or not all(isinstance(kind, Kind) and kind in names.values() for kind in kinds):
+        got = repr(listed or given)
+        raise SchemaError.of(f"Expected {what} to be a list of one or more of {', '.join(names)}, got {got}")
+    return frozenset(kind for kind in kinds if kind is not None)
 
 
 def kind_of(value: Json, at: Iterable[str | int] = ()) -> Kind:

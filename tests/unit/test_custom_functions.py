@@ -204,8 +204,24 @@ class TestNormalizers:
             self.compared(lambda _: result, "a", "b")
 
     def test_a_normalizer_of_lists_or_objects_is_refused(self):
-        with pytest.raises(SchemaError, match="to be those of single values"):
-            with_normalizer("own", sorted, kinds=[Kind.ARRAY])
+        for kind in (Kind.ARRAY, "object"):
+            with pytest.raises(SchemaError, match="a list of one or more of null, boolean, number, string, got"):
+                with_normalizer("own", sorted, kinds=[kind])
+
+    def test_kinds_are_named_as_in_json_schema(self):
+        own = with_normalizer("own", abs, kinds=["number", Kind.STRING], makes=["number"]).build("own")
+        assert own.makes == {kind: {Kind.NUMBER} for kind in (Kind.NUMBER, Kind.STRING)}
+        assert catalogue.with_distance("own", w1, kinds=("string",)).build("own").kinds == {Kind.STRING}
+
+    @pytest.mark.parametrize("kinds", ["number", [2], ["integer"], [], 3, [["string"]]])
+    def test_unknown_kinds_are_refused(self, kinds):
+        known = "to be a list of one or more of null, boolean, number, string"
+        with pytest.raises(SchemaError, match=f"Expected `kinds` of the distance `own` {known}"):
+            catalogue.with_distance("own", w1, kinds=kinds)
+        with pytest.raises(SchemaError, match=f"Expected `kinds` of the normaliser `own` {known}"):
+            with_normalizer("own", abs, kinds=kinds)
+        with pytest.raises(SchemaError, match=f"Expected `makes` of the normaliser `own` {known}"):
+            with_normalizer("own", abs, makes=kinds)
 
 
 MODULE = '''
@@ -307,6 +323,14 @@ class TestCommands:
     def test_an_unusable_function_is_refused(self, name, message):
         output = self.run("schema", "explain", "schema.json", functions=(name,), code=2)
         assert message in " ".join(output.replace("│", " ").split())
+
+    def test_an_error_of_the_module_is_shown(self):
+        wrong = MODULE.replace('("folding", fold)', '("folding", fold, kinds="string")')
+        Path("mydist.py").write_text(wrong, encoding="utf-8")
+        output = self.run("schema", "explain", "schema.json", functions=("mydist:w1",), code=2)
+        said = " ".join(output.replace("│", " ").split())
+        assert "Expected `kinds` of the normaliser `folding` to be a list of one or more of null, boolean" in said
+        assert "to name a function" not in said
 
     def test_an_exception_ends_the_command_with_the_document_and_the_place(self):
         Path("mydist.py").write_text(MODULE.replace("return abs", "1 / 0\n    return abs"), encoding="utf-8")

@@ -17,7 +17,7 @@ from arbitre.distances import DistanceCatalogue
 from arbitre.distances import catalogue as builtin
 from arbitre.engine import compare_batch, count_calls, item_costs, item_margins, references_at
 from arbitre.engine.independent_matching import rematched
-from arbitre.errors import OptionError, SchemaError
+from arbitre.errors import OptionError
 from arbitre.inputs.records import Pair, readable
 from arbitre.inputs.strict_json import MAX_DEPTH, check_value
 from arbitre.matching import CustomMatching, with_matching
@@ -29,7 +29,7 @@ from arbitre.paths import wildcard
 from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
-from arbitre.schema.loading.load_schema import import_object
+from arbitre.schema.loading.load_schema import NotFoundError, import_object
 from arbitre.values import NotJsonError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401  (anything that a module may co
     """Return the object at `MODULE:NAME`."""
     try:
         return import_object(name)
-    except SchemaError as error:
+    except NotFoundError as error:  # not an error that the module raises
         raise OptionError.of(
             f"Expected `functions` to name a function or a catalogue as MODULE:NAME, got {name!r}: {error.message}"
         ) from error

@@ -81,7 +81,7 @@ class DistanceCatalogue(Catalogue[Distance]):
         *,
         bound: Callable[[Any, Any], Any] | None = None,
         batch: bool = False,
-        kinds: Iterable[Kind] | None = None,
+        kinds: Iterable[Kind | str] | None = None,
         context: bool = False,
     ) -> DistanceCatalogue:
         """Return a catalogue that also contains a custom distance.
@@ -101,13 +101,14 @@ class DistanceCatalogue(Catalogue[Distance]):
                 assumptions. `Comparator.check_claims` checks claims on data.
             bound: `bound(gold, predicted)` cheaply returns a lower bound of the distance: reduces the calls.
             batch: Whether `function` takes two lists of the same length and returns a list of floats.
-            kinds: Kinds of values that it accepts; by default, those that the function states, otherwise all.
+            kinds: Kinds of values that it accepts, of "null", "boolean", "number", "string", "array" and "object"; by
+                default, those that the function states, otherwise all.
             context: Whether `function` also takes `context`, a `Context` with the parent and the document of both
                 values; with `batch`, a list of them. The function is then called for each pair of values, also if
                 the same values occur elsewhere, and claims are not checked on data.
 
         Raises:
-            SchemaError: The name is already in use.
+            SchemaError: The name is already in use, or a kind is unknown.
 
         >>> from arbitre.distances.base import Facts
         >>> own = catalogue.with_distance("initial", lambda a, b: float(a[:1] != b[:1]), Facts(separating=False))

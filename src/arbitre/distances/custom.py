@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from arbitre.distances.base import Distance, Facts, Placed, Pool, Surroundings, value_codes
 from arbitre.errors import FunctionError, SolverError
-from arbitre.values import Kind
+from arbitre.values import Kind, read_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -319,7 +319,7 @@ def user_distance(
     *,
     bound: DistanceFunction | None = None,
     batch: bool = False,
-    kinds: Iterable[Kind] | None = None,
+    kinds: Iterable[Kind | str] | None = None,
     context: bool = False,
 ) -> Distance:
     """Return the distance of a custom function; see `DistanceCatalogue.with_distance`.
@@ -327,8 +327,9 @@ def user_distance(
     A function may state its properties itself, as attributes: `facts`, `batch`, `kinds` and `prepare`.
     """
     facts = getattr(function, "facts", Facts.only()) if facts is None else facts
-    kinds = getattr(function, "kinds", Kind) if kinds is None else kinds
+    stated = getattr(function, "kinds", Kind) if kinds is None else kinds
+    accepted = read_kinds(stated, f"`kinds` of the distance `{name}`")
     batch, prepare = batch or getattr(function, "batch", False), getattr(function, "prepare", None)
     prepared = UserFunction(name, function, facts, bound, batch, context, prepare)
     pool = partial(_context_pool if context else _pool, prepared)
-    return Distance(name, frozenset(kinds), facts, pool, expensive_above=1, custom=True, context=context)
+    return Distance(name, accepted, facts, pool, expensive_above=1, custom=True, context=context)

@@ -409,13 +409,18 @@ def is_object_name(source: str) -> bool:
     return bool(_OBJECT_NAME.fullmatch(source)) and not Path(source).drive and not Path(source).exists()
 
 
+class NotFoundError(SchemaError):
+    """There is no such module, or it does not contain the name."""
+
+
 def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module may contain)
     """Return the object at MODULE:NAME, of an installed module or one in the current folder.
 
     The current folder stays importable, for worker processes.
 
     Raises:
-        SchemaError: There is no such module or name.
+        NotFoundError: There is no such module or name.
+        ArbitreError: The module raises it.
     """
     module, _, attribute = name.partition(":")
     if "" not in sys.path:
@@ -423,12 +428,12 @@ def import_object(name: str) -> Any:  # noqa: ANN401  (anything that a module ma
     try:
         loaded = importlib.import_module(module)
     except (ImportError, ValueError) as error:
-        raise SchemaError.of(
+        raise NotFoundError.of(
             f"Cannot import {name!r}: {error}",
             hint="Change to the folder of the module, or install its package.",
         ) from error
     if not hasattr(loaded, attribute):
-        raise SchemaError.of(
+        raise NotFoundError.of(
             f"Expected {module!r} to contain {attribute!r}, got no such name",
             hint=did_you_mean(attribute, (one for one in vars(loaded) if not one.startswith("_"))),
         )
