@@ -75,6 +75,13 @@ class TestScalars:
         assert quality(schema, "low", "mid") == 0.5
         assert quality(schema, "low", "high") == 0.0
 
+    def test_ordinal_takes_its_order_from_the_enum_beside_null(self, union):
+        schema = {union: [{"enum": ["low", "mid", "high"]}, NULL], "x-arbitre": {"distance": "ordinal"}}
+        assert quality(schema, "low", "mid") == 0.5
+        assert quality(schema, "low", None) == 0.0
+        with pytest.raises(SchemaError, match="The required option `order` of `ordinal` is missing"):
+            quality({union: [{"enum": ["low", "high"]}, NUMBER, NULL], "x-arbitre": {"distance": "ordinal"}}, 1, 1)
+
 
 class TestObjects:
     def test_the_first_branch_with_matching_constants_is_taken(self):

@@ -187,8 +187,10 @@ class LeafBuilder:
         to the declared kinds and to the kinds that normalisers make of them.
         """
         first = self.normalizers_at(common, (branch for _, branch in site_branches))
+        valued = [branch for _, branch in site_branches if branch.kinds != frozenset({Kind.NULL})]
+        enum = valued[0].enum if len(valued) == 1 else None
         branches = [
-            self._built(tags, branch, first, own="normalize" not in common)
+            self._built(tags, branch, enum, first, own="normalize" not in common)
             for tags, branch in site_branches
             if branch.kinds is None or any(kind.scalar for kind in branch.kinds)
         ]
@@ -196,11 +198,14 @@ class LeafBuilder:
         made = frozenset[Kind]().union(*(_kinds(branch.declared, first) for branch in branches))
         return {kind: self._choices(kind, branches, first, common if kind in made else {}) for kind in sorted(SCALARS)}
 
-    def _built(self, tags: Tags, branch: Branch, first: tuple[Normalizer, ...], *, own: bool) -> _BuiltBranch:
+    def _built(
+        self, tags: Tags, branch: Branch, enum: tuple[Json, ...] | None, first: tuple[Normalizer, ...], *, own: bool
+    ) -> _BuiltBranch:
+        """Return a branch with its distance; `enum` is that of the only branch that is not null, which null shares."""
         setting, distance = branch.settings.get("distance"), None
         normalizers = self.normalizers_of(branch.settings.get("normalize")) if own else ()
         if setting is not None:
-            distance = self._distance(setting, branch.enum, first + normalizers)
+            distance = self._distance(setting, enum if branch.enum is None else branch.enum, first + normalizers)
         return _BuiltBranch(tags, branch, distance, normalizers)
 
     def _choices(
