@@ -113,9 +113,10 @@ def read_amount(text: str, decimal: str | None = None, units: Sequence[str] = ()
     """Return the number of an amount, in whatever notation; None if the text is not one amount.
 
     A currency sign or an ISO 4217 code may precede or follow the number; parentheses make it negative. The last of two
-    different marks is the decimal mark, and a mark that occurs more than once separates groups. A single mark before
-    exactly three digits is ambiguous: it is the decimal mark if it is `decimal`, otherwise it separates groups. Without
-    `decimal`, a point is then the decimal mark, as in JSON, and a comma makes the text unreadable.
+    different marks is the decimal mark, and a mark that occurs more than once separates groups. A single mark between
+    one to three digits, the first of which is not 0, and exactly three digits is ambiguous: it is the decimal mark if
+    it is `decimal`, otherwise it separates groups. Without `decimal`, a point is then the decimal mark, as in JSON, and
+    a comma makes the text unreadable. Any other single mark is the decimal mark.
 
     Args:
         text: The text.
