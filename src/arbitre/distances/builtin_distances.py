@@ -208,20 +208,22 @@ _TEXTS: Final = {
     "date": Factory(
         lambda options: dates.date(options["scale"]),
         "number of days between two dates, divided by `scale`, at most 1. A date without a day is compared as the "
-        "interval of all days in its month or year",
+        "interval of all days in its month or year (see [dates and times](reference/distances.md#dates-and-times))",
         {"scale": _SCALE | {"default": 365}},
         source="Hausdorff, 1914",
     ),
     "duration": _fixed(
         dates.DURATION,
-        "the `relative` distance between the lengths of two ISO 8601 durations; a year counts as 365.2425 days, and a "
-        "month as a twelfth of a year",
+        "the `relative` distance between the lengths of two durations such as `P1DT12H` (see [dates and "
+        "times](reference/distances.md#dates-and-times)); a year counts as 365.2425 days, and a month as a twelfth of "
+        "a year",
         "Marczewski and Steinhaus, 1958",
     ),
     "time": Factory(
         lambda options: dates.time(options["scale"]),
-        "number of hours between two ISO 8601 times of day, in the shorter direction around the clock, "
-        "divided by `scale`, at most 1. A time without a UTC offset is interpreted as UTC",
+        "number of hours between two times of day (see [dates and times](reference/distances.md#dates-and-times)), in "
+        "the shorter direction around the clock, divided by `scale`, at most 1. A time without a UTC offset is "
+        "interpreted as UTC",
         {"scale": _SCALE | {"default": 12}},
         source="Lee, 1958",
     ),

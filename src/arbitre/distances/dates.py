@@ -48,8 +48,9 @@ _DAY = timedelta(days=1) // _TICK
 
 
 def interval(text: str) -> tuple[int, int] | None:
-    """Return the first and last instant of an ISO 8601 date, in microseconds since the year 1 (UTC).
+    """Return the first and last instant of a date, in microseconds since the year 1 (UTC).
 
+    Dates are in the extended calendar notation of ISO 8601: YYYY, YYYY-MM, or YYYY-MM-DD with or without a time.
     A year or month lasts from the midnight of its first day to that of its last day; a day is the instant of its
     midnight. Times without a UTC offset are in UTC. Returns None for other texts.
 
@@ -75,7 +76,7 @@ def _ticks(moment: datetime) -> int:
 
 
 def date(scale: float = 365) -> Distance:
-    """Return the distance min(1, days / scale) of ISO 8601 dates and times, for days = max(|a1 - b1|, |a2 - b2|).
+    """Return the distance min(1, days / scale) of dates and times, for days = max(|a1 - b1|, |a2 - b2|).
 
     [a1, a2] and [b1, b2] are the intervals of the two texts (see `interval`). A text that is not a date has distance 0
     to an equal text and 1 to every other text. A pseudo-metric: different texts can mean the same instant.
@@ -120,9 +121,10 @@ _CLOCK: Final = re.compile(r"(?!24)\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-
 
 
 def seconds(text: str) -> Fraction | None:
-    """Return the length of an ISO 8601 duration in seconds; None for other texts.
+    """Return the length of a duration in seconds; None for other texts.
 
-    A year has 365.2425 days, and a month is a twelfth of a year.
+    Durations are in the notation of ISO 8601 with designators, such as P1DT12H. A year has 365.2425 days, and a month
+    is a twelfth of a year.
 
     >>> seconds("P1DT0.5S"), seconds("-P1W"), seconds("P"), seconds("two days")
     (Fraction(172801, 2), Fraction(-604800, 1), None, None)
@@ -150,15 +152,15 @@ DURATION: Final = Distance(
 )
 """|a - b| / max(|a|, |b|) of the lengths, at most 1: a pseudo-metric, as different texts can mean the same length.
 
-A text that is not an ISO 8601 duration has distance 0 to an equal text and 1 to every other text.
+A text that is not a duration (see `seconds`) has distance 0 to an equal text and 1 to every other text.
 """
 
 
 def time(scale: float = 12) -> Distance:
     """Return the distance min(1, hours / scale) of times of day, for the hours on the shorter way around the clock.
 
-    Times are in the notation of ISO 8601 (hh:mm, hh:mm:ss, with or without a UTC offset). Times without an offset are
-    in UTC. A text that is not a time has distance 0 to an equal text and 1 to every other text. A pseudo-metric:
+    Times are in the notation of ISO 8601 (hh:mm, hh:mm:ss, with or without a offset ±hh:mm). Times without an offset
+    are in UTC. A text that is not a time has distance 0 to an equal text and 1 to every other text. A pseudo-metric:
     different texts can mean the same time.
 
     Args:

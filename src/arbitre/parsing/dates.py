@@ -1,4 +1,4 @@
-"""Converts dates in ISO 8601, in `strptime` formats and in words to YYYY-MM-DD.
+"""Converts days with a time, dates in `strptime` formats and dates in words to YYYY-MM-DD.
 
 Dates in words are read with dateparser (extra `dates`) in declared languages, if they state their month and a year of
 four digits. No part is guessed: a day that the text does not state is omitted, and the result does not depend on the
