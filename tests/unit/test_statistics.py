@@ -379,8 +379,33 @@ def test_only_documents_on_which_systems_differ_count():
 
 def test_equal_systems_do_not_differ():
     found = paired_difference(irq(1, 2, 3), irq(1, 2, 3), "irq")
-    assert (found.estimate, found.low, found.high, found.p, found.smallest_p) == (0.0, 0.0, 0.0, 1.0, 1.0)
+    assert (found.estimate, found.p, found.smallest_p, found.significant) == (0.0, 1.0, 1.0, False)
     assert found.notes == ("The systems have the same score on every document.",)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 6, 50])
+def test_the_interval_of_equal_systems_allows_for_unseen_differences(size):
+    """If a share `high` of all documents differs, no sample of this size has a difference with probability 0.025."""
+    found = paired_difference(irq(*[3] * size), irq(*[3] * size), "irq")
+    assert (1 - found.high) ** size == pytest.approx(0.025)
+    assert found.low == -found.high
+
+
+def test_equal_systems_have_the_same_interval_beside_other_systems():
+    """The two pairs that differ are rejected first, so the equal pair is tested at the full level."""
+    samples = [irq(*[3] * 10), irq(*[3] * 10), irq(*[1] * 10)]
+    together = contrasts([samples], [[(0, 1), (0, 2), (1, 2)]], "irq")
+    alone = paired_difference(samples[0], samples[1], "irq")
+    assert (together[0].low, together[0].high) == (alone.low, alone.high)
+    assert [one.significant for one in together] == [False, True, True]
+    weighted = contrasts([[irq(3, 3), irq(3, 3), irq(3, 3)]], [[(0, 1), (0, 2), (1, 2)]], "irq")
+    assert [(1 - one.high) ** 2 for one in weighted] == pytest.approx([0.025 / 3] * 3)
+
+
+def test_documents_without_an_effect_on_the_score_count_as_equal():
+    one, other = (sample([(4 * size, 4 * size, 4, 2 * size, size) for size in sizes]) for sizes in ([1] * 8, [2] * 8))
+    found = paired_difference(one, other, "irq", average="macro")
+    assert (found.estimate, found.p, found.low, found.high) == (0.0, 1.0, -found.high, pytest.approx(0.369, abs=0.001))
 
 
 def test_pairs_share_swaps_but_not_results():

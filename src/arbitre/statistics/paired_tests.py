@@ -149,7 +149,9 @@ def contrasts(
     Several families have different documents; p is then adjusted by Holm's correction.
 
     The interval contains the shifts of the first system's scores that the test does not reject at the critical value of
-    the pair's step (see `SwapSpread.ends`). It therefore excludes 0 if and only if the difference is `significant`.
+    the pair's step (see `SwapSpread.ends`). It therefore excludes 0 if and only if the difference is `significant`. If
+    all units have a difference of 0, the interval contains the differences for which such a sample is not unlikely (see
+    `SwapSpread.unseen`).
 
     Args:
         families: For each family, samples of systems on the same units.
@@ -186,27 +188,34 @@ def contrasts(
         for test, step in zip(tests_of, steps, strict=True)
     ]
     return [
-        _difference(contrast, (correction, p, p_holm), alpha, room, tests=1 if correction == "max-T" else tests)
-        for contrast, p, p_holm, room in zip(untested, adjusted, by_holm, critical, strict=True)
+        _difference(contrast, (correction, p, p_holm), (alpha, step), room, tests=1 if correction == "max-T" else tests)
+        for contrast, p, p_holm, step, room in zip(untested, adjusted, by_holm, steps, critical, strict=True)
     ]
 
 
 def _difference(
     contrast: tuple[float, int | None, Swaps],
     corrected: tuple[Correction, float | None, float | None],
-    alpha: float,
+    levels: tuple[float, float],
     critical: float,
     *,
     tests: int,
 ) -> Difference:
-    """Return the result of a test; p is at least its smallest p times the number of `tests`."""
+    """Return the result of a test, given alpha and the level of its step in Holm's correction.
+
+    p is at least its smallest p times the number of `tests`.
+    """
     estimate, clusters, test = contrast
+    alpha, step = levels
     correction, p_adjusted, p_holm = corrected
     low = high = detectable = None
     significant = p_adjusted is not None and p_adjusted <= alpha + ROUNDING
     notes: tuple[str, ...] = ()
     if test.p is not None:
-        low, high = test.spread.ends(estimate, critical)
+        if test.spread.equal:
+            low, high = -test.spread.unseen(step), test.spread.unseen(step)
+        else:
+            low, high = test.spread.ends(estimate, critical)
         if not significant:  # rounding errors must not exclude 0
             low, high = (0.0 if abs(end) <= ROUNDING else end for end in (low, high))
             low, high = min(low, 0.0), max(high, 0.0)

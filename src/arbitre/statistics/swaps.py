@@ -62,9 +62,14 @@ class SwapSpread:
         shares: Sum of w².
     """
 
-    squares: float = 1.0
+    squares: float = 0.0
     cross: float = 0.0
-    shares: float = 0.0
+    shares: float = 1.0
+
+    @property
+    def equal(self) -> bool:
+        """Whether no unit contributes to the difference, apart from rounding errors."""
+        return not self.squares > TIE_TOLERANCE**2
 
     def around(self, shift: float) -> float:
         """Return the sum of (d - shift w)²."""
@@ -92,6 +97,14 @@ class SwapSpread:
             near = constant / towards if towards else 0.0
         low, high = sorted((near, far))
         return max(-1.0, min(low, difference)), min(1.0, max(high, difference))
+
+    def unseen(self, alpha: float) -> float:
+        """Return the largest absolute difference that is not unlikely if all units are `equal`.
+
+        A difference of s between scores in [0, 1] requires at least a share |s| of differing units. This is the upper
+        end of the interval of this share by Clopper and Pearson, computed with Kish's effective number of units.
+        """
+        return 1.0 - (alpha / 2.0) ** self.shares
 
     def detectable(self, difference: float, critical: float) -> float | None:
         """Return the smallest true difference that is found significant with a probability of `POWER`.
@@ -233,7 +246,7 @@ class _Family:
             _spread(statistics[a], statistics[b], difference)
             for (a, b), difference in zip(pairs, self.observed.tolist(), strict=True)
         ]
-        self.scales = np.sqrt([spread.squares for spread in self.spreads])
+        self.scales = np.sqrt([1.0 if spread.equal else spread.squares for spread in self.spreads])
 
     def sizes(self, picked: Floats) -> Floats:
         """Return the absolute differences after swaps, divided by their spread; infinity if a score is undefined.
@@ -375,9 +388,7 @@ def _spread(a: Statistic, b: Statistic, difference: float) -> SwapSpread:
         squares += exact_dot(own, own)
         cross += exact_dot(own, masses)
         shares += exact_dot(masses, masses)
-    if not squares > 0.0 or not mass > 0.0:
-        return SwapSpread()
-    return SwapSpread(squares, cross / mass, shares / mass**2)
+    return SwapSpread(squares, cross / mass, shares / mass**2) if mass > 0.0 else SwapSpread()
 
 
 def _all_swaps(units: int, tried: int, rows: int) -> Iterator[Floats]:
