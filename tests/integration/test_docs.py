@@ -94,6 +94,7 @@ def typed(body, said):
 @each_page
 def test_every_example_runs_as_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", WIDTH)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress, "SECONDS", 3600.0)  # a slow machine prints no progress
