@@ -261,8 +261,39 @@ def test_a_left_out_unit_contributes_no_mass():
 def test_five_documents_cannot_reach_significance():
     found = paired_difference(irq(2, 3, 4, 3, 2), irq(1, 1, 2, 1, 1), "irq")
     assert (found.estimate, found.p, found.smallest_p, found.exact) == (pytest.approx(0.4), 2 / 2**5, 0.0625, True)
-    assert (found.low, found.high) == (0.0, 1.0)  # holds 0, as the test does not exclude it
+    assert (found.low, found.high) == (-1.0, 1.0)
     assert (found.significant, found.detectable) == (False, None)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("apart", [0.1, 0.2, 0.3, 1.0])
+@pytest.mark.parametrize("step", [0.0, 0.02])
+def test_too_few_documents_exclude_no_difference(size, apart, step):
+    """No results of so few documents are significant."""
+    other = irq(*(4 * (1 - apart + step * at) for at in range(size)))
+    for found in contrasts([[irq(*[4] * size), other, irq(*[4] * size)]], [[(0, 1), (1, 2)]], "irq", average="macro"):
+        assert (found.significant, found.low, found.high) == (False, -1.0, 1.0)
+
+
+def test_documents_with_equal_results_bound_the_difference():
+    """By Hoeffding's inequality, the critical value is at most 2.72 for every number of documents."""
+    few = paired_difference(irq(*[4] * 5, *[2] * 40), irq(*[2] * 45), "irq", average="macro")
+    more = paired_difference(irq(*[4] * 6, *[2] * 39), irq(*[2] * 45), "irq", average="macro")
+    assert (few.significant, more.significant) == (False, True)
+    assert (few.low, few.high) == pytest.approx((-0.014, 0.125), abs=0.001)
+    assert few.low < 0.0 < more.low
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_ends_of_an_interval_satisfy_the_inequality_of_the_documentation(seed):
+    generator = np.random.default_rng(seed)
+    units, weights = generator.normal(0.3 * (seed % 3), 0.5, 12) / 12, generator.dirichlet([1.0] * 12)
+    spread = swaps.SwapSpread(units @ units, units @ weights, weights @ weights)
+    difference, critical = units.sum(), 0.2 * (1 + seed)
+    shifts = np.linspace(-1, 1, 20_001)
+    sizes = ((units - shifts[:, None] * weights) ** 2).sum(axis=1) + (shifts * (weights @ weights)) ** 2 / 2
+    kept = shifts[(difference - shifts) ** 2 <= critical**2 * sizes]
+    assert spread.ends(difference, critical) == pytest.approx((kept.min(), kept.max()), abs=1e-4)
 
 
 def test_an_exact_p_counts_swaps_at_least_as_extreme():
@@ -284,7 +315,7 @@ def test_clusters_are_swapped_as_units():
     rows = {mass: [(4, 4, 4, mass, 1)] * 20 for mass in (2, 3)}
     better, worse = (sample(rows[mass], clusters=[number % 4 for number in range(20)]) for mass in (3, 2))
     found = paired_difference(better, worse, "irq", average="macro")
-    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, 0.0, 1.0)
+    assert (found.p, found.clusters, found.exact, found.low, found.high) == (2 / 2**4, 4, True, -1.0, 1.0)
 
 
 def test_an_undefined_difference_has_no_p():

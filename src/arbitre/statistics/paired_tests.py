@@ -184,7 +184,7 @@ def contrasts(
     correction: Correction = "max-T" if len(families) == 1 else "Holm"
     adjusted = [test.p_max for test in tests_of] if correction == "max-T" else by_holm
     critical = [
-        test.critical_max if correction == "max-T" else test.critical(step)
+        test.attainable(test.critical_max if correction == "max-T" else test.critical(step), step)
         for test, step in zip(tests_of, steps, strict=True)
     ]
     return [

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from math import ceil, sqrt
+from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -69,7 +69,7 @@ class SwapSpread:
     @property
     def equal(self) -> bool:
         """Whether no unit contributes to the difference, apart from rounding errors."""
-        return not self.squares > TIE_TOLERANCE**2
+        return bool(self.squares <= TIE_TOLERANCE**2)
 
     def around(self, shift: float) -> float:
         """Return the sum of (d - shift w)²."""
@@ -78,25 +78,32 @@ class SwapSpread:
     def ends(self, difference: float, critical: float) -> tuple[float, float]:
         """Return the smallest and largest shift s that the test does not reject, in [-1, 1].
 
-        These are the solutions of (difference - s)² = critical² (sum of (d - s w)² + `EQUAL_UNITS` (s w)²). The added
-        units bound the interval if all units have the same difference; they do not change the test of s = 0.
+        These are the s with (difference - s)² <= critical² (sum of (d - s w)² + `EQUAL_UNITS` (s sum of w²)²). The
+        added units bound the interval if all units have the same difference; they do not change the test of s = 0.
+        """
+        low, high = (self._end(difference, critical, side) for side in (-1.0, 1.0))
+        return low, high
+
+    def _end(self, difference: float, critical: float, side: float) -> float:
+        """Return the end of the interval on one side of the difference: -1 is the lower end, 1 the upper end.
+
+        At a distance x from the difference, the inequality is square x² - 2 linear x <= constant, with constant >= 0.
+        It holds at x = 0. If it does not hold at 0 or at the limit of the scores, the end is the root between.
         """
         if not np.isfinite(critical):
-            return -1.0, 1.0
-        sign = -1.0 if difference < 0.0 else 1.0
-        factor = critical * critical
-        square = 1.0 - factor * self.shares * (1.0 + EQUAL_UNITS * self.shares)
-        linear = difference - factor * self.cross
-        constant = difference * difference - factor * self.squares
-        root = sqrt(max(0.0, linear * linear - square * constant))
-        towards = linear + sign * root
-        bounded = square > TIE_TOLERANCE
-        far = towards / square if bounded else sign
-        near = -sign
-        if bounded or constant > -TIE_TOLERANCE:
-            near = constant / towards if towards else 0.0
-        low, high = sorted((near, far))
-        return max(-1.0, min(low, difference)), min(1.0, max(high, difference))
+            return side
+        factor, more = critical * critical, EQUAL_UNITS * self.shares**2
+        square = 1.0 - factor * (self.shares + more)
+        linear = side * factor * (difference * (self.shares + more) - self.cross)
+        constant = factor * (self.around(difference) + more * difference * difference)
+        for stop in (0.0, side) if side * difference < 0.0 else (side,):
+            x = abs(stop - difference)
+            if square * x * x - 2.0 * linear * x > constant:
+                root = sqrt(max(0.0, linear * linear + square * constant))
+                # two forms of the same root; neither subtracts similar numbers
+                found = (linear + root) / square if linear >= 0.0 else constant / (root - linear)
+                return difference + side * min(found, x)
+        return side
 
     def unseen(self, alpha: float) -> float:
         """Return the largest absolute difference that is not unlikely if all units are `equal`.
@@ -104,7 +111,7 @@ class SwapSpread:
         A difference of s between scores in [0, 1] requires at least a share |s| of differing units. This is the upper
         end of the interval of this share by Clopper and Pearson, computed with Kish's effective number of units.
         """
-        return 1.0 - (alpha / 2.0) ** self.shares
+        return 1.0 - float((alpha / 2.0) ** self.shares)
 
     def detectable(self, difference: float, critical: float) -> float | None:
         """Return the smallest true difference that is found significant with a probability of `POWER`.
@@ -149,6 +156,16 @@ class Swaps:
     def critical(self, alpha: float) -> float:
         """Return the standardised difference that a pair must exceed to have p <= alpha, at most that of the test."""
         return _critical(self.largest, alpha, self.tried, exact=self.exact)
+
+    def attainable(self, critical: float, alpha: float) -> float:
+        """Return the critical value; if no swap of the pair exceeds it, a bound that holds for all units and shifts.
+
+        The swaps cannot reject then. The bound is that of Hoeffding (1963): for any set of units, a share of at most
+        alpha of the swaps exceeds it.
+        """
+        if self.largest[0] > critical + SPREAD_TOLERANCE:
+            return critical
+        return max(critical, sqrt(2.0 * log(2.0 / alpha)))
 
 
 def number(tests: int, alpha: float) -> int:
