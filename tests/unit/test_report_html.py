@@ -34,6 +34,7 @@ from arbitre.report.render import VERDICT_GLYPHS as GLYPHS
 from arbitre.report.report_files import view_of
 from arbitre.report.standalone import embedded
 from arbitre.report.view import PairwiseTest
+from arbitre.statistics.paired_tests import paired_difference
 from arbitre.systems.ranking import rank as ranking
 
 pytestmark = pytest.mark.slow
@@ -202,6 +203,7 @@ def provenance_parts():
         value = 0.5 if number % 2 else None
         counts = DisagreementCounts(3, 1, 2)
         yield Provenance(several, strategy, MeasuredAgreement("alpha_d", value, 1 + number // 2), 1, counts).parts()
+    yield ("single annotator, provenance unknown, 2 values corrected (ada)",)
     for values in (1, 2):
         yield Provenance((), corrections=(Correction("d.csv", 64 * "0", None, {"ada": values}, values, 1),)).parts()
 
@@ -222,6 +224,8 @@ def notes():
         for score, level, cluster, method, aggregate in settings:
             yield from one.interval(score, level=level, cluster=cluster, method=method, aggregate=aggregate).notes
         yield from ranking({"a": one, "b": one}).notes
+        for cluster in (None, r"\d"):
+            yield from paired_difference(*[one.sample(cluster=cluster)] * 2, "irq").notes
         yield from ranking({"a": one, "b": one, "c": one}).notes
 
 

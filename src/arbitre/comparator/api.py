@@ -230,7 +230,7 @@ def suggest_aliases(
     comparator = take_comparator(schema, given)
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
     suggested = comparator.suggest_aliases(pairs, **given)
-    write_overlay(comparator.plan.overlay_with(suggested.overlay), target)
+    write_overlay(suggested.overlay, target)
     return suggested
 
 
@@ -268,7 +268,7 @@ def suggest_gate(
     comparator = take_comparator(schema, given)
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
     suggested = comparator.suggest_gate(pairs, seed=seed, **given)
-    write_overlay(comparator.plan.overlay_with(suggested.overlay), target)
+    write_overlay(suggested.overlay, target)
     return suggested
 
 

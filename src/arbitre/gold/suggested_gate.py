@@ -48,6 +48,7 @@ class SuggestedGate:
         below: Number of these that are below the gate. With the gate, they would not be matched.
         seed: Random seed.
         sampled: Whether the chance pairs are a sample.
+        overlay: The gate, added to the settings of the overlay that was given.
     """
 
     path: str
@@ -57,15 +58,11 @@ class SuggestedGate:
     below: int
     seed: int
     sampled: bool
-
-    @property
-    def overlay(self) -> dict[str, Json]:
-        """The gate as an overlay."""
-        return {self.path: {"match": {"hungarian": {"gate": self.gate}}}}
+    overlay: dict[str, Json]
 
     def to_dict(self) -> dict[str, Json]:
         """Return a JSON-serialisable dictionary."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"overlay": self.overlay}
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def suggest_gate(plan: Plan, pairs: Iterable[Pair], *, seed: int = 0) -> SuggestedGate:
@@ -113,7 +110,8 @@ def suggest_gate(plan: Plan, pairs: Iterable[Pair], *, seed: int = 0) -> Suggest
     gate = math.ceil(float(np.quantile(by_chance, QUANTILE)) * scale - 1e-9) / scale
     below = int(np.count_nonzero(matched < gate))
     sampled = documents > MAX_DOCUMENTS or len(compared) < len(drawn)
-    return SuggestedGate(path, gate, len(by_chance), len(matched), below, seed, sampled)
+    overlay = plan.overlay_with({path: {"match": {"hungarian": {"gate": gate}}}})
+    return SuggestedGate(path, gate, len(by_chance), len(matched), below, seed, sampled, overlay)
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:

@@ -261,7 +261,7 @@ def suggest_aliases(
     project = [] if reading.project is None else paths_among(reading.project.file)
     out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
     suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
-    _print(screen, plan, suggested, out)
+    _print(screen, suggested, out)
     if not screen.as_json:
         number = counted(len(suggested.suggestions), "alias", "aliases")
         lines = [f"{number} suggested from {counted(suggested.documents, 'pair')} of documents"]
@@ -289,7 +289,7 @@ def suggest_gate(
     project = [] if reading.project is None else paths_among(reading.project.file)
     out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
     suggested = gate_for(plan, _pairs(screen, plan, sources, reading), seed=seed)
-    _print(screen, plan, suggested, out)
+    _print(screen, suggested, out)
     if not screen.as_json:
         sample = "a sample of " if suggested.sampled else ""
         screen.note(
@@ -306,16 +306,15 @@ def _pairs(screen: Terminal, plan: Plan, sources: Sources, reading: ReadOptions)
     return joined
 
 
-def _print(screen: Terminal, plan: Plan, suggested: AliasSuggestions | SuggestedGate, out: Path | None) -> None:
-    """Write or print the overlay, with the settings of `--overlay`; with `--format json`, print the evidence, too."""
-    overlay = plan.overlay_with(suggested.overlay)
+def _print(screen: Terminal, suggested: AliasSuggestions | SuggestedGate, out: Path | None) -> None:
+    """Write or print the overlay; with `--format json`, print the evidence, too."""
     if out is not None:
         with output_text_file(out) as file:
-            file.write(json_text(overlay))
+            file.write(json_text(suggested.overlay))
     if screen.as_json:
-        screen.json(suggested.to_dict() | {"overlay": overlay})
+        screen.json(suggested.to_dict())
     elif out is None:
-        screen.json(overlay)
+        screen.json(suggested.overlay)
 
 
 def _evidence(suggestion: AliasSuggestion) -> str:
