@@ -89,6 +89,8 @@ def values_at(value: Any, path: Path, at: str = "") -> Iterator[tuple[str, Any]]
 
     >>> list(values_at({"people": [{"name": "Ada"}, {}, {"name": "Bo"}]}, ("people", STAR, "name")))
     [('/people/0/name', 'Ada'), ('/people/2/name', 'Bo')]
+    >>> list(values_at(["x", [5, 6]], parse("/1/*")))
+    [('/1/0', 5), ('/1/1', 6)]
     """
     if not path:
         yield at, value
@@ -98,6 +100,8 @@ def values_at(value: Any, path: Path, at: str = "") -> Iterator[tuple[str, Any]]
             yield from values_at(child, path[1:], f"{at}/{escape(token)}")
     elif isinstance(value, dict) and path[0] in value:
         yield from values_at(value[path[0]], path[1:], f"{at}/{escape(path[0])}")
+    elif isinstance(value, list) and str(path[0]).isdecimal() and int(str(path[0])) < len(value):
+        yield from values_at(value[int(str(path[0]))], path[1:], f"{at}/{path[0]}")
 
 
 def wildcard(path: Path) -> str:

@@ -192,3 +192,13 @@ def small_pages(people, rng):
 def test_missing_and_invented_items_are_no_systematic_cause(change, seed):
     evaluation = AUTHORS.evaluate(corpus(change, seed=seed), diagnose=True)
     assert not [cause.kind for cause in evaluation.causes if cause.kind in KINDS]
+
+
+def test_repeated_items_below_a_position_are_found():
+    place = {"type": "array", "prefixItems": [{"type": "string"}, AUTHORS.schema]}
+    triples = [
+        (number, ["page", gold], ["page", predicted])
+        for number, gold, predicted in corpus(lambda people, _: people.append(copy.deepcopy(people[0])))
+    ]
+    (cause,) = Comparator(place).evaluate(triples).causes
+    assert (cause.kind, cause.paths) == ("duplicated", ("/1/*",))

@@ -264,3 +264,53 @@ def test_several_other_keys_of_a_field_are_aliases_together():
     changes = [cause.change["/*/pages"]["aliases"] for cause in analysed(gold, predicted)]
     assert sorted(changes, key=len) == [["Pages"], ["Pages", "leaves"]]  # the second change contains the first
     assert f1q(gold, predicted, overlay={"/*/pages": {"aliases": ["Pages", "leaves"]}}) == 1.0
+
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "born": {"type": "integer"},
+        "children": {"type": "array", "items": {"$ref": "#"}},
+    },
+}
+
+
+def person(number, depth):
+    """A person with two children, down to a depth; everyone has another name."""
+    children = [person(2 * number + child, depth - 1) for child in (1, 2)] if depth else []
+    return {"name": f"Ada {number}", "born": 1700 + number, "children": children}
+
+
+def with_other_names(one, depth):
+    """A person whose descendants at a depth or below it have their names under another key."""
+    children = [with_other_names(child, depth - 1) for child in one["children"]]
+    return {"name" if depth > 0 else "nom": one["name"], "born": one["born"], "children": children}
+
+
+def test_a_renamed_key_below_the_first_level_of_a_recursive_schema_is_found():
+    gold = [person(number, 2) for number in (1, 20, 300, 4_000)]
+    (cause,) = analysed(gold, [with_other_names(one, 2) for one in gold], PERSON)
+    path = "/children/*/children/*/name"
+    assert (cause.kind, cause.paths, cause.count) == ("renamed-key", (path,), 16)
+    assert cause.change == {path: {"aliases": ["nom"]}}
+
+
+def test_a_renamed_key_below_a_position_is_found():
+    schema = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "array", "items": PERSON | {"$id": "p"}}]}
+    gold = [["page", [person(number, 0), person(number + 7, 0)]] for number in (1, 20, 300, 4_000)]
+    predicted = [[page, [with_other_names(one, 0) for one in people]] for page, people in gold]
+    (cause,) = analysed(gold, predicted, schema)
+    assert (cause.kind, cause.paths, cause.change) == (
+        "renamed-key",
+        ("/1/*/name",),
+        {"/1/*/name": {"aliases": ["nom"]}},
+    )
+
+
+def test_a_renamed_key_of_an_object_at_a_position_is_found():
+    fields = {"type": "object", "properties": {name: PERSON["properties"][name] for name in ("name", "born")}}
+    gold = [["page", {"name": f"Ada {number}", "born": 1700 + number}] for number in range(6)]
+    predicted = [[page, {"nom": one["name"], "born": one["born"]}] for page, one in gold]
+    (cause,) = analysed(gold, predicted, {"type": "array", "prefixItems": [{"type": "string"}, fields]})
+    assert (cause.kind, cause.paths, cause.change) == ("renamed-key", ("/1/name",), {"/1/name": {"aliases": ["nom"]}})

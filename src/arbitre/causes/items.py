@@ -16,7 +16,7 @@ from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.diagnosis.moved_objects import MAX_WEIGHT, value_form
-from arbitre.paths import STAR, escape, parse
+from arbitre.paths import STAR, parse, values_at
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats
     from arbitre.causes.proposal import Detector
     from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.paths import Path
     from arbitre.values import Json
 
     _List = tuple[int, str, list[Json], dict[int, SampleFault]]
@@ -205,20 +206,11 @@ def _with_copies(sample: Sample, path: str, some: Sequence[tuple[int, str, Json]
     return [(*place, item) for place, item in known.items()]
 
 
-def _forms(value: Json, path: Sequence[Any], pointer: str = "") -> Iterator[tuple[str, list[Hashable]]]:
+def _forms(root: Json, path: Path) -> Iterator[tuple[str, list[Hashable]]]:
     """Yield the lists at a wildcard path: their JSON Pointers, and the content of their items."""
-    if path:
-        inner = (
-            (str(at), item)
-            for at, item in (
-                enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
-            )
-            if path[0] is STAR or at == path[0]
-        )
-        for token, item in inner:
-            yield from _forms(item, path[1:], f"{pointer}/{escape(token)}")
-    elif isinstance(value, list):
-        yield pointer, [_whole(leaves_of(item)) for item in value]
+    for pointer, value in values_at(root, path):
+        if isinstance(value, list):
+            yield pointer, [_whole(leaves_of(item)) for item in value]
 
 
 def _lists_around(path: str) -> Iterator[str]:
@@ -273,8 +265,8 @@ class _Repeats:
     def of(cls, sample: Sample, path: str) -> _Repeats:
         """Count the items of a path."""
         tokens = parse(path)
-        gold = _Items.of(_at(pair.gold, tokens) for pair in sample.pairs)
-        return cls((gold, _Items.of(_at(pair.predicted, tokens) for pair in sample.pairs)))
+        gold = _Items.of(_items_at(pair.gold, tokens) for pair in sample.pairs)
+        return cls((gold, _Items.of(_items_at(pair.predicted, tokens) for pair in sample.pairs)))
 
     def among(self, items: Sequence[Json], positions: Sequence[int], document: int) -> tuple[list[int], float]:
         """Return which of some items repeat another one of the list, and the probability of one by chance."""
@@ -310,7 +302,7 @@ class _Repeats:
     def _value_chance(self, place: str, form: Hashable) -> float:
         """Return the probability of a value at a path of the items."""
         known = [side.values[place] for side in self.sides if place in side.values]
-        return max(base_chance(str(form)), *(counts[form] / counts.total() for counts in known))
+        return max([base_chance(str(form)), *(counts[form] / counts.total() for counts in known)])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -349,15 +341,8 @@ class _Items:
         return (self.total[whole] - own[whole]) / rest if rest else 0.0
 
 
-def _at(value: Json, path: Sequence[Any]) -> Iterator[Json]:
-    """Yield the values at a wildcard path."""
-    if not path:
-        yield value
-    elif path[0] is STAR:
-        for item in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
-            yield from _at(item, path[1:])
-    elif isinstance(value, dict) and path[0] in value:
-        yield from _at(value[path[0]], path[1:])
+def _items_at(root: Json, path: Path) -> list[Json]:
+    return [item for _, item in values_at(root, path)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

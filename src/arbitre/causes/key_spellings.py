@@ -11,7 +11,7 @@ from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.diagnosis.renamed import fold, letters, same_value
 from arbitre.gold.aliases import declared_aliases
-from arbitre.paths import STAR, escape, parse, value_at, wildcard
+from arbitre.paths import escape, parse, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.nodes import first_of_pattern
 from arbitre.values import ABSENT, canonical
@@ -253,21 +253,9 @@ def can_be_alias(sample: Sample, declared: DeclaredKeys, one: Respelling) -> boo
 def numbers_in_gold(sample: Sample, one: Respelling) -> tuple[int, int]:
     """Return the number of gold objects with each of two keys."""
     tokens = parse(one.path)
-    values = (value for pair in sample.pairs for _, value in _values_at(pair.gold, tokens))
+    values = (value for pair in sample.pairs for _, value in values_at(pair.gold, tokens))
     objects = [value for value in values if isinstance(value, dict)]
     return sum(one.gold in value for value in objects), sum(one.predicted in value for value in objects)
-
-
-def _values_at(value: Json, tokens: Path, at: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield the values at a wildcard path, with their JSON Pointers."""
-    if not tokens:
-        yield at, value
-    elif tokens[0] is STAR:
-        inside = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
-        for token, inner in inside:
-            yield from _values_at(inner, tokens[1:], f"{at}/{escape(token)}")
-    elif isinstance(value, dict) and tokens[0] in value:
-        yield from _values_at(value[tokens[0]], tokens[1:], f"{at}/{escape(tokens[0])}")
 
 
 def values_of(sample: Sample, one: Respelling, difference: KeyDifference) -> tuple[Json, Json]:
@@ -299,7 +287,7 @@ def _of_aliases(
         every |= dict.fromkeys(_inside(declared, one.field, *zip(*pairs, strict=True)))
     aliases: dict[str, list[Json]] = {}
     for one in every:
-        known = aliases.setdefault(one.field, [*declared_aliases(sample.plan, parse(one.field))])
+        known = aliases.setdefault(one.field, [*declared_aliases(sample.plan, one.field)])
         known.append(relative_pointer(one.predicted))
     change = OverlayChange({path: {"aliases": several} for path, several in aliases.items()})
     advice = f"Add the aliases, or ask for the keys as gold spells them: {_list_of(every)}."
@@ -375,10 +363,10 @@ def _places(sample: Sample, one: Respelling, objects: Sequence[KeyDifference]) -
     places = {(difference.document, difference.pointers[1]) for difference in objects}
     for document in {difference.document for difference in objects}:
         pair = sample.pairs[document]
-        if not any(isinstance(value, dict) and one.predicted in value for _, value in _values_at(pair.gold, tokens)):
+        if not any(isinstance(value, dict) and one.predicted in value for _, value in values_at(pair.gold, tokens)):
             places |= {
                 (document, at)
-                for at, value in _values_at(pair.predicted, tokens)
+                for at, value in values_at(pair.predicted, tokens)
                 if isinstance(value, dict) and one.predicted in value and one.gold not in value
             }
     return places

@@ -136,7 +136,8 @@ def _renamed(sample: Sample, unknown: Sequence[SampleFault], known: Container[st
         if one.field in known:
             continue
         object_path, _, key = one.field.rpartition("/")
-        places = {place for alias in one.aliases for place in _places_of(parse(one.field), alias)} - {one.field}
+        tokens = sample.schema_path(one.field)
+        places = {place for alias in one.aliases for place in _places_of(tokens, alias)} - {one.field}
         found = [place for place in places if any(is_at(fault, place, fault.predicted) for fault in unknown)]
         outer = found[0].rpartition("/")[0] if len(found) == 1 else object_path
         if outer != object_path and found[0].endswith(f"/{key}"):
@@ -157,26 +158,26 @@ def _on_another_level(sample: Sample, unknown: Sequence[SampleFault], known: Con
     lacking = defaultdict(lambda: defaultdict(dict))
     for fault in sample.faults:
         if fault.gold_pointer and fault.predicted is ABSENT and fault.path not in known and "**" not in fault.path:
-            owner, key, at = _place_in_owner(fault.path, fault.gold_pointer)
+            owner, key, at = _place_in_owner(sample, fault.path, fault.gold_pointer)
             lacking[owner, key][fault.path][fault.document, at] = fault
     there: defaultdict[tuple[str, str], list[tuple[SampleFault, SampleFault | None]]] = defaultdict(list)
     for fault in unknown:
         if fault.predicted_pointer and fault.gold is ABSENT and "**" not in fault.path:
-            owner, key, at = _place_in_owner(fault.path, fault.predicted_pointer)
+            owner, key, at = _place_in_owner(sample, fault.path, fault.predicted_pointer)
             gold = sample.matched.get((fault.document, at))
             for path, places in lacking.get((owner, key), {}).items():
                 there[path, fault.path].append((fault, None if gold is None else places.get(gold)))
     for (path, place), several in there.items():
         equal = sum(one is not None and same_value(one.gold, fault.predicted) for fault, one in several)
         if path != place and equal >= max(MIN_VALUES, MIN_EQUAL * len(several)):
-            field, other = parse(path), parse(place)
+            field, other = sample.schema_path(path), sample.schema_path(place)
             start = len(field) - 1 if other[: len(field) - 1] == field[:-1] else _owner_depth(field)
             yield Renaming(path, ("/".join(map(relative_pointer, map(str, other[start:]))),), equal, 0.0)
 
 
-def _place_in_owner(path: str, at: str) -> tuple[Path, str, str]:
+def _place_in_owner(sample: Sample, path: str, at: str) -> tuple[Path, str, str]:
     """Return the wildcard path of the item around a value, the key of the value, and the pointer of the item."""
-    tokens = parse(path)
+    tokens = sample.schema_path(path)
     depth = _owner_depth(tokens)
     return tokens[:depth], path.rpartition("/")[2], "/".join(at.split("/")[: depth + 1])
 
@@ -223,7 +224,7 @@ def _of_level(
     numbers: dict[int, None] = {}
     for key in keys:
         path, alias = f"{inner}/{key}", f"{above}/{key}" if above else key
-        overlay[path] = {"aliases": [*declared_aliases(sample.plan, parse(path)), alias]}
+        overlay[path] = {"aliases": [*declared_aliases(sample.plan, path), alias]}
         numbers |= dict.fromkeys(_faults_at(sample, unknown, path, [f"{outer}/{key}"]))
     kind = "promoted" if outer.count("/") < inner.count("/") else "demoted"
     names = in_words([quoted([key]) for key in keys])
@@ -270,7 +271,7 @@ def _of_names(sample: Sample, path: str, aliases: Sequence[str], numbers: Sequen
     """Return the proposal to read a field under other keys."""
     tokens = parse(path)
     spelling = all(fold(alias) == fold(str(tokens[-1])) for alias in aliases)
-    change = OverlayChange({path: {"aliases": [*declared_aliases(sample.plan, tokens), *aliases]}})
+    change = OverlayChange({path: {"aliases": [*declared_aliases(sample.plan, path), *aliases]}})
     advice = f'Add the alias, or ask for the key "{tokens[-1]}": predictions have {quoted(aliases)}.'
     kind = "key-spelling" if spelling else "renamed-key"
     return Proposal(kind, "prediction", (path,), tuple(numbers), change, p, advice=advice)

@@ -26,6 +26,7 @@ from arbitre.errors import ArbitreError
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair
 from arbitre.paths import escape, wildcard
+from arbitre.schema.describe import schema_path
 from arbitre.values import ABSENT, canonical, number_of_values
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from arbitre.comparison.levels import Level
     from arbitre.diagnosis.faults import FaultResults
     from arbitre.diagnosis.taxonomy import Taxonomy
+    from arbitre.paths import Path
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
@@ -165,6 +167,16 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    @cached_property
+    def _schema_paths(self) -> dict[str, Path]:
+        return {}
+
+    def schema_path(self, text: str) -> Path:
+        """Return the tokens of a wildcard path; see `arbitre.schema.describe.schema_path`."""
+        if text not in self._schema_paths:
+            self._schema_paths[text] = schema_path(self.plan.sites, text)
+        return self._schema_paths[text]
 
     @cached_property
     def size(self) -> int:

@@ -19,7 +19,7 @@ from arbitre.engine import compare_batch
 from arbitre.engine.columns.fields import apply_aliases
 from arbitre.errors import DataError
 from arbitre.paths import STAR, escape, order, wildcard
-from arbitre.schema.describe import walk
+from arbitre.schema.describe import schema_path, steps_to, walk
 from arbitre.schema.nodes import first_of_pattern
 from arbitre.values import ABSENT, canonical
 
@@ -323,7 +323,8 @@ class AliasSuggestions:
     Attributes:
         suggestions: The suggestions, by path.
         documents: Number of pairs of documents that were read.
-        overlay: The suggested aliases as an overlay, together with the aliases that these fields already have.
+        overlay: The suggested aliases, with those that these fields already have, added to the settings of the overlay
+            that was given.
     """
 
     suggestions: tuple[AliasSuggestion, ...]
@@ -377,12 +378,13 @@ def suggest_aliases(
                     *(round(number, DIGITS) for number in astuple(evidence)),
                 )
             )
-    overlay: dict[str, Json] = {}
+    aliases: dict[str, Json] = {}
     for field in sorted(chosen, key=lambda field: order(wildcard(field.path))):
-        aliases = [*_present(plan, field, declared), *(suggestion.alias for suggestion in chosen[field])]
-        overlay[wildcard(field.path)] = {"aliases": list(dict.fromkeys(aliases))}
+        several = [*_present(plan, field), *(suggestion.alias for suggestion in chosen[field])]
+        aliases[wildcard(field.path)] = {"aliases": list(dict.fromkeys(several))}
     by_path = {suggestions[0].path: suggestions for suggestions in chosen.values()}
-    return AliasSuggestions(tuple(suggestion for path in overlay for suggestion in by_path[path]), len(pairs), overlay)
+    found = tuple(suggestion for path in aliases for suggestion in by_path[path])
+    return AliasSuggestions(found, len(pairs), plan.overlay_with(aliases))
 
 
 class _Values:
@@ -492,16 +494,17 @@ def _likeness(field: FieldLocation, unknown: FieldLocation) -> float:
     return SequenceMatcher(None, "/".join(field.keys), "/".join(unknown.keys), autojunk=False).ratio()
 
 
-def declared_aliases(plan: Plan, path: Path) -> list[str]:
+def declared_aliases(plan: Plan, text: str) -> list[str]:
     """Return the aliases that the schema has for the field at a wildcard path."""
+    path = schema_path(plan.sites, text)
     start = max((depth for depth, token in enumerate(path, 1) if not isinstance(token, str)), default=0)
-    declared = {step.path: step.site for step in walk(plan.sites)}
-    return list(_present(plan, FieldLocation(path[:start], tuple(map(str, path[start:]))), declared))
+    return list(_present(plan, FieldLocation(path[:start], tuple(map(str, path[start:])))))
 
 
-def _present(plan: Plan, field: FieldLocation, declared: Mapping[Path, int]) -> Iterator[str]:
+def _present(plan: Plan, field: FieldLocation) -> Iterator[str]:
     """Yield the aliases that the schema already has for a field; an overlay replaces them."""
-    for alias in plan.sites[declared[field.owner]].object.aliases:
+    *_, owner = steps_to(plan.sites, field.owner)
+    for alias in plan.sites[owner.site].object.aliases if owner.path == field.owner else ():
         if alias.target == field.keys:
             yield from (
                 "/".join(map(_escape, _relative(field, FieldLocation(field.owner, keys)))) for keys in alias.sources

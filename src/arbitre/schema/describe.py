@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arbitre.matching import Candidates
 from arbitre.normalizers import NFC
-from arbitre.paths import STAR, Path, wildcard
+from arbitre.paths import STAR, Path, escape, parse, wildcard
 from arbitre.schema.nodes import Identity, leaves_of
 from arbitre.signature import Signature, text_of
 from arbitre.tables.table import Table, TableColumn
@@ -69,6 +69,26 @@ def walk(sites: Sequence[Site]) -> Iterator[SchemaStep]:
         if repeated is None and not site.atomic:
             equal = step.equal
             pending.extend((below._replace(equal=equal or below.equal), trail) for below in _below(site, path))
+
+
+def steps_to(sites: Sequence[Site], path: Path) -> list[SchemaStep]:
+    """Return the steps along a path, from the root to the last part that the schema declares."""
+    steps = [SchemaStep((), 0)]
+    for token in path:
+        last = steps[-1]
+        below = (step for step in _below(sites[last.site], last.path) if escape(step.path[-1]) == escape(token))
+        found = next(below, None)
+        if found is None:
+            break
+        steps.append(found)
+    return steps
+
+
+def schema_path(sites: Sequence[Site], text: str) -> Path:
+    """Return the tokens of a wildcard path, with numbers for the positions of `prefixItems`."""
+    tokens = parse(text)
+    steps = steps_to(sites, tokens)
+    return (*steps[-1].path, *tokens[len(steps) - 1 :])
 
 
 def _below(site: Site, path: Path) -> Iterator[SchemaStep]:
