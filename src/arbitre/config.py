@@ -152,12 +152,14 @@ class Config:
         here = self.path.parent
         return here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here
 
-    def values(self, command: str, names: Collection[str]) -> dict[str, Any]:
+    def values(self, command: str, names: Mapping[str, str], own_only: Collection[str] = ()) -> dict[str, Any]:
         """Return the options that the config sets for a command, with resolved paths.
 
         Args:
             command: Name of the command, such as `schema check`.
-            names: Names of its options. Of the settings for all commands, others are left out.
+            names: Option of the command that each name in the file sets. Of the settings for all commands, others are
+                left out.
+            own_only: Options that only the table of the command sets.
 
         Raises:
             OptionError: The table of the command contains a name that is not in `names`.
@@ -170,10 +172,13 @@ class Config:
                 pointer=f"/options/{command}/{unknown[0]}",
                 hint=did_you_mean(unknown[0], sorted(names)),
             )
-        found = {**self.project, **({"systems": self.systems} if self.systems else {}), **self.common, **own}
+        project = {**self.project, **({"systems": self.systems} if self.systems else {})}
         if len(self.systems) == 1:
-            found.setdefault("predicted", next(iter(self.systems.values())))
-        return {name: self._resolved(name, value) for name, value in found.items() if name in names}
+            project["predicted"] = next(iter(self.systems.values()))
+        common = {name: value for name, value in {**project, **self.common}.items() if name in names}
+        shared = {names[name]: value for name, value in common.items() if names[name] not in own_only}
+        found = shared | {names[name]: value for name, value in own.items()}
+        return {name: self._resolved(name, value) for name, value in found.items()}
 
     def options(self, function: Callable[..., Any]) -> dict[str, Any]:
         """Return the arguments that the config sets for a function of arbitre, as for the command of the same name.
@@ -185,18 +190,21 @@ class Config:
         {'schema': 's.json', 'level': 0.9}
         """
         names = inspect.signature(function).parameters
-        return self.values(function.__name__.replace("_", " "), names.keys())
+        return self.values(function.__name__.replace("_", " "), {name: name for name in names})
 
     def _resolved(self, name: str, value: Any) -> Any:  # noqa: ANN401  (the values of TOML)
         """Return a value with its paths relative to the current folder."""
         if name not in PATHS:
             return value
         if isinstance(value, dict):
-            return {key: self._resolved(name, one) for key, one in value.items()}
+            return {key: self._resolved("predicted", one) for key, one in value.items()}
         if isinstance(value, list):
             return [self._resolved(name, one) for one in value]
         if not isinstance(value, str) or value == "-" or (name == "schema" and self._is_type(value)):
             return value
+        if name == "systems" and "=" in value:  # NAME=PATH
+            label, _, path = value.partition("=")
+            return f"{label}={self._resolved('predicted', path)}"
         return (self.folder / value).as_posix()
 
     def _is_type(self, schema: str) -> bool:

@@ -111,6 +111,12 @@ class Option:
         return () if self.positional else self.flags or (f"--{self.name.replace('_', '-')}",)
 
     @property
+    def spellings(self) -> tuple[str, ...]:
+        """Names in a config file: the long names on the command line, with underscores, then the name in Python."""
+        long = [name.removeprefix("--").replace("-", "_") for name in self.names if name.startswith("--")]
+        return tuple(dict.fromkeys((*long, self.name)))
+
+    @property
     def annotation(self) -> str:
         """Type of the keyword argument in Python."""
         if self.keyword is not None:

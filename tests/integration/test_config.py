@@ -122,6 +122,8 @@ FAULTS = {
     "[options.evalute]\nclose = 0.9": "Unknown command 'evalute' at /options/evalute",
     "[options.evaluate]\nscore = 'f1q'": "Unknown option 'score' of `arbitre evaluate` at /options/evaluate/score",
     "[options]\nschema = 'x'": "Expected 'schema' at the top, not under [options] at /options/schema",
+    "[options]\nsystem = 'x'": "Expected 'systems' at the top, not under [options] at /options/system",
+    "[options]\nformat = [1, 2]": "Expected a text or a number, got [1, 2] at /options/format",
     "[options]\nvalidate = 1": "Expected true or false, got 1 at /options/validate",
     "[options]\nclose = [0.5, 0.9]": "Expected a text or a number, got [0.5, 0.9] at /options/close",
 }
@@ -178,6 +180,39 @@ def test_every_option_that_is_a_path_is_resolved():
 @pytest.mark.parametrize("words", DECLARATIONS)
 def test_every_command_takes_a_config_with_all_kinds_of_settings(words):
     assert config_defaults(words, Config.find()).keys() <= {one.name for one in options_of(DECLARATIONS[words])}
+
+
+@pytest.mark.parametrize("words", DECLARATIONS)
+def test_every_option_has_its_names_on_the_command_line_and_in_python(words):
+    for option in options_of(DECLARATIONS[words]):
+        long = [name.removeprefix("--") for name in option.names if name.startswith("--")]
+        for name in (*long, *([] if option.positional else [option.name])):
+            value = "true" if option.type is bool else "'x'"
+            Path("arbitre.toml").write_text(f"[options.'{words}']\n{name} = {value}\n", encoding="utf-8")
+            assert config_defaults(words, Config.find()).keys() == {option.name}
+
+
+def test_options_have_the_names_of_the_command_line():
+    Path("arbitre.toml").write_text(
+        PROJECT.replace("[options]", '[options]\nformat = "json"')
+        + '[options.evaluate]\nclassification = "/speakers/*/name"\n',
+        encoding="utf-8",
+    )
+    result = run("evaluate", "--no-diagnose")
+    assert result.exit_code == 0, result.stderr
+    assert "classification" in json.loads(result.stdout)
+    assert "classification" in result.stderr
+    assert "classified" not in result.stderr
+    shown = json.loads(run("config", "show", "--command", "evaluate", "--format", "json").stdout)["settings"]
+    assert (shown["format"], shown["classification"]) == ("json", ["/speakers/*/name"])
+
+
+def test_named_paths_are_relative_to_the_file(project):
+    (project / "below").mkdir()
+    text = "[options.consensus]\nsystem = ['a=a.jsonl', 'b=-']\n"
+    (project / "below" / "arbitre.toml").write_text(text, encoding="utf-8")
+    found = config_defaults("consensus", Config.load("below/arbitre.toml"))
+    assert found == {"systems": ["a=below/a.jsonl", "b=-"]}
 
 
 class TestInit:

@@ -11,7 +11,7 @@ from arbitre.errors import OptionError, did_you_mean
 from arbitre.options import Sources, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from arbitre.options import Option
 
@@ -29,8 +29,8 @@ REPLACED_BY: Final = {
 def config_defaults(words: str, config: Config) -> dict[str, Any]:
     """Return the options that a config sets for a command, as on the command line.
 
-    Gold applies to options only, not to arguments, and the predictions of systems to the commands that compare a whole
-    corpus.
+    The gold of the project applies to options only, not to arguments, and the predictions of its systems to the
+    commands that compare a whole corpus.
 
     Raises:
         OptionError: The command does not exist, or the config contains an unknown option or a value of the wrong type.
@@ -38,12 +38,16 @@ def config_defaults(words: str, config: Config) -> dict[str, Any]:
     _check_command(words)
     _check_names(config)
     declared = {option.name: option for option in options_of(DECLARATIONS[words])}
-    takes = {name for name, option in declared.items() if not option.fills}
-    takes -= {name for name in ("gold",) if name in takes and not _is_corpus(declared[name])}
-    takes -= {"predicted"} if not issubclass(DECLARATIONS[words], Sources) else set()
-    takes -= {"systems"} if words != "rank" else set()
-    found = config.values(words, takes)
+    own_only = {name for name in ("gold",) if name in declared and not _is_corpus(declared[name])}
+    own_only |= {"predicted"} if not issubclass(DECLARATIONS[words], Sources) else set()
+    own_only |= {"systems"} if words != "rank" else set()
+    found = config.values(words, _by_spelling(option for option in declared.values() if not option.fills), own_only)
     return {name: _as_given(config, declared[name], value) for name, value in found.items()}
+
+
+def spelled(words: str, name: str) -> str:
+    """Return the name in a config file of an option of a command."""
+    return next(option.spellings[0] for option in options_of(DECLARATIONS[words]) if option.name == name)
 
 
 def superseded(given: Collection[str]) -> set[str]:
@@ -63,17 +67,25 @@ def several_systems(config: Config | None) -> OptionError | None:
 
 
 @cache
-def _all_options() -> tuple[str, ...]:
-    return tuple(sorted({option.name for declared in DECLARATIONS.values() for option in options_of(declared)}))
+def _all_options() -> dict[str, str]:
+    """Return the options of all commands by each of their names in a config file."""
+    return _by_spelling(option for declared in DECLARATIONS.values() for option in options_of(declared))
+
+
+def _by_spelling(options: Iterable[Option]) -> dict[str, str]:
+    """Return the names of options in Python by each of their names in a config file."""
+    return dict(sorted((spelling, option.name) for option in options for spelling in option.spellings))
 
 
 def _check_names(config: Config) -> None:
     """Raise OptionError if the config contains a command or an option that does not exist, or stands at the top."""
     place, file = "/options/", str(config.path)
     for name in config.common:
-        if name in (*TOP, "systems"):
-            raise OptionError.of(f"Expected {name!r} at the top, not under [options]", file=file, pointer=place + name)
-        if name not in _all_options():
+        if (option := _all_options().get(name)) in (*TOP, "systems"):
+            raise OptionError.of(
+                f"Expected {option!r} at the top, not under [options]", file=file, pointer=place + name
+            )
+        if option is None:
             hint = did_you_mean(name, _all_options())
             raise OptionError.of(f"Unknown option {name!r}", file=file, pointer=place + name, hint=hint)
     for command in config.own:
@@ -109,5 +121,5 @@ def _as_given(config: Config, option: Option, value: Any) -> Any:  # noqa: ANN40
 
 
 def _wrong(config: Config, option: Option, expected: str, value: object) -> OptionError:
-    pointer = f"/{option.name}" if option.name in TOP else f"/options/{option.name}"
+    pointer = f"/{option.name}" if option.name in TOP else f"/options/{option.spellings[0]}"
     return OptionError.of(f"Expected {expected}, got {value!r}", file=str(config.path), pointer=pointer)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from arbitre.cli.commands import DECLARATIONS
-from arbitre.cli.config_defaults import config_defaults, several_systems, superseded
+from arbitre.cli.config_defaults import config_defaults, several_systems, spelled, superseded
 from arbitre.config import Config
 from arbitre.options import Sources, options_of
 
@@ -72,7 +72,7 @@ class DeclaredCommand(TyperCommand):
             if parameter.name in unused and sources.get(parameter.name) == "DEFAULT_MAP":
                 ctx.params[parameter.name] = [] if parameter.multiple or parameter.nargs == -1 else None
         self._check_system(config, ctx.params)
-        _note(config, configured, ctx.params)
+        _note(config, [spelled(self.words, name) for name in configured], ctx.params)
         return rest
 
     def _check_system(self, config: Config, given: dict[str, Any]) -> None:
