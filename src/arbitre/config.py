@@ -138,9 +138,14 @@ class Config:
             path,
             {name: given[name] for name in TOP if name in given},
             {name: _texts(value, path, f"/systems/{name}") for name, value in systems.items()},
-            {_python_name(name): value for name, value in options.items() if not isinstance(value, dict)},
+            _renamed(
+                {name: value for name, value in options.items() if not isinstance(value, dict)},
+                {name: name.replace("-", "_") for name in options},
+                path,
+                "/options",
+            ),
             {
-                command: {_python_name(name): value for name, value in own.items()}
+                command: _renamed(own, {name: name.replace("-", "_") for name in own}, path, f"/options/{command}")
                 for command, own in options.items()
                 if isinstance(own, dict)
             },
@@ -162,7 +167,8 @@ class Config:
             own_only: Options that only the table of the command sets.
 
         Raises:
-            OptionError: The table of the command contains a name that is not in `names`.
+            OptionError: The table of the command contains a name that is not in `names`, or a table contains two names
+                of the same option.
         """
         own = self.own.get(command, {})
         if unknown := sorted(own.keys() - {*names}):
@@ -175,9 +181,11 @@ class Config:
         project = {**self.project, **({"systems": self.systems} if self.systems else {})}
         if len(self.systems) == 1:
             project["predicted"] = next(iter(self.systems.values()))
-        common = {name: value for name, value in {**project, **self.common}.items() if name in names}
-        shared = {names[name]: value for name, value in common.items() if names[name] not in own_only}
-        found = shared | {names[name]: value for name, value in own.items()}
+        common = {name: value for name, value in self.common.items() if name in names}
+        found = {name: value for name, value in project.items() if name in names}
+        found |= _renamed(common, names, self.path, "/options")
+        found = {name: value for name, value in found.items() if name not in own_only}
+        found |= _renamed(own, names, self.path, f"/options/{command}")
         return {name: self._resolved(name, value) for name, value in found.items()}
 
     def options(self, function: Callable[..., Any]) -> dict[str, Any]:
@@ -221,8 +229,18 @@ class Config:
         )
 
 
-def _python_name(option: str) -> str:
-    return option.replace("-", "_")
+def _renamed(table: Mapping[str, Any], names: Mapping[str, str], path: Path, pointer: str) -> dict[str, Any]:
+    """Return the options in a table by their new names. Raises OptionError if two of them get the same name."""
+    old: dict[str, str] = {}
+    for name in table:
+        first = old.setdefault(names[name], name)
+        if first != name:
+            raise OptionError.of(
+                f"Expected one of {first!r} and {name!r}, two names of the same option, got both",
+                file=str(path),
+                pointer=pointer,
+            )
+    return {new: table[name] for new, name in old.items()}
 
 
 def _table(value: Any, path: Path, pointer: str) -> dict[str, Any]:  # noqa: ANN401  (the values of TOML)

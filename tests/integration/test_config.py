@@ -124,6 +124,14 @@ FAULTS = {
     "[options]\nschema = 'x'": "Expected 'schema' at the top, not under [options] at /options/schema",
     "[options]\nsystem = 'x'": "Expected 'systems' at the top, not under [options] at /options/system",
     "[options]\nformat = [1, 2]": "Expected a text or a number, got [1, 2] at /options/format",
+    "[options]\nid_key = 'id'\n'id-key' = 'x'": "Expected one of 'id_key' and 'id-key', two names of the same option, got "
+    "both at /options",
+    "[options.rank]\nid-key = 'id'\nid_key = 'id'": "Expected one of 'id-key' and 'id_key', two names of the same option, "
+    "got both at /options/rank",
+    "[options]\noutput = 'json'\nformat = 'json'": "Expected one of 'output' and 'format', two names of the same option, "
+    "got both at /options",
+    "[options.evaluate]\nclassified = '/a'\nclassification = '/b'": "Expected one of 'classified' and 'classification', "
+    "two names of the same option, got both at /options/evaluate",
     "[options]\nvalidate = 1": "Expected true or false, got 1 at /options/validate",
     "[options]\nclose = [0.5, 0.9]": "Expected a text or a number, got [0.5, 0.9] at /options/close",
 }
@@ -205,6 +213,14 @@ def test_options_have_the_names_of_the_command_line():
     assert "classified" not in result.stderr
     shown = json.loads(run("config", "show", "--command", "evaluate", "--format", "json").stdout)["settings"]
     assert (shown["format"], shown["classification"]) == ("json", ["/speakers/*/name"])
+
+
+def test_the_table_of_a_command_takes_precedence_under_either_name():
+    text = "[options]\nid-key = 'a'\nformat = 'text'\n[options.evaluate]\nid_key = 'b'\noutput = 'json'\n"
+    Path("arbitre.toml").write_text(text, encoding="utf-8")
+    assert config_defaults("evaluate", Config.find()) == {"id_key": "b", "output": "json"}
+    assert config_defaults("compare", Config.find()) == {"output": "text"}
+    assert config_defaults("agree", Config.find()) == {"id_key": "a", "output": "text"}
 
 
 def test_named_paths_are_relative_to_the_file(project):
