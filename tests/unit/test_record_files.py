@@ -64,6 +64,17 @@ class TestFolder:
         assert (refused.id, refused.pointer, refused.reason) == ("b", "/x/0", "Expected a finite number, got NaN")
         assert good.value == 1
 
+    @pytest.mark.parametrize("name", ["b.json", "b.json.gz"])
+    def test_a_link_to_a_missing_file_is_a_failure(self, tmp_path, name):
+        write(tmp_path / "a.json", "1")
+        (tmp_path / name).symlink_to(tmp_path / "missing")
+        (tmp_path / "notes.txt").symlink_to(tmp_path / "missing")
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "c.json").symlink_to(tmp_path / "folder")
+        good, failure = read(tmp_path)
+        assert (good.id, failure.id, failure.file) == ("a", "b", str(tmp_path / name))
+        assert failure.reason.startswith("Cannot read the file")
+
     def test_a_folder_without_documents_is_refused(self, tmp_path):
         write(tmp_path / "a.txt", "1")
         assert refusal(tmp_path).file == str(tmp_path)

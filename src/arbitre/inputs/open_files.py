@@ -15,6 +15,7 @@ from arbitre.storage.files import check_is_local, unreadable
 from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
     from types import ModuleType
@@ -123,6 +124,11 @@ def split_name(path: Path) -> tuple[str, str]:
 def is_compressed(path: Path) -> bool:
     """Return whether a file name ends with a compression suffix."""
     return path.suffix.lower() in PACKED
+
+
+def is_dangling(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry of a folder is a symbolic link to a missing file, as in git-annex before `get`."""
+    return entry.is_symlink() and not Path(entry).exists()
 
 
 def unknown_format(name: str) -> DataError:

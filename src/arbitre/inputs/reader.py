@@ -20,6 +20,7 @@ from arbitre.inputs.open_files import (
     STDIN_NAME,
     ZSTD,
     is_compressed,
+    is_dangling,
     open_source,
     read_lines,
     require_decompressor,
@@ -141,13 +142,18 @@ class Reader:
         return (self.document(folder / name) for name in self.document_names(folder))
 
     def document_names(self, folder: Path) -> tuple[str, ...]:
-        """Return the names of the files in a folder that are documents, sorted. Sidecars are not documents."""
+        """Return the names of the files in a folder that are documents, sorted. Sidecars are not documents.
+
+        A link to a missing file is a document that cannot be read.
+        """
         suffixes = {DOCUMENT} | (RAW if self.lenient else set())
         with os.scandir(folder) as entries:
             files = sorted(
                 entry.name
                 for entry in entries
-                if split_name(Path(entry.name))[1] in suffixes and not entry.name.endswith(SIDECAR) and entry.is_file()
+                if split_name(Path(entry.name))[1] in suffixes
+                and not entry.name.endswith(SIDECAR)
+                and (entry.is_file() or is_dangling(entry))
             )
         if not files:
             raise DataError.of(
