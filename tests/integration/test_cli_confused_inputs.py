@@ -94,6 +94,21 @@ def test_ids_that_differ_are_not_joined_by_normalising_them():
     assert "--id-key" in run("evaluate", *SIDES, predicted, "--normalize-ids", code=2).stderr
 
 
+def test_requested_ids_are_normalised_like_those_of_documents():
+    lines("predicted.jsonl", [{"id": row["id"].lower(), "predicted": {}} for row in ROWS])
+    lines("pairs.jsonl", [{"id": row["id"], "gold": {}, "predicted": {}} for row in ROWS])
+    Path("document.json").write_text("{}", encoding="utf-8")
+    table = "".join(f"{row['id']},document.json,document.json\n" for row in ROWS)
+    Path("manifest.csv").write_text(f"id,gold,predicted\n{table}", encoding="utf-8")
+    shared = ("--schema", "schema.json", "--normalize-ids", "--only", f"{ROWS[0]['id']}.JSON", "--format", "json")
+    for sources in (
+        ("--gold", "gold.jsonl", "--predicted", "predicted.jsonl"),
+        ("--pairs", "pairs.jsonl"),
+        ("--manifest", "manifest.csv"),
+    ):
+        assert json.loads(run("evaluate", *sources, *shared).stdout)["documents"] == 1
+
+
 def test_ids_that_become_equal_are_duplicates():
     lines("gold.jsonl", [ROWS[0], ROWS[0] | {"id": "page_é1"}])
     data = json.loads(run("evaluate", *SIDES, "system.jsonl", "--normalize-ids", "--format", "json").stdout)

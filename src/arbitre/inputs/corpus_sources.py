@@ -187,6 +187,7 @@ class Sources:
         self, reading: ReadOptions | None, on_read: Callable[[int], None], workers: Workers | None
     ) -> JoinedCorpus:
         reading, numbers = reading or ReadOptions(), count(1)
+        only = reading.ids(self.only)
 
         def counted(records: Iterable[_Read]) -> Iterator[_Read]:
             for record in records:
@@ -195,12 +196,12 @@ class Sources:
 
         if self.manifest is not None:
             table = Manifest(self.manifest, reading)
-            return paired(counted(table.rows()), factors=table.factors, only=self.only)
+            return paired(counted(table.rows()), factors=table.factors, only=only)
         if isinstance(self.pairs, DataFrame):
-            return paired(counted(reading.rows(self.pairs)), only=self.only)
+            return paired(counted(reading.rows(self.pairs)), only=only)
         if self.pairs:
             try:
-                joined = paired(counted(reading.rows(self.pairs)), only=self.only)
+                joined = paired(counted(reading.rows(self.pairs)), only=only)
             except DataError as error:
                 raise error.located(file=", ".join(_each(self.pairs))) from None
             if joined.failures and not len(joined):
@@ -214,7 +215,7 @@ class Sources:
             return joined
         spool = None if workers is None else TemporaryFolder()
         gold, predicted = self._records(reading, workers, spool)
-        joined = join(counted(gold), counted(predicted), only=self.only, spool=spool)
+        joined = join(counted(gold), counted(predicted), only=only, spool=spool)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 

@@ -12,7 +12,7 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs import damaged_json, strict_json
 from arbitre.inputs.csv_table import ColumnTypes, CsvTable
 from arbitre.inputs.data_frames import DataFrame, FrameTable
-from arbitre.inputs.document_ids import RUN, FileNamePattern
+from arbitre.inputs.document_ids import RUN, FileNamePattern, normalized_id
 from arbitre.inputs.open_files import STDIN, expand_globs, source_names, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
@@ -120,6 +120,10 @@ class ReadOptions:
             else:
                 items = whole.source(name, alone=len(names) == 1)
                 yield from (_row(item, gold, predicted) for item in items)
+
+    def ids(self, given: Iterable[str | int]) -> frozenset[str]:
+        """Return ids as texts, in the form in which they are compared."""
+        return frozenset(normalized_id(str(one)) if self.normalize_ids else str(one) for one in given)
 
     def reader(self, side: Side) -> Reader:
         """Return the reader of one side.
