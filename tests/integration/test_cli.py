@@ -31,6 +31,7 @@ from arbitre.cli.output.progress import shown_progress
 from arbitre.corpus.evaluate import ignore_progress
 from arbitre.corpus.quality_bounds import QualityBound
 from arbitre.report.evaluation_job import EvaluationJob
+from arbitre.systems.run_stability import run_stability
 from arbitre.tables.terminal import nested_labels
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
@@ -424,6 +425,27 @@ class TestEvaluate:
         data = json.loads(run("evaluate", *sides, "--id-pattern", r"page_\d+", "--format", "json").stdout)
         assert (data["documents"], data["micro"]["f1q"]) == (2, 1.0)
         assert "Expected gold and predicted to share ids" in run("evaluate", *sides, code=2).stderr
+
+    def test_runs_of_files_without_a_group_run_are_numbered(self):
+        write("schema.json", PEOPLE)
+        for folder, names in {"gold": ["gold"], "a": ["careful"], "b": ["hasty"], "both": ["x", "y"]}.items():
+            Path(folder).mkdir()
+            for number in (1, 2):
+                for name in names:
+                    write(f"{folder}/page_{number}_{name}.json", [{"name": name}])
+
+        def evaluated(*predicted, id_pattern=r"page_\d"):
+            return arbitre.evaluate("schema.json", gold="gold", predicted=predicted, id_pattern=id_pattern)
+
+        def runs(*predicted, **options):
+            documents = evaluated(*predicted, **options).documents
+            return [(one.id, one.run) for one in documents]
+
+        numbered = [("page_1", "1"), ("page_1", "2"), ("page_2", "1"), ("page_2", "2")]
+        assert runs("a") == [("page_1", None), ("page_2", None)]
+        assert runs("a", "b") == runs("both") == numbered
+        assert runs("a", id_pattern=r"(page_\d)_(?P<run>.*)") == [("page_1", "careful"), ("page_2", "careful")]
+        assert run_stability(evaluated("a", "b"), "f1q").documents == 2
 
     def test_standard_input_is_read_with_an_id_key(self):
         text = Path(GOLD).read_text(encoding="utf-8").replace('"id":', '"page_id":')

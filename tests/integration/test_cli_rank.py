@@ -457,7 +457,7 @@ def test_runs_without_common_names_have_no_spread():
         Path("predicted").mkdir(exist_ok=True)
         Path("predicted", f"{name}.json").write_text(json.dumps(["a"] * at), encoding="utf-8")
     Path("gold.jsonl").write_text('{"id": "page_01", "n": []}\n{"id": "page_02", "n": []}\n', encoding="utf-8")
-    options = ["--gold", "gold.jsonl", "--id-pattern", r"page_\d\d", "--format", "json"]
+    options = ["--gold", "gold.jsonl", "--id-pattern", r"(page_\d\d)_(?P<run>.)", "--format", "json"]
     result = run(*options, "a=predicted")
     assert json.loads(result.stdout)["stability"] == {}
     (note,) = [note for note in json.loads(result.stdout)["notes"] if "stability" in note]

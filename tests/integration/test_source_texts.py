@@ -126,11 +126,22 @@ def test_the_text_of_a_run_comes_before_that_of_the_document(tmp_path):
         gold=tmp_path / "gold",
         predicted=tmp_path / "predicted",
         source=tmp_path / "source",
-        id_pattern=r"p\d+",
+        id_pattern=r"(p\d+)(?:_(?P<run>.+))?",
         diagnose=True,
     )
     assert evaluation.diagnosis.source.with_text == 2
     assert counts(evaluation)["/*/pages/*", "missing"] == (2, 2)
+
+
+def test_the_rest_of_a_file_name_is_not_a_run(corpus):
+    (corpus / "source" / "page_1.txt").rename(corpus / "source" / "page_1_ocr.txt")
+    sides = {side: corpus / side for side in ("gold", "predicted", "source")}
+    evaluation = arbitre.evaluate(PEOPLE, **sides, id_pattern=r"page_\d+", diagnose=True)
+    assert evaluation.diagnosis.source.with_text == 1
+    (corpus / "source" / "page_1_corrected.txt").write_text(TEXT)
+    with pytest.raises(DataError, match="Expected one text for 'page_1'") as caught:
+        arbitre.evaluate(PEOPLE, **sides, id_pattern=r"page_\d+", diagnose=True)
+    assert "a group named run in --id-pattern" in caught.value.hint
 
 
 def test_texts_of_no_document_are_an_error(corpus):
@@ -217,7 +228,7 @@ def test_missing_page_numbers_of_the_senate_stand_in_the_text():
         gold=DATA / "gold",
         predicted=DATA / "predicted",
         source=DATA / "source",
-        id_pattern=r"page_\d+",
+        id_pattern=r"(page_\d+)(?:_(?P<run>.+))?",
         diagnose=True,
         no_chance=True,
     )

@@ -229,6 +229,9 @@ def test_nine_predictions_of_three_pages_are_nine_runs():
     )
     assert (joined.failures, joined.without_gold) == ((), ())
     assert [pair.id for pair in joined] == ["page_02"] * 3 + ["page_03"] * 3 + ["page_04"] * 3
-    assert [pair.run for pair in joined] == sorted(path.stem for path in (SENAT / "predicted").glob("*.json"))
-    assert joined.pairs[0].key == "page_02/page_02_01_vt"
+    assert [pair.run for pair in joined] == ["1", "2", "3"] * 3
+    assert [Path(pair.origins[1].file).stem for pair in joined] == sorted(
+        path.stem for path in (SENAT / "predicted").glob("*.json")
+    )
+    assert joined.pairs[0].key == "page_02/1"
     assert {type(pair.predicted["listes_des_intervenants"]) for pair in joined} == {list}

@@ -83,9 +83,9 @@ class TestFolder:
         ("pattern", "labels"),
         [
             (None, ("page_02_01_vt", None)),
-            (r"page_\d+", ("page_02", "page_02_01_vt")),
-            (r"page_(\d+)_(\d+)", ("02", "page_02_01_vt")),
-            (r"(\w)age_(?P<id>\d+)", ("02", "page_02_01_vt")),
+            (r"page_\d+", ("page_02", None)),
+            (r"page_(\d+)_(\d+)", ("02", None)),
+            (r"(\w)age_(?P<id>\d+)", ("02", None)),
             (r"(?P<id>page_\d+)_(?P<run>.*)", ("page_02", "01_vt")),
             (r"(page_\d+)_(?P<run>.*)", ("page_02", "01_vt")),
             (r"(?P<run>[a-z]+)_(\d+)", ("02", "page")),
@@ -107,8 +107,8 @@ class TestFolder:
 
     def test_a_damaged_file_keeps_its_run(self, tmp_path):
         write(tmp_path / "p1_x.json", "{")
-        (failure,) = read(tmp_path, id_pattern=r"p\d")
-        assert (failure.id, failure.run) == ("p1", "p1_x")
+        (failure,) = read(tmp_path, id_pattern=r"(p\d)_(?P<run>.)")
+        assert (failure.id, failure.run) == ("p1", "x")
 
     def test_an_invalid_id_pattern_is_refused(self, tmp_path):
         write(tmp_path / "a.json", "1")
@@ -243,7 +243,7 @@ class TestDocument:
 
     def test_an_id_pattern_applies_to_the_name_of_a_single_document(self, tmp_path):
         path = write(tmp_path / "p1_x.json", "{}")
-        assert read(path, id_pattern=r"p\d") == [Record("p1", "p1_x", {}, str(path))]
+        assert read(path, id_pattern=r"p\d") == [Record("p1", None, {}, str(path))]
         (failure,) = read(path, id_pattern="q")
         assert (failure.id, failure.file) == (None, str(path))
 

@@ -113,9 +113,7 @@ class FileNamePattern:
                 f"Expected the file name to match the id pattern {self.pattern.pattern!r}, got {stem!r}",
                 hint="Correct --id-pattern, or move the file to another folder.",
             )
-        if RUN in groups:
-            return identity, match[RUN]
-        return identity, stem if stem != identity else None
+        return identity, match[RUN] if RUN in groups else None
 
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[{]|[\]}]')  # the last string may be cut off

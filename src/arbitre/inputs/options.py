@@ -184,8 +184,7 @@ def read_records(
     The source is one of:
 
     * a folder: each `<id>.json` file directly in it is one document. `id_pattern` is searched in the file name without
-      `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group `run`, else
-      the whole name if that differs from the id;
+      `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group `run`, if any;
     * `.jsonl`, `.ndjson`: one record per line;
     * `.json` with an array: one record per item;
     * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
