@@ -1,7 +1,10 @@
 """Properties of causes in random documents."""
 
+import copy
 import json
 import math
+import random
+from collections import deque
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -84,3 +87,99 @@ def test_the_costs_of_causes_add_up_in_random_documents(case, copies):
                 value_at(given, example.place.rpartition("/")[0])
     assert CauseAnalysis.from_dict(json.loads(json.dumps(analysis.to_dict()))) == analysis
     assert find_causes(comparator.plan, pairs) == analysis
+
+
+LEAF = {"string": {"type": "string"}, "integer": {"type": "integer"}, "enum": {"enum": ["red", "green", "blue"]}}
+NODE = {
+    "type": "object",
+    "properties": {
+        "name": LEAF["string"],
+        "born": LEAF["integer"],
+        "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+    },
+}
+KEYS = ("name", "year", "place", "a/b", "x~y", "*", "1", "Name")
+
+
+def nested(rng, depth):
+    """A schema with objects, lists, positions, maps, and references to a recursive part."""
+    if depth == 0:
+        return rng.choice(list(LEAF.values()))
+    below = [nested(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+    return rng.choice(
+        [
+            {"type": "object", "properties": dict(zip(rng.sample(KEYS, len(below)), below, strict=True))},
+            {"type": "array", "items": below[0]},
+            {"type": "array", "prefixItems": below, "items": below[0]},
+            {"type": "object", "additionalProperties": below[0]},
+            {"$ref": "#/$defs/node"},
+        ]
+    )
+
+
+def document(rng, schema, depth=4):
+    """A document that the schema describes; few values are equal."""
+    schema = NODE if "$ref" in schema else schema
+    if "properties" in schema:
+        return {key: document(rng, part, depth - 1) for key, part in schema["properties"].items() if rng.random() < 0.9}
+    if "additionalProperties" in schema:
+        keys = {f"k{rng.randrange(99)}" for _ in range(rng.randint(0, 3))}
+        return {key: document(rng, schema["additionalProperties"], depth - 1) for key in sorted(keys)}
+    if schema.get("type") == "array":
+        first = [document(rng, part, depth - 1) for part in schema.get("prefixItems", ())]
+        return first + [document(rng, schema["items"], depth - 1) for _ in range(rng.randint(0, 3) if depth > 0 else 0)]
+    if "enum" in schema:
+        return rng.choice(schema["enum"])
+    return rng.randrange(3_000) if schema["type"] == "integer" else f"Ada {rng.randrange(999)} d'Arc"
+
+
+CHANGES = {
+    "renamed": lambda value: {f"x{key}": inner for key, inner in value.items()} if isinstance(value, dict) else value,
+    "dropped": lambda value: type(value)() if isinstance(value, (dict, list)) else None,
+    "wrapped": lambda value: [value],
+    "unwrapped": lambda value: value[0] if isinstance(value, list) and value else value,
+    "upper case": lambda value: value.upper() if isinstance(value, str) else value,
+    "other type": lambda value: str(value) if isinstance(value, int) else len(str(value)),
+    "offset": lambda value: value + 1 if isinstance(value, int) else value,
+    "repeated": lambda value: [*value, copy.deepcopy(value[0])] if isinstance(value, list) and value else value,
+    "truncated": lambda value: value[:-1] if isinstance(value, list) else value,
+    "reversed": lambda value: value[::-1] if isinstance(value, (list, str)) else value,
+    "keyed": keyed,
+}
+
+
+def places(value):
+    """The paths of the parts of a value, with * for items of lists."""
+    pending = deque([(value, ())])
+    while pending:
+        part, path = pending.popleft()
+        yield path
+        children = (
+            part.items() if isinstance(part, dict) else [("*", item) for item in part] if isinstance(part, list) else []
+        )
+        pending.extend((inner, (*path, key)) for key, inner in children)
+
+
+def changed(value, path, change, here=()):
+    """A document in which all parts at a path are changed."""
+    if isinstance(value, dict):
+        value = {key: changed(inner, path, change, (*here, key)) for key, inner in value.items()}
+    elif isinstance(value, list):
+        value = [changed(inner, path, change, (*here, "*")) for inner in value]
+    return change(value) if here == path else value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [*range(40), 187])
+def test_the_causes_of_systematic_faults_in_nested_documents_add_up(seed):
+    rng = random.Random(seed)  # noqa: S311
+    schema = {"$defs": {"node": NODE}, "type": "object", "properties": {"a": nested(rng, 3), "b": nested(rng, 2)}}
+    gold = [document(rng, schema) for _ in range(12)]
+    predicted = copy.deepcopy(gold)
+    for _ in range(3):
+        path = rng.choice(sorted({path for one in predicted for path in places(one) if path}))
+        change = rng.choice(list(CHANGES.values()))
+        predicted = [changed(one, path, change) for one in predicted]
+    pairs = [Pair(str(at), None, *sides) for at, sides in enumerate(zip(gold, predicted, strict=True))]
+    analysis = find_causes(Comparator(schema).plan, pairs)
+    assert math.fsum(cause.cost for cause in analysis.causes) == pytest.approx(1.0 - analysis.f1q, abs=1e-9)
