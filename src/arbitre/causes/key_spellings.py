@@ -10,7 +10,7 @@ from arbitre.causes.changes import Correction, OverlayChange
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.diagnosis.renamed import fold, letters, same_value
-from arbitre.gold.aliases import declared_aliases
+from arbitre.gold.aliases import declared_aliases, relative_pointer
 from arbitre.paths import escape, parse, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
 from arbitre.schema.nodes import first_of_pattern
@@ -288,7 +288,7 @@ def _of_aliases(
     aliases: dict[str, list[Json]] = {}
     for one in every:
         known = aliases.setdefault(one.field, [*declared_aliases(sample.plan, one.field)])
-        known.append(relative_pointer(one.predicted))
+        known.append(relative_pointer([one.predicted]))
     change = OverlayChange({path: {"aliases": several} for path, several in aliases.items()})
     advice = f"Add the aliases, or ask for the keys as gold spells them: {_list_of(every)}."
     return Proposal("key-spelling", "prediction", tuple(aliases), fault_numbers(found), change, 0.0, advice=advice)
@@ -429,8 +429,3 @@ def in_words(several: Sequence[str]) -> str:
     """Return the first of several names, and the number of the others."""
     more = len(several) - MAX_NAMED
     return ", ".join(several[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def relative_pointer(key: str) -> str:
-    """Return a key as a relative JSON Pointer."""
-    return key.replace("~", "~0").replace("/", "~1")

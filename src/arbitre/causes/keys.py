@@ -18,7 +18,6 @@ from arbitre.causes.key_spellings import (
     key_differences,
     numbers_in_gold,
     quoted,
-    relative_pointer,
     replaced,
     respellings,
     spelt_alike,
@@ -27,7 +26,7 @@ from arbitre.causes.key_spellings import (
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
 from arbitre.diagnosis.renamed import fold, same_value
-from arbitre.gold.aliases import declared_aliases, suggest_aliases
+from arbitre.gold.aliases import declared_aliases, relative_pointer, suggest_aliases
 from arbitre.paths import escape, parse, wildcard
 from arbitre.values import ABSENT, canonical
 
@@ -172,7 +171,7 @@ def _on_another_level(sample: Sample, unknown: Sequence[SampleFault], known: Con
         if path != place and equal >= max(MIN_VALUES, MIN_EQUAL * len(several)):
             field, other = sample.schema_path(path), sample.schema_path(place)
             start = len(field) - 1 if other[: len(field) - 1] == field[:-1] else _owner_depth(field)
-            yield Renaming(path, ("/".join(map(relative_pointer, map(str, other[start:]))),), equal, 0.0)
+            yield Renaming(path, (relative_pointer(map(str, other[start:])),), equal, 0.0)
 
 
 def _place_in_owner(sample: Sample, path: str, at: str) -> tuple[Path, str, str]:
@@ -255,7 +254,7 @@ def _by_renamed_faults(
         counts = Counter(map(canonical, scalars if len(sample) >= MIN_DOCUMENTS else ()))
         chances = [value_chance(counts, canonical(gold), gold) for gold, _ in values]
         p = len(together) * excess_p(sum(same_value(*both) for both in values), chances)
-        yield _of_names(sample, one.field, [relative_pointer(one.predicted)], fault_numbers({one: objects}), p)
+        yield _of_names(sample, one.field, [relative_pointer([one.predicted])], fault_numbers({one: objects}), p)
 
 
 def _together(differences: Sequence[KeyDifference]) -> dict[Respelling, list[KeyDifference]]:
@@ -310,7 +309,7 @@ def _exclusive(
         if missing == unknown == total:
             p = prod({canonical(gold): value_chance(Counter(), None, gold) for gold, _ in values}.values())
         numbers = fault_numbers({one: objects})
-        yield _of_names(sample, one.field, [relative_pointer(one.predicted)], numbers, len(together) * p)
+        yield _of_names(sample, one.field, [relative_pointer([one.predicted])], numbers, len(together) * p)
 
 
 def _grouped(suggestions: Sequence[AliasSuggestion]) -> list[Renaming]:

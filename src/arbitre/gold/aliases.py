@@ -24,7 +24,7 @@ from arbitre.schema.nodes import first_of_pattern
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.inputs.join import JoinedCorpus
     from arbitre.inputs.records import Pair
@@ -373,7 +373,7 @@ def suggest_aliases(
             chosen[field].append(
                 AliasSuggestion(
                     wildcard(field.path),
-                    "/".join(map(_escape, _relative(field, unknown))),
+                    relative_pointer(_relative(field, unknown)),
                     wildcard(field.owners[depth]),
                     *(round(number, DIGITS) for number in astuple(evidence)),
                 )
@@ -506,13 +506,12 @@ def _present(plan: Plan, field: FieldLocation) -> Iterator[str]:
     *_, owner = steps_to(plan.sites, field.owner)
     for alias in plan.sites[owner.site].object.aliases if owner.path == field.owner else ():
         if alias.target == field.keys:
-            yield from (
-                "/".join(map(_escape, _relative(field, FieldLocation(field.owner, keys)))) for keys in alias.sources
-            )
+            yield from (relative_pointer(_relative(field, FieldLocation(field.owner, keys))) for keys in alias.sources)
 
 
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+def relative_pointer(keys: Iterable[str]) -> str:
+    """Return keys as a relative JSON Pointer, as in `aliases`."""
+    return "/".join(key.replace("~", "~0").replace("/", "~1") for key in keys)
 
 
 # Suggests aliases from the documents of a corpus.
