@@ -337,6 +337,15 @@ class TestEvaluate:
         assert (lines[0], len(lines)) == ("id,run,pointer,keyword,message", 7)
         assert "No schema violations" in evaluate(GOLD, "--validate").stdout
 
+    @pytest.mark.parametrize("validate", [False, True])
+    def test_json_output_equals_the_result_in_python_and_in_a_folder(self, validate):
+        result = evaluate(HASTY, *["--validate"] * validate, "--no-diagnose", "--out", "out", "--format", "json")
+        found = arbitre.evaluate(SCHEMA, gold=GOLD, predicted=HASTY, validate=validate, no_diagnose=True)
+        assert ("violations" in found.to_dict()) == validate
+        for text in (result.stdout, Path("out/evaluation.json").read_text(encoding="utf-8")):
+            assert json.loads(text) == found.to_dict()
+        assert arbitre.load("out").to_dict() == found.to_dict()
+
     def test_nothing_is_written_without_out(self, tmp_path):
         evaluate(CAREFUL)
         assert list(tmp_path.iterdir()) == []

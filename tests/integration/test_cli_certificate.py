@@ -96,6 +96,13 @@ def test_the_json_lists_the_schema_violations():
     assert "string" in data["violations"][0]["message"]
 
 
+def test_the_json_is_the_result_in_python():
+    for given, options, code in (([], {}, 1), (["--gold", "document.json"], {"gold": "document.json"}, 2)):
+        printed = check("document.json", *given, "--format", "json", code=code).stdout
+        assert json.loads(printed) == arbitre.check_schema("schema.json", "document.json", **options).to_dict()
+    assert arbitre.check_schema(SCHEMA).to_dict()["schema"] is None
+
+
 def test_a_metric_has_no_breaks():
     Path("schema.json").write_text('{"type": "array", "items": {"type": "string"}}', encoding="utf-8")
     text = check("--certificate").stdout

@@ -240,6 +240,17 @@ def test_the_same_corpus_gives_the_same_bytes_on_disk(tmp_path):
     assert len(table(tmp_path / "one" / "matches.csv")) == 70
 
 
+def test_results_of_a_version_without_violations_in_the_json_are_loaded(tmp_path):
+    pairs = [("a", people({"name": "Ada"}), people({"name": 1}))]
+    written = arbitre.Comparator(PEOPLE).evaluate(pairs, out=tmp_path, no_report=True, validate=True)
+    plain = without_folders(written)
+    assert len(plain.pop("violations")) == 1
+    (tmp_path / "evaluation.json").write_text(json_text(plain), encoding="utf-8")
+    loaded = arbitre.load(tmp_path)
+    assert len(loaded.table("matches").rows) == 1
+    assert loaded.violations == written.violations
+
+
 def test_failures_of_an_earlier_evaluation_are_removed(tmp_path):
     comparator, options = arbitre.Comparator(PEOPLE), {"out": tmp_path, "no_report": True}
     comparator.evaluate([("a", people(), arbitre.ABSENT)], validate=True, **options)

@@ -157,6 +157,7 @@ class SchemaCheck:
         advice: What the schema lacks, with the evidence in gold and predictions.
         overlay: The suggested settings, added to those of the overlay that was given.
         unreadable: Predictions that cannot be read, each with the reason. They are left out.
+        schema: The path of the schema or MODULE:NAME, as given; None if the schema was given in another form.
     """
 
     comparator: Comparator
@@ -166,6 +167,7 @@ class SchemaCheck:
     advice: tuple[SchemaAdvice, ...] = ()
     overlay: Mapping[str, Json] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
+    schema: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -175,7 +177,11 @@ class SchemaCheck:
     def to_dict(self, *, certificate: bool = False) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary, with the certificate if requested."""
         comparator = self.comparator
-        plain: dict[str, Any] = {"paths": len(comparator.explain()), "entries": comparator.entries}
+        plain: dict[str, Any] = {
+            "schema": self.schema,
+            "paths": len(comparator.explain()),
+            "entries": comparator.entries,
+        }
         if comparator.authorities:
             plain["authorities"] = [used.to_dict() for used in comparator.authorities]
         if certificate:
@@ -249,8 +255,9 @@ def check_schema(
         for record in records
         for violation in find_violations(plan.root, record.value, format_assertion=plan.format_assertion)
     )
+    source = str(schema) if isinstance(schema, str | Path) else None
     if gold is None:
-        return SchemaCheck(comparator, len(records), violations, None)
+        return SchemaCheck(comparator, len(records), violations, None, schema=source)
     in_gold, in_predictions = Census(plan), Census(plan, predicted=True)
     checked = check_gold_records(plan, gold_records(gold, id_key, plan), in_gold.add)
     unreadable = tuple(_count(() if predicted is None else predicted, id_key, in_predictions))
@@ -261,7 +268,7 @@ def check_schema(
     if target is not None:
         with output_text_file(target) as file:
             file.write(json_text(overlay))
-    return SchemaCheck(comparator, len(records), violations, checked, advice, overlay, unreadable)
+    return SchemaCheck(comparator, len(records), violations, checked, advice, overlay, unreadable, source)
 
 
 def _count(predicted: Gold, id_key: str, census: Census) -> Iterator[str]:

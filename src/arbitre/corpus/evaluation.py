@@ -600,6 +600,7 @@ class Evaluation:
             "provenance": self.provenance.to_dict(),
             "trust": self.trust,
         }
+        plain |= {} if self.violations is None else {"violations": [dict(violation) for violation in self.violations]}
         plain |= {} if self.cause_factory is None else {"causes": self.cause_analysis.to_dict()}
         plain |= {} if self.flat_comparison is None else self.flat_comparison.to_dict()
         return plain if self.diagnosis is None else plain | {"diagnosis": self.diagnosis.to_dict()}

@@ -58,7 +58,6 @@ def evaluate(
     missed, repaired = check_bounds(evaluation, fail_under=bounds.bounds), evaluation.repaired
     if screen.as_json:
         plain = result_files.without_folders(evaluation)
-        plain |= {"violations": job.violations} if validate else {}
         plain |= {"repaired": result_files.without_file_folders(repaired)} if reading.lenient else {}
         plain |= (
             {"classification": {path: classification.to_dict() for path, classification in classes.items()}}

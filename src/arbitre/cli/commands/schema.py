@@ -93,7 +93,7 @@ def check(
     )
     _note_ignored(screen, checked.comparator.plan)
     if screen.as_json:
-        screen.json({"schema": schema} | checked.to_dict(certificate=certificate))
+        screen.json(checked.to_dict(certificate=certificate))
     else:
         printing = apply and out is None
         _show(replace(screen, out=screen.err) if printing else screen, schema, checked, certificate=certificate)
