@@ -253,6 +253,18 @@ def test_with_force_a_single_file_gets_a_new_name(here):
     assert (here / "out" / "report.html").read_text() == "mine"
 
 
+def test_only_callers_with_force_are_told_to_use_it(here):
+    for name in ("keep.html", "keep.jsonl"):
+        (here / name).write_text("mine")
+    evaluation = arbitre.Comparator({"type": "string"}).evaluate([("a", "yes", "yes")])
+    with pytest.raises(arbitre.DataError, match=r"keep.html: The file exists") as raised:
+        evaluation.report("keep.html")
+    assert raised.value.hint == "Choose another name."
+    with pytest.raises(arbitre.DataError) as raised:
+        arbitre.perturb_gold("gold.jsonl", out="keep.jsonl")
+    assert raised.value.hint == "Choose another name, or use --force to write to a new file beside it."
+
+
 def test_results_without_their_list_are_named(here):
     run(*EVALUATE, "--out", "out", "--quiet")
     (here / "out" / MARKER).unlink()

@@ -120,6 +120,8 @@ def test_a_file_of_the_user_is_refused_before_the_first_test(session, tmp_path):
     result = session("--arbitre-report", "mine.html")
     assert result.returncode == pytest.ExitCode.USAGE_ERROR
     assert "--arbitre-report: mine.html: The file exists, and arbitre did not write it" in result.stderr
+    assert "Choose another name.\n" in result.stderr
+    assert "--force" not in result.stderr
     assert (tmp_path / "mine.html").read_text() == "mine"
 
 

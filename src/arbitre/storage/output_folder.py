@@ -486,13 +486,14 @@ def output_text_file(path: Path) -> Iterator[TextIO]:
         yield file
 
 
-def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = False) -> Path:
+def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool | None = None) -> Path:
     """Return the path that a single file is written to.
 
     Args:
         path: The path; new, or that of a file that arbitre wrote.
         inputs: Files that are read.
-        force: Whether to return another, new path if there is a file that arbitre did not write.
+        force: Whether to return another, new path if there is a file that arbitre did not write. None if the caller has
+            no such option: then the error does not suggest it.
 
     Raises:
         DataError: There is a file that arbitre did not write, or the path is that of an input.
@@ -502,7 +503,7 @@ def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = 
         raise DataError.of("The output file is an input", file=str(path), hint="Choose another name.")
     try:
         with _typed(path):
-            _check_file(path)
+            _check_file(path, force=force)
     except DataError:
         if not force or path.is_dir() or not os.path.lexists(path):
             raise
@@ -511,7 +512,7 @@ def output_path(path: Path, *, inputs: Iterable[str | Path] = (), force: bool = 
     return path
 
 
-def destination(out: str | Path | None, *, inputs: Iterable[str | Path] = (), force: bool = False) -> Path | None:
+def destination(out: str | Path | None, *, inputs: Iterable[str | Path] = (), force: bool | None = None) -> Path | None:
     """Return the path that a single file is written to, like `output_path`; None if there is none.
 
     Warns if it is not `out`.
@@ -535,7 +536,7 @@ def paths_among(sources: object) -> list[str | Path]:
     return [item for item in items if isinstance(item, str | Path)]
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path, *, force: bool | None = None) -> None:
     if path.is_dir():
         raise DataError.of("Expected a file, got a folder", file=str(path), hint="Name a file in it.")
     known = path.parent / SINGLE_FILES
@@ -543,13 +544,9 @@ def _check_file(path: Path) -> None:
         raise _not_ours(known)
     if os.path.lexists(path) and not _list_of(path).recognises(path.name):
         changed = path.name in _list_of(path).states
-        raise DataError.of(
-            "The file has been changed since arbitre wrote it"
-            if changed
-            else "The file exists, and arbitre did not write it",
-            file=str(path),
-            hint="Choose another name, or use --force to write to a new file beside it.",
-        )
+        problem = "has been changed since arbitre wrote it" if changed else "exists, and arbitre did not write it"
+        other = "" if force is None else ", or use --force to write to a new file beside it"
+        raise DataError.of(f"The file {problem}", file=str(path), hint=f"Choose another name{other}.")
 
 
 def _list_of(path: Path) -> FileList:
