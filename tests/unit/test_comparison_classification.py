@@ -96,11 +96,15 @@ def test_the_values_of_a_corpus_are_classified_together():
 
 def test_a_corpus_whose_documents_are_unavailable_has_no_classes(tmp_path):
     comparator = Comparator(PAGE)
-    with pytest.raises(DataError, match="no longer available"):
+    with pytest.raises(DataError, match="no longer available") as raised:
         comparator.evaluate(iter([("a", GOLD, GOLD)])).classification("/people/*/role")
+    assert raised.value.hint.startswith("Pass them as a list instead of an iterator")
     comparator.evaluate([("a", GOLD, GOLD)], out=tmp_path, no_report=True)
-    with pytest.raises(DataError, match="no longer available"):
-        arbitre.load(tmp_path).classification("/people/*/role")
+    loaded = arbitre.load(tmp_path)
+    for compute in (loaded.classification, loaded.text, loaded.leaf_pairs):
+        with pytest.raises(DataError, match="no longer available") as raised:
+            compute("/people/*/role")
+        assert raised.value.hint.startswith("Loaded results do not contain the documents.")
 
 
 def test_the_command_prints_the_classes_of_a_path(tmp_path, monkeypatch):

@@ -666,11 +666,13 @@ def extend(kind: type[E], results: Evaluation, **more: Any) -> E:  # noqa: ANN40
     return made
 
 
-def unavailable() -> DataError:
-    """Return the error for documents that are no longer available."""
+def unavailable(*, stored: bool = False) -> DataError:
+    """Return the error for documents that are no longer available; `stored` if the results were loaded or unpickled."""
     return DataError.of(
         "The documents of this evaluation are no longer available",
-        hint="Pass them as a list instead of an iterator, or write the results with `out`. To get the faults, also "
+        hint="Loaded results do not contain the documents. Evaluate the documents again to compute this."
+        if stored
+        else "Pass them as a list instead of an iterator, or write the results with `out`. To get the faults, also "
         "set `diagnose`.",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arbitre.corpus.evaluation import unavailable
@@ -34,6 +34,9 @@ FILES: Final = (*result_files.FILES, ALIGNMENTS, REPORT)
 class SavedDetails:
     """Reads the details of an evaluation from its folder; see `arbitre.corpus.evaluation.DetailReader`."""
 
+    streamed: bool = field(default=False, kw_only=True)
+    """Whether the documents came from an iterator. Otherwise, the results were loaded or unpickled."""
+
     def matches(self, evaluation: Evaluation) -> Frame:
         """Return the table of entries."""
         if (file := self.row_file(evaluation, result_files.MATCHES)) is None:
@@ -45,7 +48,7 @@ class SavedDetails:
     def faults(self, evaluation: Evaluation) -> Frame:
         """Return the table of faults."""
         if (file := self.row_file(evaluation, result_files.FAULTS)) is None:
-            raise unavailable()
+            raise unavailable(stored=not self.streamed)
         return read_rows(file)
 
     def row_file(self, evaluation: Evaluation, name: str) -> Path | None:
@@ -56,23 +59,23 @@ class SavedDetails:
 
     def flat(self, evaluation: Evaluation) -> FlatComparison:  # noqa: ARG002  (those with documents need it)
         """Raise DataError: the documents are needed."""
-        raise unavailable()
+        raise unavailable(stored=not self.streamed)
 
     def coreference(self, evaluation: Evaluation) -> dict[str, CoreferenceCounts]:  # noqa: ARG002
         """Raise DataError: the documents are needed."""
-        raise unavailable()
+        raise unavailable(stored=not self.streamed)
 
     def causes(self) -> CauseAnalysis:
         """Raise DataError: the documents are needed."""
-        raise unavailable()
+        raise unavailable(stored=not self.streamed)
 
     def values(self, path: str) -> tuple[list[Row], str | None]:  # noqa: ARG002
         """Raise DataError: the documents are needed."""
-        raise unavailable()
+        raise unavailable(stored=not self.streamed)
 
     def leaf_pairs(self, path: str, *, normalized: bool = False) -> list[LeafPair]:  # noqa: ARG002
         """Raise DataError: the documents are needed."""
-        raise unavailable()
+        raise unavailable(stored=not self.streamed)
 
     def report(self, evaluation: Evaluation, file: Path, language: str) -> None:
         """Write the report to a file."""

@@ -407,7 +407,7 @@ class EvaluationJob:
             labels = tuple(cluster_labels(found.document_table.ids, given) or ())
         undeclared = tuple(self._keys.notes.values())
         gone, whole, notes = isinstance(self.joined, Iterator), found.micro, self.notes
-        details = SavedDetails() if gone else DocumentDetails(self)
+        details = SavedDetails(streamed=True) if gone else DocumentDetails(self)
         if undeclared and self.options.strict:
             raise DataError.of(undeclared[0], hint=_CORRECT)
         if whole.quality_mass == 0 < min(whole.gold, whole.predicted):
