@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import OptionError, did_you_mean
+from arbitre.options import Output, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -56,6 +57,14 @@ PATHS: Final = frozenset(
     }
 )
 """Options whose values are paths."""
+ONLY_COMMAND: Final[Mapping[str, tuple[str, ...]]] = {
+    "agree": ("lang", "suggest_category_distances"),
+    "compare": ("flat", "lang", "no_gains", "patch", "published", "validate"),
+    "diff": ("lang",),
+    "evaluate": ("classification", "classified"),
+    "fix": ("lang",),
+}
+"""Options of each command that the function of the same name does not have, besides those of the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +166,9 @@ class Config:
         here = self.path.parent
         return here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here
 
-    def values(self, command: str, names: Mapping[str, str], own_only: Collection[str] = ()) -> dict[str, Any]:
+    def values(
+        self, command: str, names: Mapping[str, str], own_only: Collection[str] = (), left_out: Collection[str] = ()
+    ) -> dict[str, Any]:
         """Return the options that the config sets for a command, with resolved paths.
 
         Args:
@@ -165,12 +176,14 @@ class Config:
             names: Option of the command that each name in the file sets. Of the settings for all commands, others are
                 left out.
             own_only: Options that only the table of the command sets.
+            left_out: Names in the table of the command that are left out if they are not in `names`.
 
         Raises:
-            OptionError: The table of the command contains a name that is not in `names`, or a table contains two names
-                of the same option.
+            OptionError: The table of the command contains a name that is not in `names` or `left_out`, or a table
+                contains two names of the same option.
         """
         own = self.own.get(command, {})
+        own = {name: value for name, value in own.items() if name in names or name not in left_out}
         if unknown := sorted(own.keys() - {*names}):
             raise OptionError.of(
                 f"Unknown option {unknown[0]!r} of `arbitre {command}`",
@@ -191,14 +204,18 @@ class Config:
     def options(self, function: Callable[..., Any]) -> dict[str, Any]:
         """Return the arguments that the config sets for a function of arbitre, as for the command of the same name.
 
-        The only system is also the option `predicted`.
+        The only system is also the option `predicted`. Options that only the command has, such as `format`, are left
+        out.
 
         >>> import arbitre
         >>> Config(Path("arbitre.toml").absolute(), {"schema": "s.json"}, common={"level": 0.9}).options(arbitre.rank)
         {'schema': 's.json', 'level': 0.9}
         """
         names = inspect.signature(function).parameters
-        return self.values(function.__name__.replace("_", " "), {name: name for name in names})
+        command = function.__name__.replace("_", " ")
+        terminal = (name for option in options_of(Output) for name in option.spellings)
+        left_out = {*terminal, *ONLY_COMMAND.get(command, ())}
+        return self.values(command, {name: name for name in names}, left_out=left_out)
 
     def _resolved(self, name: str, value: Any) -> Any:  # noqa: ANN401  (the values of TOML)
         """Return a value with its paths relative to the current folder."""

@@ -1,5 +1,6 @@
 """The config file: where it is found, what it may contain, and what commands take from it."""
 
+import inspect
 import json
 import shutil
 from pathlib import Path
@@ -8,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.cli.commands import DECLARATIONS
 from arbitre.cli.config_defaults import config_defaults
-from arbitre.config import PATHS, Config
+from arbitre.config import ONLY_COMMAND, PATHS, Config
 from arbitre.errors import OptionError
-from arbitre.options import options_of
+from arbitre.options import Output, options_of
 
 PROJECT = """
 schema = "schema.json"
@@ -101,6 +102,23 @@ def test_python_takes_the_same_options():
     assert arbitre.evaluate(**options, no_diagnose=True).macro.f1q == f1q("evaluate")
     assert config.options(arbitre.rank)["systems"] == {"careful": ["careful.jsonl"]}
     assert config.options(arbitre.rank)["score"] == ["f1q", "imq"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [agreement.agree, agreement.consensus, arbitre.compare, arbitre.diff, arbitre.evaluate, arbitre.fix, arbitre.rank],
+    ids=lambda function: function.__name__,
+)
+def test_python_leaves_out_the_options_that_only_the_command_has(function):
+    command, taken = function.__name__, inspect.signature(function).parameters
+    options = [option for option in options_of(DECLARATIONS[command]) if not option.fills]
+    lacking = {name for option in options if option.name not in taken for name in option.spellings}
+    terminal = {name for option in options_of(Output) for name in option.spellings}
+    assert lacking - terminal == {*ONLY_COMMAND.get(command, ())}
+    values = dict.fromkeys(sorted(lacking - {"output", "classified"}), "x")
+    assert Config(Path("arbitre.toml"), own={command: values}).options(function) == {}
+    with pytest.raises(OptionError, match="Unknown option 'formt'"):
+        Config(Path("arbitre.toml"), own={command: {"formt": "json"}}).options(function)
 
 
 def test_pyproject_counts_if_it_has_the_table():
