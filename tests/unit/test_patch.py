@@ -25,6 +25,11 @@ def listed(items, match="hungarian", **more):
     return {"type": "array", "items": items, "x-arbitre": {"match": match}, **more}
 
 
+def credited(*, alternatives):
+    """Objects whose field `a` counts as null if it is missing."""
+    return listed(obj(a=TEXT | {"x-arbitre": {"alternatives": alternatives, "null": "credit"}}))
+
+
 def patch_of(schema, gold, predicted, **options):
     """The patch as (op, path, value) and the quality of its result."""
     comparator = Comparator(schema, **options)
@@ -75,6 +80,9 @@ ALIASED = obj(
         (obj(a=TEXT | {"x-arbitre": {"normalize": "casefold"}}), {"a": "PARIS"}, {"a": "paris"}, []),
         (obj(a=TEXT | {"x-arbitre": {"alternatives": True}}), {"a": ["b", "c"]}, {"a": "d"}, [("replace", "/a", "b")]),
         (obj(a=TEXT | {"x-arbitre": {"alternatives": True}}), {"a": ["b", "c"]}, {"a": "c"}, []),
+        (credited(alternatives="/b"), [{}], [], [("add", "/-", {})]),
+        (credited(alternatives="/b"), [{"b": ["c"]}], [], [("add", "/-", {"b": ["c"]})]),
+        (credited(alternatives=True), [{}], [], [("add", "/-", {})]),
         (ALIASED, {"action": {"pages": [1, 2]}}, {"pages": [1, 3]}, [("replace", "/pages/1", 2)]),
         (ALIASED, {"name": "a"}, {"name": "a", "meta": {"pages": [1]}}, [("remove", "/meta")]),
         (

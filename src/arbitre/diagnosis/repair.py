@@ -448,13 +448,15 @@ class _Repair:
         """Return, for each known node, the operations that leave one form of the values in it."""
         inside: defaultdict[int, list[PatchOperation]] = defaultdict(list)
         for level in self._tree.levels:
-            forms = level.source.forms if isinstance(level.source, LeafColumn) else None
-            if forms is None:
-                continue
+            column = level.source
+            if not isinstance(column, LeafColumn) or column.forms is None or _site(level).alternatives is not True:
+                continue  # with a sibling field, the value itself is the first form
             for at in (level.left >= 0).nonzero()[0].tolist():
                 row = int(level.left[at])
-                form = forms.raw[forms.of(row)[0]]
-                if isinstance(form, list) and _site(level).alternatives is True:  # not a list of forms itself
+                if not isinstance(column.raw[row], list):
+                    continue
+                form = column.forms.raw[column.forms.of(row)[0]]
+                if isinstance(form, list):  # not a list of forms itself
                     form = [form]
                 node, tokens = level.first + at, tuple[int | str, ...]()
                 while node != NONE:
