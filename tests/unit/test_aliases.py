@@ -1,10 +1,11 @@
 """Aliases: keys and paths under which predictions may contain a field."""
 
 import copy
+import json
 
 import pytest
 
-from arbitre import Comparator
+from arbitre import Comparator, Comparison
 from arbitre.engine.columns.fields import in_schema_places
 from arbitre.errors import SchemaError
 
@@ -139,3 +140,27 @@ def test_a_prediction_is_rewritten_with_its_fields_in_their_places():
     same = [{"name": "Bo", "action": {"pages": [2]}}]
     assert in_schema_places(plan, same) is same
     assert in_schema_places(Comparator(schema).plan, predicted) is predicted
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted"),
+    [
+        ({"date": "1843", "n": "x"}, {"when": {"y": 1}, "n": "x"}),
+        ({"date": "1843"}, {"date": None, "when": {"y": [1]}}),
+        ({"pages": [1]}, {"details": {"pages": "1-3"}}),
+        ({"n": "x"}, {"n": "x", "details": {"pages": []}}),
+        ({"n": "x"}, {"kind": {"k": {"m": []}}}),
+        ({"action": {"kind": {}, "n": []}}, {"kind": {"k": {"m": []}}, "action": {"n": [{"o": [1]}]}}),
+        ({"action": "none"}, {"kind": {"k": [1]}}),
+    ],
+)
+def test_comparisons_read_from_json_keep_the_values_of_aliased_fields(gold, predicted):
+    schema = obj(
+        date=also(STRING, "when"), pages=also(listed(NUMBER), "details/pages"), action=obj(kind=also(obj(), "kind"))
+    )
+    comparison = Comparator(schema).compare(gold=gold, predicted=predicted)
+    data = json.loads(json.dumps(comparison.to_dict()))
+    read = Comparison.from_dict(data)
+    assert (str(read), read.explain(), read.to_dict()) == (str(comparison), comparison.explain(), data)
+    places = {node["gold"] for node in data["nodes"]} - {None}
+    assert [read.at(place).predicted for place in places] == [comparison.at(place).predicted for place in places]

@@ -60,6 +60,11 @@ CASES = {
     "scalars": ({"type": "string"}, "Ada", "Adam"),
     "no types": ({}, [1, "a", {"b": None}], [1, {"b": [True]}]),
     "odd keys": ({"type": "object"}, {"a/b": 1, "*": 2, "~": 3, "": 4, "x\ny": 5}, {"a/b": 1.5, "*": 2}),
+    "aliases": (
+        {"properties": {"date": {"type": "string", "x-arbitre": {"aliases": ["when"]}}}},
+        {"date": "1843"},
+        {"when": {"year": 1843}},
+    ),
     "a map": ({"additionalProperties": {"type": "number"}}, {"a": 1, "b": 2}, {"a": 2, "c": 3}),
 }
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "arbitre-comparison/1"
 
-_VALUES: Final = ("gold_value", "predicted_value")
+_SIDES: Final = ("gold", "predicted")
 
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
@@ -33,20 +33,30 @@ def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]
     node_tree = NodeTree.of(levels)
     verdicts = node_tree.verdicts(close).tolist()
     pointers = node_tree.pointers(gold=True), node_tree.pointers(gold=False)
-    return [node for level in levels for node in _nodes(node_tree, level, verdicts, pointers)]
+    known: tuple[list[Json], list[Json]] = [], []
+    return [node for level in levels for node in _nodes(node_tree, level, verdicts, pointers, known)]
 
 
 def _nodes(
-    node_tree: NodeTree, level: Level, verdicts: list[int], pointers: tuple[list[str | None], list[str | None]]
+    node_tree: NodeTree,
+    level: Level,
+    verdicts: list[int],
+    pointers: tuple[list[str | None], list[str | None]],
+    known: tuple[list[Json], list[Json]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of one level."""
+    """Yield the nodes of one level, and add their values to the known values of each side.
+
+    The value of an object or list is written only if the value of its parent does not hold it, because it was moved
+    from an alias.
+    """
     kinds = [kinds.tolist() for kinds in level.kinds]
     texts, forms = level.texts(), level.source.accepted_forms(level.left, level.right)
     notes = level.source.reference_notes(level.left, level.right)
     parents, qualities = level.parent.tolist(), level.quality.tolist()
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
-    values = [(side, node_tree.values(level, gold=side == "gold_value")) for side in _VALUES] if level.leaf else []
+    for side, values in zip(_SIDES, known, strict=True):
+        values.extend(node_tree.values(level, gold=side == "gold"))
     for at in range(len(level)):
         node_id = level.first + at
         node: dict[str, Any] = {
@@ -65,7 +75,10 @@ def _nodes(
         }
         if shares[at] != 1.0:
             node["mass"] = shares[at]
-        node |= {side: parts[at] for side, parts in values if parts[at] is not ABSENT}
+        for side, values in zip(_SIDES, known, strict=True):
+            value = values[node_id]
+            if value is not ABSENT and (level.leaf or _inherited(node, side, values, value) is not value):
+                node[f"{side}_value"] = value
         if level.leaf:
             if forms[at] is not ABSENT:
                 node["gold_reading"] = forms[at]
@@ -127,10 +140,11 @@ def levels_from_json(data: Mapping[str, Any], documents: tuple[Json, Json]) -> t
         )
     nodes: list[dict[str, Any]] = data["nodes"]
     levels = []
+    known: tuple[list[Json], list[Json]] = [], []
     first = 0
     for _, level_nodes in groupby(nodes, key=_level_of):
         members = list(level_nodes)
-        levels.append(_level(members, first, nodes, documents))
+        levels.append(_level(members, first, nodes, documents, known))
         first += len(members)
     return with_scales(levels)
 
@@ -148,22 +162,31 @@ def _is_kind_mismatch(node: Mapping[str, Any]) -> bool:
 
 
 def _level(
-    members: list[dict[str, Any]], first: int, nodes: list[dict[str, Any]], documents: tuple[Json, Json]
+    members: list[dict[str, Any]],
+    first: int,
+    nodes: list[dict[str, Any]],
+    documents: tuple[Json, Json],
+    known: tuple[list[Json], list[Json]],
 ) -> Level:
+    """Return one level, and add the values of its nodes to the known values of each side."""
     size = len(members)
     head = members[0]
-    sides: list[tuple[int | str, Json]] = []
-    for side, document in zip(("gold", "predicted"), documents, strict=True):
+    names: list[int | str] = []
+    for side, document, values in zip(_SIDES, documents, known, strict=True):
         for node in members:
             pointer, parent = node[side], node["parent"]
             if pointer is None:
-                sides.append(("", ABSENT))
+                names.append("")
+                values.append(ABSENT)
                 continue
             tokens = parse(pointer)
             token: int | str = str(tokens[-1]) if tokens else ""
             if parent is not None and nodes[parent][f"{side}_kind"] == "array" and not node["inner"]:
                 token = int(token)
-            sides.append((token, node[f"{side}_value"] if head["leaf"] else _resolve(document, tokens)))
+            names.append(token)
+            value_key = f"{side}_value"
+            written = value_key in node or head["leaf"]
+            values.append(node[value_key] if written else _inherited(node, side, values, document))
     rows = np.arange(size, dtype=np.intp)
     present = {side: np.array([node[side] is not None for node in members]) for side in ("gold", "predicted")}
     tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
@@ -181,7 +204,7 @@ def _level(
         first=first,
         parent=np.array([NONE if node["parent"] is None else node["parent"] for node in members], dtype=np.intp),
         document=np.zeros(size, dtype=np.intp),
-        source=_ReadNodes([token for token, _ in sides], [value for _, value in sides], _kinds(members), forms, notes),
+        source=_ReadNodes(names, [*known[0][first:], *known[1][first:]], _kinds(members), forms, notes),
         left=np.where(present["gold"], rows, NONE),
         right=np.where(present["predicted"], rows + size, NONE),
         quality=np.array([node["quality"] for node in members], dtype=np.float64),
@@ -212,13 +235,21 @@ def _kinds(members: list[dict[str, Any]]) -> Kinds:
     return np.array([NONE if name is None else Kind[name.upper()] for name in names], dtype=np.int8)
 
 
-def _resolve(document: Json, tokens: Sequence[object]) -> Json:
-    """Return the value at these tokens; ABSENT if a prediction holds it under an alias."""
-    for token in tokens:
-        if isinstance(document, list) and str(token).isdecimal() and int(str(token)) < len(document):
-            document = document[int(str(token))]
-        elif isinstance(document, dict) and token in document:
-            document = document[token]
-        else:
-            return ABSENT
-    return document
+def _inherited(node: Mapping[str, Any], side: str, values: Sequence[Json], document: Json) -> Json:
+    """Return the value of a node as the value of its parent holds it; ABSENT if a prediction holds it under an alias.
+
+    Args:
+        node: The node as JSON.
+        side: "gold" or "predicted".
+        values: The values of the nodes before it.
+        document: The value of the root.
+    """
+    if node["parent"] is None:
+        return document
+    value = values[node["parent"]]
+    if node["inner"]:
+        return value
+    token = str(parse(node[side])[-1])
+    if isinstance(value, list) and token.isdecimal() and int(token) < len(value):
+        return value[int(token)]
+    return value.get(token, ABSENT) if isinstance(value, dict) else ABSENT
