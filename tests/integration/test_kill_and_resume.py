@@ -254,7 +254,7 @@ def sources(tmp_path, monkeypatch):
 
 
 def test_every_reading_option_has_an_example():
-    assert {field.name for field in fields(ReadOptions)} - {"texts", "field_kinds"} == READING.keys()
+    assert {field.name for field in fields(ReadOptions)} - {"texts", "untyped", "field_kinds"} == READING.keys()
 
 
 @pytest.mark.parametrize("option", READING)

@@ -81,6 +81,32 @@ class TestSources:
         assert [(one.id, one.how) for one in found.repaired] == [("c", "text around the JSON")]
         assert found.by_document["c"].irq == 1.0
 
+    @pytest.mark.parametrize("schema", [{}, True, {"minLength": 1}])
+    @pytest.mark.parametrize("form", ["records", "sides", "memory"])
+    def test_gold_decides_whether_a_prediction_is_a_text_if_the_schema_allows_any_document(
+        self, tmp_path, form, schema
+    ):
+        gold = ["12", "hello", '{"a":1}', {"a": 1}, {"a": 1}, {"a": 1}]
+        answers = ["12", "hello", '{"a":1}', '```json\n{"a":1}\n```', {"a": 1}, "none"]
+        sides = {"gold": gold, "predicted": answers}
+        sources = {}
+        if form == "memory":
+            sources = {side: dict(zip("abcdef", documents, strict=True)) for side, documents in sides.items()}
+        elif form == "sides":
+            for side, documents in sides.items():
+                lines = (json.dumps({"id": name, side: one}) for name, one in zip("abcdef", documents, strict=True))
+                sources[side] = tmp_path / f"{side}.jsonl"
+                sources[side].write_text("\n".join(lines))
+        else:
+            records = zip("abcdef", gold, answers, strict=True)
+            lines = (json.dumps({"id": name, "gold": one, "predicted": other}) for name, one, other in records)
+            sources["pairs"] = tmp_path / "pairs.jsonl"
+            sources["pairs"].write_text("\n".join(lines))
+        found = arbitre.evaluate(schema, **sources, lenient=True)
+        assert [document.quality for document in found.documents] == [1.0] * 5 + [0.0]
+        assert [(one.id, one.how) for one in found.repaired] == [("d", "code fence")]
+        assert [(one.id, one.side) for one in found.failures] == [("f", "predicted")]
+
     @pytest.mark.parametrize(
         ("gold", "predicted", "words"),
         [

@@ -31,7 +31,7 @@ from arbitre.report.keywords import CorpusKeywords
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"
-OF_SCHEMA = {"texts", "field_kinds"}
+OF_SCHEMA = {"texts", "untyped", "field_kinds"}
 """Fields of `ReadOptions` that are no options: `for_plan` sets them."""
 GOLD, PREDICTED = (bundled.demo() / f"{name}.jsonl" for name in ("gold", "hasty"))
 

@@ -222,6 +222,16 @@ def test_a_text_is_the_document_if_the_schema_allows_a_text():
     assert grader('{"a": 1}', '{"a": 1}').predicted == '{"a": 1}'
 
 
+def test_gold_decides_whether_a_text_is_the_document_if_the_schema_allows_any():
+    grader = Grader({})
+    assert grader("Paris", "Paris").score == 1.0
+    assert grader("12", "the 12").predicted == "12"
+    assert grader('```json\n{"a": 1}\n```', {"a": 1}).score == 1.0
+    assert grader('{"a": 1}', '{"a": 1}').predicted == {"a": 1}
+    with pytest.raises(DataError, match="Expected valid JSON"):
+        Grader({"type": "object"})("Paris", "Paris")
+
+
 def test_an_undefined_score_is_one_if_there_was_nothing_to_find():
     names = {"type": "array", "items": {"type": "string"}}
     for score in ("quality", "f1q", "irq", "amq", "/*:f1q"):

@@ -225,7 +225,8 @@ class Grader:
 
         Args:
             answer: The raw text of an answer, which may be fenced or damaged; a JSON value; an instance of a model; or
-                None if there is no answer. If the schema allows a text as document, a text is the document itself.
+                None if there is no answer. If the schema allows a text as document, a text is the document itself. If
+                the schema allows any document, it is so only if gold is a text that is not JSON.
             gold: A JSON value, an instance of a model, or a JSON text.
 
         Returns:
@@ -239,7 +240,7 @@ class Grader:
         """
         reference = self._gold(gold)
         try:
-            predicted = self._predicted(answer)
+            predicted = self._predicted(answer, as_text=self._is_text(gold, reference))
         except DataError as error:
             return Grade(0.0, _reason_of(error), reference, ABSENT, self)
         try:
@@ -273,7 +274,12 @@ class Grader:
         plan = self.comparator.plan
         if isinstance(gold, (str, bytes)) and not plan.allows_text:
             strict_json.check_size(gold)
-            document = strict_json.parse(gold)
+            try:
+                document = strict_json.parse(gold)
+            except DataError:
+                if plan.expected is not None or isinstance(gold, bytes):
+                    raise
+                document = gold
         else:
             document = json_form(gold)
         if document is ABSENT or (document is None and plan.expected is not None and Kind.NULL not in plan.expected):
@@ -283,12 +289,17 @@ class Grader:
         strict_json.check_value(document, "gold document")
         return document
 
-    def _predicted(self, answer: Any) -> Json:  # noqa: ANN401
+    def _is_text(self, gold: Any, reference: Json) -> bool:  # noqa: ANN401
+        """Return whether a text is a document: if the schema or, if that allows any document, gold is one."""
+        plan = self.comparator.plan
+        return plan.allows_text or (plan.expected is None and isinstance(reference, str) and reference == gold)
+
+    def _predicted(self, answer: Any, *, as_text: bool) -> Json:  # noqa: ANN401
         """Return the document in an answer. Raises DataError."""
         if answer is None or answer is ABSENT:
             raise DataError.of(NO_PREDICTION)
         document = answer
-        if isinstance(answer, (str, bytes)) and not self.comparator.plan.allows_text:
+        if isinstance(answer, (str, bytes)) and not as_text:
             strict_json.check_size(answer)
             document = read_answer(answer, strictness=self.strictness).value
             while isinstance(document, str) and self.strictness != "strict":  # JSON in a JSON text

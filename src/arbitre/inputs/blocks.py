@@ -165,7 +165,8 @@ class BlockReader:
             elif item.repair is None:
                 found.append(index_row(item, place, self.home))
             else:
-                found.append(replace(item, value=ABSENT, place=place))
+                value = item.value if isinstance(item.value, str) else ABSENT
+                found.append(replace(item, value=value, place=place))
         if spool is not None:
             spool.close()
         return found

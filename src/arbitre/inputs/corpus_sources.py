@@ -187,7 +187,9 @@ class Sources:
         self, reading: ReadOptions | None, on_read: Callable[[int], None], workers: Workers | None
     ) -> JoinedCorpus:
         reading, numbers = reading or ReadOptions(), count(1)
-        only = reading.ids(self.only)
+        only, open_text = reading.ids(self.only), None
+        if reading.lenient and reading.untyped:  # gold decides whether a prediction is a text
+            open_text, reading = reading.reader("predicted").open_text, replace(reading, texts=True)
 
         def counted(records: Iterable[_Read]) -> Iterator[_Read]:
             for record in records:
@@ -196,12 +198,12 @@ class Sources:
 
         if self.manifest is not None:
             table = Manifest(self.manifest, reading)
-            return paired(counted(table.rows()), factors=table.factors, only=only)
+            return paired(counted(table.rows()), factors=table.factors, only=only, open_text=open_text)
         if isinstance(self.pairs, DataFrame):
-            return paired(counted(reading.rows(self.pairs)), only=only)
+            return paired(counted(reading.rows(self.pairs)), only=only, open_text=open_text)
         if self.pairs:
             try:
-                joined = paired(counted(reading.rows(self.pairs)), only=only)
+                joined = paired(counted(reading.rows(self.pairs)), only=only, open_text=open_text)
             except DataError as error:
                 raise error.located(file=", ".join(_each(self.pairs))) from None
             if joined.failures and not len(joined):
@@ -215,7 +217,7 @@ class Sources:
             return joined
         spool = None if workers is None else TemporaryFolder()
         gold, predicted = self._records(reading, workers, spool)
-        joined = join(counted(gold), counted(predicted), only=only, spool=spool)
+        joined = join(counted(gold), counted(predicted), only=only, spool=spool, open_text=open_text)
         note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -22,31 +22,45 @@ from arbitre.storage.columns import LazySequence, encoded
 from arbitre.storage.temporary import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import numpy.typing as npt
 
     from arbitre.storage.temporary import TemporaryFolder
 
-IndexRow: TypeAlias = "tuple[bytes | None, bytes | None, bool, bool, bytes]"
+IndexRow: TypeAlias = "tuple[bytes | None, bytes | None, bool, bool, bool, bytes]"
 """A document as a row of the database: its id and run, whether it failed, whether its id comes from its file name,
-and its encoded place and origin."""
+whether it is a text, and its encoded place and origin."""
 
 _TABLES: Final = """
-    CREATE TABLE gold (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
-    CREATE TABLE predicted (row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, entry BLOB);
+    CREATE TABLE gold (
+        row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, text INTEGER, entry BLOB
+    );
+    CREATE TABLE predicted (
+        row INTEGER PRIMARY KEY, id BLOB, run BLOB, failed INTEGER, alone INTEGER, text INTEGER, entry BLOB
+    );
+    CREATE TABLE opened (row INTEGER PRIMARY KEY, failed INTEGER, entry BLOB);
     CREATE TABLE first (row INTEGER PRIMARY KEY, id BLOB);
     CREATE TABLE pair (position INTEGER PRIMARY KEY, gold INTEGER, predicted INTEGER, run BLOB)
 """
 _INSERT: Final = {
-    "gold": "INSERT INTO gold (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
-    "predicted": "INSERT INTO predicted (id, run, failed, alone, entry) VALUES (?, ?, ?, ?, ?)",
+    "gold": "INSERT INTO gold (id, run, failed, alone, text, entry) VALUES (?, ?, ?, ?, ?, ?)",
+    "predicted": "INSERT INTO predicted (id, run, failed, alone, text, entry) VALUES (?, ?, ?, ?, ?, ?)",
 }
 _PAIRS: Final = """
     SELECT position, pair.run, gold.entry, predicted.entry
     FROM pair CROSS JOIN gold ON gold.row = pair.gold LEFT JOIN predicted ON predicted.row = pair.predicted
 """
 
+_TEXTS: Final = """
+    SELECT predicted.row, predicted.run, gold.entry, predicted.entry
+    FROM first CROSS JOIN gold ON gold.row = first.row JOIN predicted ON predicted.{column} = first.{column}
+    WHERE predicted.text AND NOT gold.text ORDER BY predicted.row
+"""
+_REPLACE: Final = """
+    UPDATE predicted SET (failed, entry) = (SELECT failed, entry FROM opened WHERE opened.row = predicted.row)
+    WHERE row IN (SELECT row FROM opened)
+"""
 
 _LABELS: Final = "SELECT gold.id, pair.run FROM pair CROSS JOIN gold ON gold.row = pair.gold ORDER BY position"
 
@@ -65,7 +79,9 @@ class DocumentIndex(Database):
 
     Tables:
         gold, predicted: Documents in the order in which they were added. Rows are numbered from 1; ids and runs are
-            bytes (see `label_key`); `alone` marks documents whose id is only the name of their file.
+            bytes (see `label_key`); `alone` marks documents whose id is only the name of their file, `text` those
+            that are texts.
+        opened: Predictions that `open_texts` replaces.
         first: Rows and ids of the gold documents that are compared: the first one with each id.
         pair: Row of the gold document, row of the prediction (or null) and run of each pair, numbered from 1.
 
@@ -96,6 +112,33 @@ class DocumentIndex(Database):
         """Yield the documents whose `entry` column a query selects."""
         return (entry_of(data) for (data,) in self.rows(query, *values))
 
+    def open_texts(self, by: Literal["id", "row"], open_text: Callable[[Record], Record | Failure]) -> None:
+        """Replace the predictions that are texts, but whose gold document is not a text, by the JSON in them.
+
+        The gold documents to compare must be known.
+
+        Args:
+            by: Column by which a prediction belongs to a gold document.
+            open_text: Returns the record with the JSON in its text, or why this cannot be read.
+        """
+        repairs = {(one.id, one.run, one.file, one.line): one for one in self.repairs}
+        self.repairs = []
+
+        def rows() -> Iterator[tuple[int, bool, bytes]]:
+            for row, *stored in self.rows(_TEXTS.format(column=by)):
+                (pair,) = read_pairs([pair_location((*stored, None))])
+                found = entry_of(stored[-1])
+                origin = str(found.id), found.run, found.origin.file or "", found.origin.line
+                before = repairs.pop(origin, None)
+                text = Record(*origin[:2], pair.predicted, *origin[2:], repair=before.how if before else None)
+                *_, failed, _, _, entry = self._row(open_text(text))
+                yield row, failed, entry
+
+        self.insert("INSERT INTO opened (row, failed, entry) VALUES (?, ?, ?)", rows())
+        self._spool.flush()
+        self.execute(_REPLACE)
+        self.repairs = [*repairs.values(), *self.repairs]
+
     def _row(self, item: Record | Failure | IndexRow) -> IndexRow:
         if isinstance(item, tuple):
             return item
@@ -121,7 +164,8 @@ def index_row(item: Record | Failure, place: ByteRange | None, folder: str) -> I
         stored = _join_paths(folder, place[0]), *place[1:]
     alone = isinstance(item, Record) and not item.named
     entry = pickle.dumps((item.id, item.run, stored, (item.file, item.line)))
-    return label_key(item.id), label_key(item.run), isinstance(item, Failure), alone, entry
+    text = isinstance(item, Record) and isinstance(item.value, str)
+    return label_key(item.id), label_key(item.run), isinstance(item, Failure), alone, text, entry
 
 
 class Located(LazySequence[Pair]):

@@ -35,7 +35,7 @@ from arbitre.inputs.work_units import WorkUnit
 from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -139,6 +139,7 @@ def join(
     *,
     only: Collection[str] = (),
     spool: TemporaryFolder | None = None,
+    open_text: Callable[[Record], Record | Failure] | None = None,
 ) -> JoinedCorpus:
     """Pair every gold document with each of its predictions, by id.
 
@@ -155,6 +156,8 @@ def join(
         predicted: Predictions, and failures to read them, likewise.
         only: Ids to keep; if empty, all.
         spool: Folder of the temporary files of workers. It is kept as long as the join.
+        open_text: Reads the JSON in a prediction that is a text, but whose gold document is not a text. None: such a
+            prediction stays a text.
 
     Raises:
         DataError: Gold and predictions share no ids, or `only` contains an id without gold document.
@@ -175,6 +178,8 @@ def join(
     failures = [_repeated("gold", entry, DUPLICATE) for entry in index.entries(_OTHERS.format(column="entry"))]
     _check_only(selected, "Expected `only` to name gold documents", index, failures)
     index.execute(_JOIN_ALONE)
+    if open_text is not None:
+        index.open_texts("id", open_text)
     without_gold = list(index.entries(_WITHOUT_GOLD))
     failures += [entry.place for entry in without_gold if isinstance(entry.place, Failure)]
     labels = [(entry.id, entry.run) for entry in without_gold if entry.id is not None]
@@ -198,7 +203,13 @@ def join(
     )
 
 
-def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Collection[str] = ()) -> JoinedCorpus:
+def paired(
+    rows: Iterable[RecordPair],
+    *,
+    factors: Sequence[str] = (),
+    only: Collection[str] = (),
+    open_text: Callable[[Record], Record | Failure] | None = None,
+) -> JoinedCorpus:
     """Convert records that contain both sides to pairs, in their order.
 
     A record without gold is a failure, and so is a record with the id and run of an earlier one. Failures are in the
@@ -208,6 +219,7 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
         rows: The records.
         factors: Names of the factors.
         only: Ids to keep; if empty, all.
+        open_text: As for `join`.
 
     Raises:
         DataError: `only` contains an id that no record has.
@@ -221,6 +233,8 @@ def paired(rows: Iterable[RecordPair], *, factors: Sequence[str] = (), only: Col
         for column, value in zip(columns, row.factors, strict=True):
             column.append(values.setdefault(value, value))
     index.execute(f"{_FIRST} GROUP BY id, run ORDER BY 1")
+    if open_text is not None:
+        index.open_texts("row", open_text)
     others = {row: entry_of(data) for row, data in index.rows(_OTHERS.format(column="row, entry"))}
     failures = (entry.place for entry in others.values() if isinstance(entry.place, Failure))
     _check_only(selected, "Expected --only to name documents", index, failures)

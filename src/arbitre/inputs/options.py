@@ -79,6 +79,9 @@ class ReadOptions:
     texts: bool = False
     """Whether the schema allows a text as the document; see `for_plan`. If not, lenient reading replaces a prediction
     that is a text by the JSON in it."""
+    untyped: bool = False
+    """Whether the schema allows any document; see `for_plan`. If so, lenient reading keeps a prediction that is a text
+    if gold is a text as well."""
     field_kinds: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
     are texts."""
@@ -157,7 +160,7 @@ class ReadOptions:
         Lenient reading keeps texts if the schema allows them, and the cells of CSV files are read as the kinds that the
         schema declares.
         """
-        return replace(self, texts=plan.allows_text, field_kinds=plan.field_kinds)
+        return replace(self, texts=plan.allows_text, untyped=plan.expected is None, field_kinds=plan.field_kinds)
 
     def signed(self, plan: Plan) -> Plan:
         """Return the plan with the reading options that can change scores added to its signature."""

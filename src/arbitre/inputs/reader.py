@@ -435,6 +435,13 @@ class Reader:
             record = replace(record, value=value, repair=repair or record.repair or IN_TEXT)
         return record
 
+    def open_text(self, record: Record) -> Record | Failure:
+        """Return the record with the JSON in its text, or its failure if there is none; see `opened`."""
+        try:
+            return self.opened(record)
+        except DataError as error:
+            return self.failure(error.located(file=record.file, line=record.line), record.id, record.run)
+
     def sized(self, record: Record) -> Record | Failure:
         """Return the record, or its failure if the document is too large."""
         try:
