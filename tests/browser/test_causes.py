@@ -45,6 +45,45 @@ def small(tmp_path_factory):
     return folder / "report" / "report.html"
 
 
+PERSON = {
+    "name": {"type": "string"},
+    "town": {"type": "string"},
+    "pages": {"type": "array", "items": {"type": "integer"}},
+    "code": {"type": "integer", "x-arbitre": {"distance": "exact"}},
+}
+PEOPLE = {"type": "array", "x-arbitre": {"entries": True}, "items": {"type": "object", "properties": PERSON}}
+DOCUMENT = {"type": "object", "properties": {"hall": {"type": "string"}, "people": PEOPLE}}
+RED, LARGE = 'Jim "Red" Smith', 12345678901234567890
+GOLD = [
+    {"name": RED, "town": "Paris", "pages": [3, 8, 12], "code": LARGE},
+    {"name": "C:\\temp", "town": "Lyon"},
+    {"name": '"Zed"', "town": "Tours", "pages": [1, 2]},
+]
+
+
+@pytest.fixture(scope="session")
+def values(tmp_path_factory):
+    """The report of five systems on one document, with quotes, lists and large numbers."""
+    folder = tmp_path_factory.mktemp("values")
+    (folder / "schema.json").write_text(json.dumps(DOCUMENT))
+    corpora.lines(folder / "gold.jsonl", [{"id": "a", "hall": "Quay", "people": GOLD}])
+    wrong = {"name": RED, "town": "Rome", "pages": [3, 8, 12, 20], "code": LARGE + 1}
+    for number in range(5):
+        document = {"id": "a", "hall": "Ward" * (number + 1), "people": [wrong, GOLD[1]]}
+        corpora.lines(folder / f"{number}.jsonl", [document])
+    systems = [f"s{number}={folder / str(number)}.jsonl" for number in range(5)]
+    run("rank", *systems, *sources(folder), "--out", folder / "report", "--workers", "1")
+    return folder / "report" / "report.html"
+
+
+def copied(page, button):
+    """The text that a button copies."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button.click()
+    expect(button).to_have_text("copied")
+    return page.evaluate("navigator.clipboard.readText()")
+
+
 def place(page):
     return page.locator(".turn > b").text_content()
 
@@ -147,6 +186,32 @@ def test_the_search_covers_all_kept_documents_and_says_how_many(visit, report):
     expect(page.locator("#x-list .row[tabindex='0']")).to_contain_text("Vaudreine")
 
 
+def test_the_search_finds_values_and_field_names_only(visit, values):
+    page = visit(values)
+    page.keyboard.press("/")
+    box = page.locator("dialog[open] input")
+    for words, count in (
+        ('"red"', 5),
+        ("c:\\temp", 5),
+        ('"zed"', 5),
+        ("town", 15),
+        ("verdict", 0),
+        ("gold", 0),
+        ("true", 0),
+    ):
+        box.fill(words)
+        expect(page.locator("dialog[open] [role=status]")).to_contain_text(f"Found: {count}.")
+    box.fill("temp")
+    page.locator(".hits a", has_text="temp").first.click()
+    expect(page.locator("#x-list .row:focus")).to_contain_text("temp")
+    for words, count in (('"red"', 1), ("verdict", 0)):
+        page.locator("#x-search").fill(words)
+        expect(page.locator("#x-list .row")).to_have_count(count)
+    page = visit(values)
+    page.locator("#c-text").fill('"zed"')
+    expect(page.locator("#c-example table")).to_contain_text("Zed")
+
+
 def test_the_help_lists_the_keys(visit, report):
     page = visit(report)
     page.keyboard.press("?")
@@ -157,25 +222,18 @@ def test_the_help_lists_the_keys(visit, report):
 
 def test_examples_and_tables_are_copied_in_several_formats(visit, report):
     page = visit(report)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-
-    def copied(button):
-        button.click()
-        expect(button).to_have_text("copied")
-        return page.evaluate("navigator.clipboard.readText()")
-
     tools = page.locator("#c-example .tools button")
     assert tools.all_text_contents() == ["Copy link", "JSON", "Markdown", "LaTeX"]
-    link = copied(tools.nth(0))
+    link = copied(page, tools.nth(0))
     assert link.startswith("file://")
     assert "#cause=" in link
-    example = json.loads(copied(tools.nth(1)))
+    example = json.loads(copied(page, tools.nth(1)))
     assert {"path", "gold_pointer", "document", "system"} <= example.keys()
-    assert copied(tools.nth(2)).startswith("| Field | Gold | careful | hasty |\n| --- |")
-    latex = copied(tools.nth(3))
+    assert copied(page, tools.nth(2)).startswith("| Field | Gold | careful | hasty |\n| --- |")
+    latex = copied(page, tools.nth(3))
     assert latex.startswith("\\begin{tabular}{llll}")
     page.locator("#scores > summary").click()
-    scores = json.loads(copied(page.locator("[data-of='t-macro'] [data-copy='json']")))
+    scores = json.loads(copied(page, page.locator("[data-of='t-macro'] [data-copy='json']")))
     assert any("f1q" in row["Score"] for row in scores)
 
 

@@ -30,7 +30,7 @@ const matching = ({ examples }) => {
     const { one, subject } = example;
     if (path && one.path !== path.slice(1)) return false;
     if (system !== "" && subject !== Number(system) && !one.systems?.includes(data.subjects[Number(system)].name)) return false;
-    example.words ??= plainly(JSON.stringify([one.document, one.gold, one.predicted]));
+    example.words ??= plainly([one.document, ...contents(one)].join("\n"));
     return words.every((word) => example.words.includes(word));
   });
 };

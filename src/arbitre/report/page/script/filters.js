@@ -11,10 +11,15 @@ const checks = [...document.querySelectorAll('input[name="x-show"]')];
 
 const plainly = (value) => value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 const ticked = () => checks.filter((box) => box.checked).map((box) => box.value);
+// The texts of a value, as they are and as they are shown, and the names of its fields.
+const textsIn = (value) => {
+  if (scalar(value)) return [...new Set([String(value), text(value)])];
+  return Object.entries(value).flatMap(([name, inner]) => [...(Array.isArray(value) ? [] : [name]), ...textsIn(inner)]);
+};
 // The values of a node and the names of its fields, to be searched.
 const contents = (node) => [
   typeof node.name === "string" ? node.name : "",
-  ...["gold", "predicted", "reading"].filter((side) => side in node).map((side) => text(node[side])),
+  ...["gold", "predicted", "reading"].filter((side) => side in node).flatMap((side) => textsIn(node[side])),
   ...(node.below ?? []).flatMap(contents),
 ];
 const wordsOf = (row) => (row.words ??= plainly(contents(row.entry).join("\n")));

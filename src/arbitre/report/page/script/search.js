@@ -10,7 +10,7 @@ const dialogOf = (label, ...content) => {
   document.body.append(dialog);
   return dialog;
 };
-// The entries of all kept documents whose id or values contain all words.
+// The entries of all kept documents whose id, values or field names contain all words.
 const searched = (whole) => {
   const words = plainly(whole).split(/\s+/).filter(Boolean);
   if (!words.length) return [];
@@ -20,8 +20,8 @@ const searched = (whole) => {
       const key = plainly(document.key);
       if (words.every((word) => key.includes(word))) found.push({ name, document, row: null });
       for (const row of document.rows) {
-        row.words ??= plainly(JSON.stringify(row.entry));
-        if (words.every((word) => row.words.includes(word) || key.includes(word)) && words.some((word) => row.words.includes(word)))
+        const own = wordsOf(row);
+        if (words.every((word) => own.includes(word) || key.includes(word)) && words.some((word) => own.includes(word)))
           found.push({ name, document, row });
       }
     }
