@@ -237,6 +237,25 @@ def test_examples_and_tables_are_copied_in_several_formats(visit, report):
     assert any("f1q" in row["Score"] for row in scores)
 
 
+def test_list_items_are_copied_with_commas(visit, values):
+    page = visit(values)
+    page.locator("#c-path").select_option("=/people/*/code")
+    table = page.locator("#c-example table")
+    row = table.locator("tr", has=page.locator("th", has_text="pages"))
+    assert "3, 8, 12" in row.inner_text()
+    assert "3, 8, 12, +20" in row.inner_text()
+    select = "row => { getSelection().selectAllChildren(row); return getSelection().toString() }"
+    assert "3, 8, 12" in row.evaluate(select)
+    tools = page.locator("#c-example .tools button")
+    assert "| pages | 3, 8, 12 | 3, 8, 12, +20 ≠ wrong" in copied(page, tools.nth(2))
+    assert "pages & 3, 8, 12 & 3, 8, 12, +20 ≠ wrong" in copied(page, tools.nth(3))
+    page.locator("#c-path").select_option("=/people/*")
+    lines = copied(page, tools.nth(2)).splitlines()
+    assert any(line.startswith("| pages | 1, 2 |") for line in lines)
+    page.locator("#c-path").select_option("=/hall")
+    assert re.search(r"s1: .* ≠ wrong [\d.]+; s2: .*; s4: ", copied(page, tools.nth(2)))
+
+
 def test_every_link_of_the_page_leads_somewhere(visit, large):
     page = visit(large)
     page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")

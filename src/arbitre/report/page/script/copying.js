@@ -24,6 +24,7 @@ const copyText = async (whole, button) => {
 const cellText = (cell) => {
   const copied = cell.cloneNode(true);
   for (const small of copied.querySelectorAll("small, svg, .unseen")) small.prepend(" ");
+  for (const next of copied.querySelectorAll("p + p")) next.prepend("; ");
   return copied.textContent.replace(/\s+/g, " ").trim();
 };
 // The rows of a table as texts, without rows that only group others.

@@ -67,7 +67,7 @@ const goldCell = (node, any, unmarked) => {
   const source = node && node.verdict !== "spurious" ? node : any;
   if (!source || source.verdict === "spurious") return absent();
   const value = goldOf(source);
-  if (unmarked && value !== undefined && (scalar(value) || flat(source))) return shown(Array.isArray(value) ? value.map((one) => text(one)).join("  ") : text(value));
+  if (unmarked && value !== undefined && (scalar(value) || flat(source))) return shown(Array.isArray(value) ? value.map((one) => text(one)).join(", ") : text(value));
   if (flat(source)) return chips(source, "gold");
   if (value === undefined) return shown("");
   if (source.verdict === "missing") return entire("del", text(value));

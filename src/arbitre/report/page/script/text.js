@@ -65,6 +65,8 @@ const shown = (whole, place = 0, render = visible) => {
 
 const glyph = (verdict) => make("i", { "aria-hidden": "true" }, data.glyphs[verdict] ?? "?");
 const absent = () => make("span", { class: "absent" }, say("js.nothing"));
+// Items with commas between them, which are copied with them but not seen.
+const separated = (items) => items.flatMap((item, place) => (place ? [make("span", { class: "separator" }, ", "), item] : [item]));
 // The items of a list: of a long one those that differ, with their neighbours, else the first ones. Buttons show the rest.
 const folded = (chips, differing = []) => {
   if (!chips.length) return absent();
@@ -74,7 +76,7 @@ const folded = (chips, differing = []) => {
   let hidden = [];
   const closed = (rest) => {
     const button = make("button", { type: "button", class: "cut" }, say("js.more", { n: rest.length }));
-    button.addEventListener("click", () => button.replaceWith(...rest));
+    button.addEventListener("click", () => button.replaceWith(...separated(rest)));
     return button;
   };
   chips.forEach((chip, place) => {
@@ -84,5 +86,5 @@ const folded = (chips, differing = []) => {
     hidden = [];
     return made.push(chip);
   });
-  return hidden.length ? [...made, closed(hidden)] : made;
+  return separated(hidden.length ? [...made, closed(hidden)] : made);
 };
