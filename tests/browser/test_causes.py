@@ -256,6 +256,18 @@ def test_list_items_are_copied_with_commas(visit, values):
     assert re.search(r"s1: .* ≠ wrong [\d.]+; s2: .*; s4: ", copied(page, tools.nth(2)))
 
 
+def test_numbers_are_copied_as_they_are_in_the_files(visit, values):
+    page = visit(values)
+    page.locator("#c-path").select_option("=/people/*/code")
+    written = copied(page, page.locator("#c-example .tools button").nth(1))
+    assert f'  "gold": {LARGE},\n' in written
+    example = json.loads(written)
+    assert (example["gold"], example["predicted"]) == (LARGE, LARGE + 1)
+    page.locator("#c-path").select_option("=/people/*")
+    example = json.loads(copied(page, page.locator("#c-example .tools button").nth(1)))
+    assert example["gold"] == GOLD[2]
+
+
 def test_every_link_of_the_page_leads_somewhere(visit, large):
     page = visit(large)
     page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")

@@ -119,7 +119,7 @@ const drawExample = () => {
     { class: "tools" },
     wholeEntry(one, subject),
     copier(say("js.copy.link"), () => location.href.split("#")[0] + causeAddress()),
-    copier(say("js.copy.json"), () => JSON.stringify({ ...one, system: data.subjects[subject].name ?? undefined, source: one.source?.file }, null, 2)),
+    copier(say("js.copy.json"), () => exampleJson(one, data.subjects[subject].name)),
     copier("Markdown", () => markdown(grid())),
     copier("LaTeX", () => latex(grid())),
   );

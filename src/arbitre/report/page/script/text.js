@@ -37,9 +37,10 @@ const json = (value) => {
   }
 };
 // The text of a value. A string is in quotes only if `literal`, or if it would look like another value.
-const text = (value, literal) => {
+// Objects and lists are indented by `indent`.
+const text = (value, literal, indent) => {
   if (typeof value !== "string")
-    return JSON.stringify(value).replace(/(?<!\\)"\ue000((?:[^"\\]|\\.)*)"/g, (_, part) => JSON.parse(`"${part}"`));
+    return JSON.stringify(value, null, indent).replace(/(?<!\\)"\ue000((?:[^"\\]|\\.)*)"/g, (_, part) => JSON.parse(`"${part}"`));
   if (value.startsWith(LITERAL)) return value.slice(1);
   return literal || json(value) ? JSON.stringify(value) : value;
 };
