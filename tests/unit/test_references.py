@@ -404,6 +404,12 @@ def test_a_whole_float_is_the_same_id_as_the_integer():
     assert found.references["person"].pairs == ((1, 7), (2, 5))
 
 
+def test_items_with_ids_and_no_references_are_written_as_json():
+    gold = {"people": [{"id": "a", "name": "Karl"}, {"id": "b", "name": "Karl"}], "letters": []}
+    references = Comparator(LETTERS).compare(gold=gold, predicted=gold).to_dict()["references"]
+    assert references["person"]["ambiguous"] == [["a", "b"]]
+
+
 def test_the_certificate_states_what_the_distance_depends_on():
     found = Comparator(LETTERS).certificate
     assert found.verdict == "metric"
