@@ -256,6 +256,16 @@ def test_list_items_are_copied_with_commas(visit, values):
     assert re.search(r"s1: .* ≠ wrong [\d.]+; s2: .*; s4: ", copied(page, tools.nth(2)))
 
 
+def test_the_field_with_the_fault_is_marked_and_shows_the_other_systems(visit, values):
+    page = visit(values)
+    for path, field in (("/people/*/code", "code"), ("/people/*/town", "town")):
+        page.locator("#c-path").select_option(f"={path}")
+        marked = page.locator("#c-example tr.hit")
+        expect(marked).to_have_count(1)
+        expect(marked.locator("th")).to_have_text(field)
+        expect(marked).to_contain_text("4 systems")
+
+
 def test_numbers_are_copied_as_they_are_in_the_files(visit, values):
     page = visit(values)
     page.locator("#c-path").select_option("=/people/*/code")

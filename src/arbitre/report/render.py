@@ -387,7 +387,7 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
                 "name": one["name"],
                 "documents": one["explorer"],
                 "causes": one["causes"],
-                "depth": len(parse(one["entries"])) + (one["listed"] is False),
+                "depth": len(parse(one["entries"])) + 1,  # an item or a field
                 "table": _document_columns(one["rows"]),
             }
             for one in plain["subjects"]
