@@ -359,3 +359,20 @@ def test_equal_items_are_in_order():
 def test_people_without_nested_values_have_no_joins():
     gold = [{"name": "Ada", "age": 1}, {"name": "Bob", "age": 2}]
     assert PEOPLE.compare(gold=gold, predicted=gold[:1]).diagnosis.merges == ()
+
+
+def test_maps_of_ids_have_no_joins_and_no_order():
+    people = {"type": "object", "additionalProperties": SPEAKERS["items"], "x-arbitre": {"id": "person"}}
+    gold = {"a0": MERGED[0], "a1": MERGED[1]}
+    predicted = {"b0": BARTHOU[0], "b1": BARTHOU[1], "b2": BARTHOU[2]}
+    for left, right in ((gold, predicted), (predicted, gold)):
+        diagnosis = diagnosed({"people": left}, {"people": right}, {"properties": {"people": people}})
+        assert (diagnosis.splits, diagnosis.merges, diagnosis.order) == ((), (), {})
+        assert diagnosed(left, right, people).order == {}
+
+
+def test_lists_in_maps_of_ids_are_searched():
+    people = {"type": "object", "additionalProperties": SPEAKERS, "x-arbitre": {"id": "person"}}
+    diagnosis = diagnosed({"a": BARTHOU}, {"b": MERGED}, people)
+    assert indices(diagnosis.merges) == [("/a", (0, 1), (0,))]
+    assert diagnosis.f1q_after_joins == 1.0

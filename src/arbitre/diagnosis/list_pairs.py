@@ -73,8 +73,8 @@ def list_pairs(levels: Sequence[Level], level: Level, usable: Mask) -> ListPairs
         level: One of them.
         usable: Mask of the nodes of `level` to include; shape (nodes,).
     """
-    column = level.source
-    if not isinstance(column, ListColumn) or column.items is None:
+    column = _list_column(level)
+    if column is None or column.items is None:
         return None
     lists = (level.paired & usable).nonzero()[0]
     if level.scale is not None:
@@ -112,6 +112,12 @@ def inherited(level: Level, marked: Mask) -> Mask:
     return below
 
 
+def _list_column(level: Level) -> ListColumn | None:
+    """Return the column of a level of lists; None for other levels, such as maps whose keys are ids."""
+    column = level.source
+    return column if isinstance(column, ListColumn) and not column.of_map else None
+
+
 def _kinds(column: Column) -> list[Column]:
     return [link.column for link in column.links] if isinstance(column, MixedColumn) else []
 
@@ -147,8 +153,8 @@ def orders(levels: Sequence[Level], entries: Path, documents: int) -> list[dict[
     """
     result: list[dict[str, float | None]] = [{} for _ in range(documents)]
     for level in levels:
-        column = level.source
-        if not isinstance(column, ListColumn) or not (column.matcher.in_order or level.text == wildcard(entries)):
+        column = _list_column(level)
+        if column is None or not (column.matcher.in_order or level.text == wildcard(entries)):
             continue
         if column.items is None:  # all lists are empty
             for node in level.paired.nonzero()[0].tolist():
