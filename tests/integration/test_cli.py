@@ -167,6 +167,13 @@ class TestCompare:
         assert data["published"]["imq"] == pytest.approx(data["scores"]["irq"], abs=1e-3)
         assert arbitre.Comparison.from_dict(data).quality == data["quality"]
 
+    @pytest.mark.parametrize(
+        ("output", "row"), [("csv", "predicted,3.0\n"), ("markdown", "| predicted | 3 |\n"), ("text", "predicted 3\n")]
+    )
+    def test_the_published_scores_contain_the_numbers_of_entries(self, pair, output, row):
+        text = run("compare", *pair, "--format", output, "--published").stdout
+        assert row in re.sub(" +", " ", text[text.index("Scores with the formulas of the published script") :])
+
     def test_a_dash_reads_the_prediction_from_standard_input(self, pair):
         text = Path("predicted.json").read_text(encoding="utf-8")
         result = run("compare", "gold.json", "-", *pair[2:], input=text)

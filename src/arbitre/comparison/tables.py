@@ -207,9 +207,14 @@ def survival(curve: Curve, thresholds: Sequence[float]) -> Table:
 def published(figures: Mapping[str, float]) -> Table:
     """Return the published scores, which use different formulas."""
     whole = {"gold", "predicted", "matched"}
-    rows = [(name, count(value) if name in whole else value) for name, value in figures.items()]
+    rows = [(name, int(value) if name in whole and value.is_integer() else value) for name, value in figures.items()]
     title = "Scores with the formulas of the published script (imq over gold)"
-    return Table.of(title, (TableColumn("published name"), TableColumn("value", SCORE)), rows)
+    return Table.of(title, (TableColumn("published name"), TableColumn("value", _number_or_score)), rows)
+
+
+def _number_or_score(value: float) -> str:
+    """Format an integer as a number of entries, and any other number as a score."""
+    return count(value) if isinstance(value, int) else SCORE(value)
 
 
 def faults_of(diagnosis: Diagnosis, *, rematch: bool = False) -> Table:
