@@ -174,6 +174,31 @@ class TestCompare:
         text = run("compare", *pair, "--format", output, "--published").stdout
         assert row in re.sub(" +", " ", text[text.index("Scores with the formulas of the published script") :])
 
+    def test_the_verdicts_are_a_table_in_csv_and_markdown(self, pair):
+        text = run("compare", *pair, "--format", "csv").stdout
+        assert (
+            "Verdicts (values that are not correct)\n"
+            "in gold,in the prediction,gold,predicted,verdict,quality\n"
+            '/0/age,/0/age,36,"""36""",wrong type,0.0\n'
+        ) in text
+        assert ',/2/name,,"""Zeno""",spurious,0.0\n' in text
+        text = run("compare", *pair, "--format", "markdown").stdout
+        assert '| – | /2/name | – | "Zeno" | spurious | 0.0000 |\n' in text
+        assert "values: gold -> predicted" not in text
+        same = run("compare", "gold.json", *pair[:1], *pair[2:], "--format", "csv").stdout
+        assert "Verdicts" not in same
+
+    def test_the_table_of_verdicts_names_the_targets_of_references(self):
+        person = {"type": "object", "properties": {"id": {"type": "string", "x-arbitre": {"id": "person"}}}}
+        person["properties"] |= {"name": {"type": "string"}, "boss": {"type": "string", "x-arbitre": {"ref": "person"}}}
+        write("schema.json", {"type": "array", "items": person})
+        gold = [{"id": "a", "name": "Ada", "boss": "b"}, {"id": "b", "name": "Bob"}, {"id": "c", "name": "Cyd"}]
+        write("gold.json", gold)
+        write("predicted.json", [gold[0] | {"boss": "c"}, *gold[1:]])
+        text = run("compare", "gold.json", "predicted.json", "--schema", "schema.json", "--format", "csv").stdout
+        assert "in gold,in the prediction,gold,predicted,verdict,quality,reference\n" in text
+        assert '"points to Cyd, should point to Bob"\n' in text
+
     def test_a_dash_reads_the_prediction_from_standard_input(self, pair):
         text = Path("predicted.json").read_text(encoding="utf-8")
         result = run("compare", "gold.json", "-", *pair[2:], input=text)

@@ -7,10 +7,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from arbitre.comparison.node_tree import Verdict
 from arbitre.errors import shown
 from arbitre.language import Translator
+from arbitre.parsing.fast_json import compact
 from arbitre.tables.table import NONE, SCORE, SHARE, WHOLE, Table, TableColumn, columns, count
 from arbitre.tally import PathScores
+from arbitre.values import ABSENT, equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -255,6 +258,33 @@ def gains(by_class: Mapping[str, float], by_path: Mapping[str, float], most: int
             texts = ", ".join(f"{key or WHOLE} {SCORE(gain)}" for gain, key in ranked[:most])
             found.append(f"Gain in f1q if all faults {which} were repaired: {texts}.")
     return tuple(found)
+
+
+def verdicts(comparison: Comparison) -> Table:
+    """Return the values that are not correct, with their verdicts; the values are written as JSON."""
+    heads = (
+        *(TableColumn(name, kind="path") for name in ("in gold", "in the prediction")),
+        *columns("gold", "predicted"),
+        TableColumn("verdict", said=Translator.verdict),
+        TableColumn("quality", SCORE),
+        TableColumn("accepted form"),
+        TableColumn("reference", said=Translator.text),
+    )
+    rows = [
+        (
+            leaf.pointer,
+            leaf.predicted_pointer,
+            *(None if value is ABSENT else compact(value) for value in (leaf.gold, leaf.predicted)),
+            leaf.verdict,
+            leaf.quality,
+            None if leaf.reading is ABSENT or equal(leaf.reading, leaf.gold) else compact(leaf.reading),
+            None if leaf.reference is None else leaf.reference.text,
+        )
+        for leaf in comparison.explain()
+        if leaf.verdict != Verdict.CORRECT.text
+    ]
+    made = Table.of("Verdicts (values that are not correct)", heads, rows)
+    return made.without(*(name for name in ("accepted form", "reference") if not any(made[name])))
 
 
 def joins(comparison: Comparison) -> Table:

@@ -108,7 +108,14 @@ def compare(
     screen.result(
         lambda: _plain(comparison, validate=validate, published=published),
         lambda width: _blocks(
-            comparison, width, screen.say, forced=forced, validate=validate, published=published, rematch=rematch
+            comparison,
+            width,
+            screen.say,
+            as_tables=screen.as_tables,
+            forced=forced,
+            validate=validate,
+            published=published,
+            rematch=rematch,
         ),
     )
     raise typer.Exit(close(screen, missed))
@@ -186,6 +193,7 @@ def _blocks(
     width: int,
     say: Translator,
     *,
+    as_tables: bool,
     forced: bool,
     validate: bool,
     published: bool,
@@ -199,12 +207,14 @@ def _blocks(
     if published:
         yield render(tables.published(arbitre.published(comparison)), width)
     yield from result_tables.by_path(comparison.by_path, width)
-    yield titled(
-        "Verdicts (items: gold = predicted; values: gold -> predicted)",
-        verdict_tree(comparison.levels, comparison.entries, comparison.close, width, say),
-    )
+    if not as_tables:
+        yield titled(
+            "Verdicts (items: gold = predicted; values: gold -> predicted)",
+            verdict_tree(comparison.levels, comparison.entries, comparison.close, width, say),
+        )
     diagnosis = comparison.diagnosis
     for made in (
+        *([tables.verdicts(comparison)] if as_tables else []),
         tables.references(comparison.references),
         tables.joins(comparison),
         tables.order(comparison),
