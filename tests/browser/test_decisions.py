@@ -332,6 +332,47 @@ def test_an_exported_file_is_loaded_in_another_browser(visit, several, tmp_path,
     expect(third.locator(".decisions .note")).to_have_text("This is not a file of decisions that a report exported.")
 
 
+@pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
+def test_decisions_on_runs_correct_the_document_of_their_id(visit, tmp_path, form):
+    town = {"type": "object", "properties": {"town": {"type": "string"}}}
+    (tmp_path / "schema.json").write_text(json.dumps(town), encoding="utf-8")
+    gold = [{"id": "a", "town": "Paris"}, {"id": "a/1", "town": "Paris"}]
+    corpora.lines(tmp_path / "gold.jsonl", gold)
+    corpora.lines(tmp_path / "runs.jsonl", [{"id": "a", "town": "Rome"}] * 2 + [gold[1]] * 2)
+    out = "--predicted", tmp_path / "runs.jsonl", "--out", tmp_path / "report", "--workers", "1"
+    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    page = visit(report(tmp_path))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for _ in examples(page):
+        page.keyboard.press("1")
+    assert count(page).startswith("2 decisions")
+    path = save(page, form, tmp_path)
+    done = arbitre.apply_decisions(path, tmp_path / "gold.jsonl", out=tmp_path / "new.jsonl", schema=town)
+    assert (done.values, done.refused) == (1, ())
+    assert read(tmp_path / "new.jsonl") == [{"id": "a", "town": "Rome"}, gold[1]]
+    later = visit(report(tmp_path))
+    later.locator(".decisions input[type=file]").set_input_files(path)
+    expect(later.locator(".decisions > span").first).to_have_text(count(page))
+    assert save(later, form, tmp_path).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+
+
+def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
+    corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "page": 1, "people": []}])
+    corpora.lines(tmp_path / "careful.jsonl", [{"id": "a", "page": 2, "people": []}] * 2)
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
+    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    path = tmp_path / "earlier.csv"
+    lines = "a/2,/page,/page,gold is wrong,1,2,2,Zoé\nb/1,/page,/page,gold is wrong,1,2,2,Zoé\n"
+    path.write_text(f"document,pointer,path,decision,gold,predicted,value,by\n{lines}", encoding="utf-8")
+    page = visit(report(tmp_path))
+    page.locator(".decisions input[type=file]").set_input_files(path)
+    expect(page.locator(".decisions .note")).to_contain_text("its document is unclear: 1.")
+    (row,) = rows(save(page, "CSV", tmp_path))
+    assert (row["document"], row["run"]) == ("a", "2")
+
+
 def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several, tmp_path):
     page = visit(report(several))
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")

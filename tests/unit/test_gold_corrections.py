@@ -228,7 +228,7 @@ class TestWhatIsRefused:
         done = apply(
             table(
                 wrong("/year", "1918", "1920", by="Ada", system="hasty"),
-                wrong("/year", "1918", "1920.0", by="Bo", document="a/run 2"),
+                wrong("/year", "1918", "1920.0", by="Bo", run="run 2"),
                 wrong("/people/-", "", '{"name": "Di"}', predicted='{"name": "Di"}'),
                 wrong("/people/-", "", '{"name": "Di"}', predicted='{"name": "Dy"}'),
                 wrong("/year", "1918", "", absent="", decision="unsure", by="Cy"),
@@ -255,6 +255,52 @@ class TestWhatIsRefused:
     def test_two_documents_with_one_id_are_not_corrected(self):
         write("gold.jsonl", f"{RECORD}\n{RECORD}\n")
         assert reasons(apply(table(wrong("/year", "1918", "1920")))) == ["Gold has 2 documents with the id 'a'."]
+
+    def test_a_document_is_not_taken_for_the_run_of_another_one(self):
+        write("gold.jsonl", '{"id": "a", "year": 1918}\n{"id": "a/1", "year": 1918}\n')
+        row = wrong("/year", "1918", "1920")
+        cases = [
+            (table(row | {"run": "1"}), "a"),
+            (table(row | {"document": "a/1"}, name="other.csv"), "a/1"),
+            (
+                write("hand.csv", "document,pointer,decision,gold,value,by\na/1,/year,gold is wrong,1918,1920,Zoé\n"),
+                "a/1",
+            ),
+        ]
+        for number, (path, corrected) in enumerate(cases):
+            done = apply(path, out=f"new-{number}.jsonl")
+            assert done.refused == ()
+            years = {one["id"]: one["year"] for one in map(json.loads, read(f"new-{number}.jsonl").splitlines())}
+            assert years == {"a": 1918, "a/1": 1918} | {corrected: 1920}
+
+    def test_a_document_that_gold_lacks_is_not_taken_for_a_run(self):
+        done = apply(table(wrong("/year", "1918", "1920", document="a/12")))
+        assert (reasons(done), done.values) == (["Gold has no document 'a/12'."], 0)
+        rows = "document,pointer,decision,gold,value,by\na/12,/year,gold is wrong,1918,1920,Zoé\n"
+        done = apply(write("hand.csv", rows))
+        assert reasons(done) == [
+            "Gold has no document 'a/12'. If it is a run of 'a', write the id under 'document' and the run under 'run'."
+        ]
+
+    @pytest.mark.parametrize("form", ["csv", "json"])
+    def test_a_file_without_runs_is_refused_where_the_document_is_unclear(self, form):
+        write("gold.jsonl", "".join(f'{{"id": "{name}", "year": 1918}}\n' for name in ("a", "a/1", "b/1")))
+        if form == "csv":
+            rows = "".join(f"{name},/year,gold is wrong,1918,1920,Zoé,Years · 12\n" for name in ("a", "a/1", "b/1"))
+            path = write("decisions.csv", f"document,pointer,decision,gold,value,by,report\n{rows}")
+        else:
+            patch = [
+                {"op": "test", "path": "/year", "value": 1918},
+                {"op": "replace", "path": "/year", "value": 1920, "by": "Zoé"},
+            ]
+            whole = {"format": "arbitre-decisions/1", "report": "Years · 12"}
+            path = write("decisions.json", json.dumps(whole | {"patches": dict.fromkeys(("a", "a/1", "b/1"), patch)}))
+        done = apply(path)
+        (reason,) = reasons(done)
+        assert reason.startswith("'a/1' is a document, or a run of another one.")
+        assert [json.loads(line)["year"] for line in read().splitlines()] == [1920, 1918, 1920]
+        again = apply(write("again.csv", read("new.jsonl.refused.csv")), "new.jsonl", "newer.jsonl")
+        assert (again.values, reasons(again)) == (0, [reason])
 
     def test_the_pointers_of_refused_decisions_are_those_of_the_corrected_gold(self):
         rows = (
@@ -353,6 +399,19 @@ class TestJsonPatches:
         write("decisions.json", json.dumps({"format": "arbitre-decisions/1", "patches": {}, "others": others}))
         done = apply("decisions.json")
         assert (done.predictions_wrong, done.unsure, done.refused, done.values) == (1, 1, (), 0)
+
+    def test_a_run_of_the_prediction_is_no_part_of_the_id(self):
+        change = {"op": "replace", "path": "/year", "value": 1920, "run": "1"}
+        path = patched("a", {"op": "test", "path": "/year", "value": 1918}, change)
+        assert apply(path).values == 1
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        other = {"document": "a", "pointer": "/year", "decision": "unsure", "by": "Zoé"}
+        for run in ({"run": None}, {"run": "2"}):
+            write("decisions.json", json.dumps(plain | {"others": [other | run]}))
+            assert apply(path).unsure == 1
+        write("decisions.json", json.dumps(plain | {"others": [other]}))
+        with pytest.raises(DataError, match="Expected 'run' in each decision, or in none"):
+            apply(path)
 
     def test_a_file_of_another_format_is_an_error_that_names_file_and_pointer(self):
         write("decisions.json", '{"format": "arbitre-decisions/1", "patches": {"a": [{"op": "move", "path": "/a"}]}}')

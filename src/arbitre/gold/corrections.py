@@ -186,14 +186,20 @@ def _of_documents(
 ) -> Iterator[tuple[GoldDecision, str | RefusedGoldDecision]]:
     """Yield each decision with the id of its document, or with why it is refused.
 
-    The name of a document is its id, or its id and the run of the prediction.
+    In files of reports that do not state runs, a run follows the id, after "/".
     """
     for own in decisions:
         name = own.document
-        while name not in ids and "/" in name:
-            name = name.rpartition("/")[0]
+        shorter = [name[:at] for at, sign in enumerate(name) if sign == "/" and name[:at] in ids]
+        unclear = bool(shorter) and own.run is None
+        others = " or ".join(map(repr, shorter))
+        advice = f"If it is a run of {others}, write the id under 'document' and the run under 'run'."
         if name not in ids:
-            yield own, _refused([own], f"Gold has no document {own.document!r}.")[0]
+            reason = f"Gold has no document {name!r}."
+            yield own, _refused([own], f"{reason} {advice}" if unclear else reason)[0]
+        elif unclear and own.report:
+            reason = f"{name!r} is a document, or a run of another one. {advice} If not, leave 'run' empty."
+            yield own, _refused([own], reason)[0]
         elif ids[name] > 1:
             yield own, _refused([own], f"Gold has {ids[name]} documents with the id {name!r}.")[0]
         else:

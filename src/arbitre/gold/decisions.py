@@ -33,7 +33,7 @@ CHOICES: Final = (GOLD_IS_WRONG, PREDICTION_IS_WRONG, UNSURE)
 UNKNOWN: Final = "unknown"
 """Pointer of a decision in a table if its place in gold is unknown."""
 COLUMNS: Final = (
-    *("system", "document", "pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by"),
+    *("system", "document", "run", "pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by"),
     "report",
 )
 """Columns of a table of decisions; `absent` is true if there should be no value."""
@@ -50,7 +50,7 @@ class GoldDecision:
     """A person's decision about a fault.
 
     Attributes:
-        document: Id of the document, followed by the run of the prediction if there is one.
+        document: Id of the document.
         pointer: JSON Pointer (RFC 6901) in gold of the value, or where it would be added; None if it is unknown.
         choice: One of `CHOICES`.
         gold: The gold value; ABSENT if there is none.
@@ -61,6 +61,7 @@ class GoldDecision:
         system: System that predicted the value, or several.
         path: Wildcard path of the value.
         report: Title and key of the report.
+        run: Run of the prediction, "" if it has none; None if the file does not state runs.
         line: Line in the file, if it is a table.
         cells: Its cells in that line.
     """
@@ -76,12 +77,13 @@ class GoldDecision:
     system: str = ""
     path: str = ""
     report: str = ""
+    run: str | None = None
     line: int | None = field(default=None, compare=False)
     cells: Sequence[str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def row(self) -> Sequence[str]:
-        """The decision as a row of its table, or else in the order of `COLUMNS`."""
+        """The decision as a row of its table, or else in the order of `COLUMNS`, without `run` if it is not stated."""
         if self.cells is not None:
             return self.cells
         wrong = self.choice == GOLD_IS_WRONG
@@ -92,7 +94,8 @@ class GoldDecision:
         }
         values = {name: cell_text(getattr(self, name)) for name in ("gold", "predicted", "value")}
         return [
-            values[name] if name in values else cell(texts.get(name) or getattr(self, name, "")) for name in COLUMNS
+            values[name] if name in values else cell(texts.get(name) or getattr(self, name, ""))
+            for name in _columns(stated=self.run is not None)
         ]
 
 
@@ -183,6 +186,11 @@ class GoldDecisions(NamedTuple):
         return path if refused else None
 
 
+def _columns(*, stated: bool) -> tuple[str, ...]:
+    """Return the columns of a table, without `run` if runs are not stated."""
+    return tuple(name for name in COLUMNS if stated or name != "run")
+
+
 def same(left: Json, right: Json) -> bool:
     """Return whether two values are equal as JSON, or both ABSENT."""
     if left is ABSENT or right is ABSENT:
@@ -235,6 +243,7 @@ def _of_row(row: Mapping[str, str], line: int) -> GoldDecision:
         value=value if choice == GOLD_IS_WRONG else ABSENT,
         by=texts["by"].strip(),
         **{name: texts[name] for name in ("note", "system", "path", "report")},
+        run=texts["run"] if "run" in row else None,
         line=line,
     )
 
@@ -264,7 +273,11 @@ def _read_json(path: Path) -> GoldDecisions:
             else:
                 refused.append(RefusedGoldDecision(reason, own.row, own))
     decisions += [_of_record(each, report) for each in plain.get("others", ())]
-    return GoldDecisions(path, decisions, refused)
+    found = [*decisions, *(each.decision for each in refused if each.decision is not None)]
+    stated = any(own.run is not None for own in found)
+    if stated and any(own.run is None for own in found):
+        raise DataError.of("Expected 'run' in each decision, or in none", file=str(path))
+    return GoldDecisions(path, decisions, refused, _columns(stated=stated))
 
 
 def _of_record(plain: Mapping[str, Any], report: str = "") -> GoldDecision:
@@ -279,6 +292,7 @@ def _of_record(plain: Mapping[str, Any], report: str = "") -> GoldDecision:
         system=plain.get("system", ""),
         path=plain.get("at", ""),
         report=report,
+        run=(plain["run"] or "") if "run" in plain else None,
     )
 
 

@@ -159,7 +159,7 @@ def _examples(examples: Sequence[Mapping[str, Any]], alignments: Mapping[str, An
 
 def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], Any]) -> dict[str, Any]:
     values = {side: shown(one[side]) for side in ("gold", "predicted") if side in one}
-    rest = {name: value for name, value in one.items() if name not in {"id", "run", "gold", "predicted"}}
+    rest = {name: value for name, value in one.items() if name not in {"gold", "predicted"}}
     found = {"document": EntryLink.of(one).document, **rest, **values}
     return found | {"source": sources.get(tuple(found[name] for name in PLACE))}
 

@@ -2,14 +2,15 @@
 
 const CHOICES = ["gold is wrong", "prediction is wrong", "unsure"]; // by key from 1 on, as in the files
 const [GOLD_WRONG] = CHOICES;
-// id -> { document, pointer, path, system, decision, gold, predicted, value, note, by }. Values are JSON texts, so that no
-// number is rounded, and null for none. The pointer is null if the place in gold is unknown.
+// id -> { document, run, pointer, path, system, decision, gold, predicted, value, note, by }. Values are JSON texts, so that no
+// number is rounded, and null for none. The pointer is null if the place in gold is unknown; the run is "" for none.
 const judged = new Map();
 
 const rawOf = (one, side) => (side in one ? text(one[side], true) : null);
 // The decision on an example before it is made. Its place in gold is a pointer of RFC 6901.
 const blankOf = (one, system) => ({
-  document: one.document,
+  document: one.id,
+  run: one.run ?? "",
   pointer: one.place === null ? null : one.place.replaceAll("~2", "*"),
   path: one.path,
   system: (one.systems ?? [system]).filter(Boolean).join(", "),
@@ -21,28 +22,44 @@ const blankOf = (one, system) => ({
   by: "",
 });
 // Decisions are on places in gold, whatever the system. Items that are added to one list differ by their values.
-const idOf = ({ document, pointer, path, gold, predicted }) => {
-  if (pointer === null) return [document, "?", path, gold, predicted].join("#");
-  return gold === null && pointer.endsWith("/-") ? [document, pointer, predicted].join("#") : `${document}#${pointer}`;
+const idOf = ({ document, run, pointer, path, gold, predicted }) => {
+  if (pointer === null) return JSON.stringify([document, run, pointer, path, gold, predicted]);
+  return JSON.stringify([document, run, pointer, ...(gold === null && pointer.endsWith("/-") ? [predicted] : [])]);
 };
+const nameOf = ({ document, run }) => (run ? `${document}/${run}` : document);
 
 const objectOf = (parts) => `{${parts.map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(", ")}}`;
 const givenTexts = (own, names) => names.filter((name) => own[name]).map((name) => [name, JSON.stringify(own[name])]);
 const givenValues = (own, names) => names.filter((name) => own[name] !== null).map((name) => [name, own[name]]);
-const TEXTS = ["document", "path", "system", "decision", "note", "by"];
+const runOf = ({ run }) => ["run", JSON.stringify(run || null)];
+const TEXTS = ["document", "run", "path", "system", "decision", "note", "by"];
 const VALUES = ["gold", "predicted", "value"];
 const lineOf = (id, own) =>
-  objectOf([["id", JSON.stringify(id)], ["pointer", JSON.stringify(own.pointer)], ...givenTexts(own, TEXTS), ...givenValues(own, VALUES)]);
+  objectOf([["id", JSON.stringify(id)], ["pointer", JSON.stringify(own.pointer)], ...givenTexts({ ...own, run: "" }, TEXTS), runOf(own), ...givenValues(own, VALUES)]);
 // The decision in a JSON object, with its values as they are written there.
 const decisionIn = (whole) => {
   const [raws, { pointer, ...plainly }] = [members(whole), JSON.parse(whole)];
   const made = { pointer: isText(pointer) ? pointer : null };
   for (const name of TEXTS) made[name] = isText(plainly[name]) ? plainly[name] : "";
   for (const name of VALUES) made[name] = raws[name] ?? null;
-  return made;
+  return "run" in plainly ? made : { ...made, run: null }; // it may follow the id
+};
+// The examples as decisions before they are made.
+const allBlanks = () => [
+  ...data.subjects.flatMap(({ name, causes }) => (causes?.rows ?? []).flatMap(({ examples }) => examples.map((one) => blankOf(one, name)))),
+  ...(data.causes?.agreed?.examples ?? []).map((one) => blankOf(one, null)),
+];
+// A decision of an earlier version, in which the run may follow the id, with id and run apart; null if they are unclear.
+const withRun = (own) => {
+  if (own.run !== null) return own;
+  const found = new Map(allBlanks().filter((one) => nameOf(one) === own.document).map(({ document, run }) => [JSON.stringify([document, run]), { document, run }]));
+  return found.size === 1 ? { ...own, ...[...found.values()][0] } : null;
 };
 const judgedLines = () => new Map([...judged].map(([id, own]) => [id, lineOf(id, own)]));
-const setLine = (id, line) => (line ? judged.set(id, decisionIn(line)) : judged.delete(id));
+const setLine = (id, line) => {
+  const own = line ? withRun(decisionIn(line)) : null;
+  return own ? judged.set(idOf(own), own) : judged.delete(id);
+};
 const keeper = keeping(`arbitre-report-${data.key}`, judgedLines, setLine);
 const noteOn = (id) => `-note-${id}`; // a note without a decision
 
@@ -80,12 +97,12 @@ const judge = (id, own, typing = false) => {
 const undoDecision = () => {
   const last = desk.undo.pop();
   if (!last) return announce(say("decide.undo.none"));
-  const { document } = last.before ?? judged.get(last.id) ?? { document: "" };
+  const undone = last.before ?? judged.get(last.id) ?? { document: "" };
   if (last.before) judged.set(last.id, last.before);
   else judged.delete(last.id);
   storeJudged();
   if (desk.box?.dataset.id === last.id) desk.box.redraw();
-  return announce(say("decide.undone", { document: plain(document) }));
+  return announce(say("decide.undone", { document: plain(nameOf(undone)) }));
 };
 
 const isSame = (left, right) => left !== null && right !== null && canonical(JSON.parse(left)) === canonical(JSON.parse(right));

@@ -1,7 +1,7 @@
 // Files of decisions: a table, and JSON Patches (RFC 6902) of the gold of each document.
 
 const FORMAT = "arbitre-decisions/1";
-const CELLS = ["system", "document", "pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by", "report"];
+const CELLS = ["system", "document", "run", "pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by", "report"];
 const UNPLACED = "unknown"; // pointer of a row whose place in gold is unknown
 const reportName = () => `${document.querySelector("h1")?.textContent.trim() ?? ""} · ${data.key}`;
 
@@ -14,8 +14,11 @@ const comparePlaces = (left, right) => {
   const numbers = [a[at], b[at]].every((token) => /^\d+$/.test(token));
   return numbers ? Number(a[at]) - Number(b[at]) : a[at] < b[at] ? -1 : 1;
 };
+const compareTexts = (a, b) => Number(a > b) - Number(a < b);
 const sortedDecisions = () =>
-  [...judged.values()].sort((a, b) => (a.document === b.document ? comparePlaces(a.pointer, b.pointer) : a.document < b.document ? -1 : 1));
+  [...judged.values()].sort(
+    (a, b) => compareTexts(a.document, b.document) || compareTexts(a.run, b.run) || comparePlaces(a.pointer, b.pointer),
+  );
 
 // A text that no spreadsheet runs as a formula.
 const guarded = (whole) => (/^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(whole) ? `'${whole}` : whole);
@@ -38,15 +41,20 @@ const tableText = () => {
 const operationsOf = (own) => {
   const path = ["path", JSON.stringify(own.pointer)];
   const op = own.gold === null ? "add" : own.value === null ? "remove" : "replace";
-  const more = [...givenTexts({ ...own, at: own.path }, ["system", "at", "note", "by"]), ...givenValues(own, ["predicted"])];
+  const more = [runOf(own), ...givenTexts({ ...own, at: own.path }, ["system", "at", "note", "by"]), ...givenValues(own, ["predicted"])];
   const change = [["op", JSON.stringify(op)], path, ...(op === "remove" ? [] : [["value", own.value]]), ...more];
   return [...(op === "add" ? [] : [objectOf([["op", '"test"'], path, ["value", own.gold]])]), objectOf(change)];
 };
-// The patches and the decisions that change nothing. Items of lists are removed last, from the end, so that no pointer
-// changes before its turn.
+// The patches and the other decisions: those that change nothing, and those on a place that the patch changes already,
+// for another run. Items of lists are removed last, from the end, so that no pointer changes before its turn.
+const changeOf = ({ document, pointer, gold, value }) => JSON.stringify([document, pointer, ...(gold === null && pointer.endsWith("/-") ? [value] : [])]);
 const patchText = () => {
   const all = sortedDecisions();
-  const changes = all.filter(({ decision, pointer }) => decision === GOLD_WRONG && pointer !== null);
+  const placed = all.filter(({ decision, pointer }) => decision === GOLD_WRONG && pointer !== null);
+  const first = new Map([...placed].reverse().map((own) => [changeOf(own), own]));
+  const changes = placed
+    .filter((own) => first.get(changeOf(own)) === own)
+    .sort((a, b) => compareTexts(a.document, b.document) || comparePlaces(a.pointer, b.pointer));
   const isRemoval = ({ gold, value }) => gold !== null && value === null;
   const turns = [...changes.filter((own) => !isRemoval(own)), ...changes.filter(isRemoval).reverse()];
   const patches = [...new Set(changes.map((own) => own.document))].map((name) => {
@@ -55,7 +63,7 @@ const patchText = () => {
   });
   const others = all
     .filter((own) => !changes.includes(own))
-    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "note", "by"]), ...givenValues(own, VALUES)]));
+    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "note", "by"]), ...givenValues(own, VALUES)]));
   const block = (lines, ends) => (lines.length ? `${ends[0]}\n${lines.join(",\n")}\n ${ends[1]}` : ends);
   return `{\n "format": ${JSON.stringify(FORMAT)},\n "report": ${JSON.stringify(reportName())},\n "patches": ${block(patches, "{}")},\n "others": ${block(others.map((one) => `  ${one}`), "[]")}\n}\n`;
 };
@@ -82,6 +90,7 @@ const inTable = (whole) => {
     const cells = Object.fromEntries(head.map((name, at) => [name, row[at] ?? ""]));
     const own = { pointer: cells.pointer === UNPLACED ? null : cells.pointer };
     for (const name of TEXTS) own[name] = unguarded(cells[name] ?? "");
+    if (!head.includes("run")) own.run = null; // it may follow the id
     for (const name of VALUES) own[name] = (cells[name] ?? "") === "" ? null : typed(cells[name]);
     own.decision = own.decision.trim().toLowerCase();
     const malformed = VALUES.some((name) => cells[name] && own[name] === null);
@@ -107,21 +116,16 @@ const inPatches = (whole) => {
   const others = Object.values(members(parts.others ?? "[]")).map((one) => ({ ...decisionIn(one), path: JSON.parse(one).at ?? "" }));
   return [...changes, ...others];
 };
-// The gold values of the examples, as JSON texts by the id of their decisions.
-const goldOfExamples = () => {
-  const named = data.subjects.flatMap(({ name, causes }) => (causes?.rows ?? []).flatMap(({ examples }) => examples.map((one) => blankOf(one, name))));
-  const agreed = (data.causes?.agreed?.examples ?? []).map((one) => blankOf(one, null));
-  return new Map([...named, ...agreed].map((own) => [idOf(own), own.gold]));
-};
 // Takes over decisions. Those on gold values that have changed since, and those that are invalid, are refused.
 const takeDecisions = (found) => {
-  const known = goldOfExamples();
+  const known = new Map(allBlanks().map((own) => [idOf(own), own.gold]));
   const result = { loaded: 0, replaced: 0, refused: [] };
-  for (const own of found) {
-    const id = idOf(own);
+  for (const given of found) {
+    const own = withRun(given);
+    const id = own && idOf(own);
     const stale = known.has(id) && known.get(id) !== own.gold && !isSame(known.get(id), own.gold);
-    if (stale || !CHOICES.includes(own.decision) || !own.document) {
-      result.refused.push(own);
+    if (!own || stale || !CHOICES.includes(own.decision) || !own.document) {
+      result.refused.push(given);
       continue;
     }
     const before = judged.get(id);
@@ -156,7 +160,7 @@ const importDecisions = async (input) => {
   try {
     const whole = await file.text();
     const { loaded, replaced, refused } = takeDecisions(json(whole) ? inPatches(whole) : inTable(whole));
-    const places = refused.map((own) => make("li", {}, visible(`${own.document} `), make("code", {}, visible(own.pointer ?? "?"))));
+    const places = refused.map((own) => make("li", {}, visible(`${nameOf(own)} `), make("code", {}, visible(own.pointer ?? "?"))));
     const why = refused.length ? [" ", say("decide.stale", { n: amount(refused.length) }), make("ul", {}, places)] : [];
     announce(say("decide.loaded", { n: amount(loaded), replaced: amount(replaced) }), ...why);
   } catch (error) {
