@@ -357,6 +357,37 @@ def test_decisions_on_runs_correct_the_document_of_their_id(visit, tmp_path, for
     assert save(later, form, tmp_path).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
 
 
+def merging(folder):
+    """Write a corpus and its report: two people have the same roles, which the prediction merges."""
+    fields = {"name": {"type": "string"}, "roles": {"type": "array", "items": {"type": "string"}}}
+    people = {"type": "array", "items": {"type": "object", "properties": fields}, "x-arbitre": {"entries": True}}
+    schema = {"type": "object", "properties": {"people": people}}
+    (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    parts = ["deputy of Lyon", "mayor of Dijon"]
+    for name, roles in (("gold", parts), ("careful", [" and ".join(parts)])):
+        named = [{"name": one, "roles": roles} for one in ("Ada", "Zoltan")]
+        corpora.lines(folder / f"{name}.jsonl", [{"id": "a", "people": named}])
+    out = "--predicted", folder / "careful.jsonl", "--out", folder / "report", "--workers", "1"
+    run("evaluate", "--schema", folder / "schema.json", "--gold", folder / "gold.jsonl", *out)
+    return folder
+
+
+@pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
+def test_equal_values_without_a_place_in_gold_have_decisions_of_their_own(visit, tmp_path, form):
+    page = visit(report(merging(tmp_path)))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for number, _ in enumerate(examples(page)):
+        expect(decision(page).locator("button[aria-pressed=true]")).to_have_count(0)
+        page.keyboard.press(str(2 + number % 2))
+    assert count(page) == "2 decisions: gold is wrong 0, prediction is wrong 1, unsure 1"
+    path = save(page, form, tmp_path)
+    later = visit(report(tmp_path))
+    later.locator(".decisions input[type=file]").set_input_files(path)
+    expect(later.locator(".decisions > span").first).to_have_text(count(page))
+    assert save(later, form, tmp_path).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+
+
 def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
     corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "page": 1, "people": []}])
     corpora.lines(tmp_path / "careful.jsonl", [{"id": "a", "page": 2, "people": []}] * 2)

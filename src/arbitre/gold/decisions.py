@@ -33,10 +33,26 @@ CHOICES: Final = (GOLD_IS_WRONG, PREDICTION_IS_WRONG, UNSURE)
 UNKNOWN: Final = "unknown"
 """Pointer of a decision in a table if its place in gold is unknown."""
 COLUMNS: Final = (
-    *("system", "document", "run", "pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by"),
+    *(
+        "system",
+        "document",
+        "run",
+        "pointer",
+        "gold_pointer",
+        "predicted_pointer",
+        "path",
+        "decision",
+        "gold",
+        "predicted",
+        "value",
+        "absent",
+        "note",
+        "by",
+    ),
     "report",
 )
 """Columns of a table of decisions; `absent` is true if there should be no value."""
+_POINTERS: Final = ("gold_pointer", "predicted_pointer")
 _REQUIRED: Final = ("document", "pointer", "decision", "gold", "value", "by")
 REASON: Final = "reason"
 """First column of a table of refused decisions."""
@@ -61,6 +77,8 @@ class GoldDecision:
         system: System that predicted the value, or several.
         path: Wildcard path of the value.
         report: Title and key of the report.
+        gold_pointer: JSON Pointer of the gold value in the gold of the report; "" if it is unknown.
+        predicted_pointer: JSON Pointer of the predicted value; "" if it is unknown.
         run: Run of the prediction, "" if it has none; None if the file does not state runs.
         line: Line in the file, if it is a table.
         cells: Its cells in that line.
@@ -77,6 +95,8 @@ class GoldDecision:
     system: str = ""
     path: str = ""
     report: str = ""
+    gold_pointer: str = ""
+    predicted_pointer: str = ""
     run: str | None = None
     line: int | None = field(default=None, compare=False)
     cells: Sequence[str] | None = field(default=None, compare=False, repr=False)
@@ -242,7 +262,7 @@ def _of_row(row: Mapping[str, str], line: int) -> GoldDecision:
         predicted=predicted,
         value=value if choice == GOLD_IS_WRONG else ABSENT,
         by=texts["by"].strip(),
-        **{name: texts[name] for name in ("note", "system", "path", "report")},
+        **{name: texts[name] for name in ("note", "system", "path", "report", *_POINTERS)},
         run=texts["run"] if "run" in row else None,
         line=line,
     )
@@ -292,6 +312,7 @@ def _of_record(plain: Mapping[str, Any], report: str = "") -> GoldDecision:
         system=plain.get("system", ""),
         path=plain.get("at", ""),
         report=report,
+        **{name: plain.get(name) or "" for name in _POINTERS},
         run=(plain["run"] or "") if "run" in plain else None,
     )
 

@@ -1,7 +1,7 @@
 // Files of decisions: a table, and JSON Patches (RFC 6902) of the gold of each document.
 
 const FORMAT = "arbitre-decisions/1";
-const CELLS = ["system", "document", "run", "pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by", "report"];
+const CELLS = ["system", "document", "run", "pointer", "gold_pointer", "predicted_pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by", "report"];
 const UNPLACED = "unknown"; // pointer of a row whose place in gold is unknown
 const reportName = () => `${document.querySelector("h1")?.textContent.trim() ?? ""} · ${data.key}`;
 
@@ -17,7 +17,7 @@ const comparePlaces = (left, right) => {
 const compareTexts = (a, b) => Number(a > b) - Number(a < b);
 const sortedDecisions = () =>
   [...judged.values()].sort(
-    (a, b) => compareTexts(a.document, b.document) || compareTexts(a.run, b.run) || comparePlaces(a.pointer, b.pointer),
+    (a, b) => compareTexts(a.document, b.document) || compareTexts(a.run, b.run) || comparePlaces(a.pointer, b.pointer) || comparePlaces(a.predicted_pointer, b.predicted_pointer) || comparePlaces(a.gold_pointer, b.gold_pointer),
   );
 
 // A text that no spreadsheet runs as a formula.
@@ -41,7 +41,7 @@ const tableText = () => {
 const operationsOf = (own) => {
   const path = ["path", JSON.stringify(own.pointer)];
   const op = own.gold === null ? "add" : own.value === null ? "remove" : "replace";
-  const more = [runOf(own), ...givenTexts({ ...own, at: own.path }, ["system", "at", "note", "by"]), ...givenValues(own, ["predicted"])];
+  const more = [runOf(own), ...givenTexts({ ...own, at: own.path }, ["system", "at", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, ["predicted"])];
   const change = [["op", JSON.stringify(op)], path, ...(op === "remove" ? [] : [["value", own.value]]), ...more];
   return [...(op === "add" ? [] : [objectOf([["op", '"test"'], path, ["value", own.gold]])]), objectOf(change)];
 };
@@ -63,7 +63,7 @@ const patchText = () => {
   });
   const others = all
     .filter((own) => !changes.includes(own))
-    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "note", "by"]), ...givenValues(own, VALUES)]));
+    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, VALUES)]));
   const block = (lines, ends) => (lines.length ? `${ends[0]}\n${lines.join(",\n")}\n ${ends[1]}` : ends);
   return `{\n "format": ${JSON.stringify(FORMAT)},\n "report": ${JSON.stringify(reportName())},\n "patches": ${block(patches, "{}")},\n "others": ${block(others.map((one) => `  ${one}`), "[]")}\n}\n`;
 };
@@ -160,7 +160,7 @@ const importDecisions = async (input) => {
   try {
     const whole = await file.text();
     const { loaded, replaced, refused } = takeDecisions(json(whole) ? inPatches(whole) : inTable(whole));
-    const places = refused.map((own) => make("li", {}, visible(`${nameOf(own)} `), make("code", {}, visible(own.pointer ?? "?"))));
+    const places = refused.map((own) => make("li", {}, visible(`${nameOf(own)} `), make("code", {}, visible(own.pointer ?? (own.gold_pointer || own.predicted_pointer || "?")))));
     const why = refused.length ? [" ", say("decide.stale", { n: amount(refused.length) }), make("ul", {}, places)] : [];
     announce(say("decide.loaded", { n: amount(loaded), replaced: amount(replaced) }), ...why);
   } catch (error) {
