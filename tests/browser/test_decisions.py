@@ -388,6 +388,36 @@ def test_equal_values_without_a_place_in_gold_have_decisions_of_their_own(visit,
     assert save(later, form, tmp_path).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("form", ["CSV", "JSON Patch"])
+def test_values_in_lists_that_gold_lacks_are_added(visit, tmp_path, form):
+    schema = copy.deepcopy(SCHEMA)
+    fields = schema["properties"]["people"]["items"]["properties"]
+    fields["tags"] = {"type": "array", "items": {"type": "string"}}
+    (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    right = [{"id": "a", "people": [{"name": "Ada", "tags": ["q", "b"]}]}, {"id": "b", "people": [{"name": "Bo"}]}]
+    corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "people": [{"name": "Ada"}]}, {"id": "b"}])
+    corpora.lines(tmp_path / "careful.jsonl", right)
+    out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
+    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    page = visit(report(tmp_path))
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for _ in examples(page):
+        page.keyboard.press("1")
+    path = save(page, form, tmp_path)
+    done = arbitre.apply_decisions(path, tmp_path / "gold.jsonl", out=tmp_path / "new.jsonl", schema=schema)
+    assert (done.values, done.refused) == (3, ())
+    assert read(tmp_path / "new.jsonl") == right
+    if form == "JSON Patch":
+        steps = json.loads(path.read_text(encoding="utf-8"))["patches"]
+        operations = [PatchOperation(each["op"], each["path"], each["value"]) for each in steps["a"]]
+        assert applied({"people": [{"name": "Ada"}]}, operations) == {"people": right[0]["people"]}
+    later = visit(report(tmp_path))
+    later.locator(".decisions input[type=file]").set_input_files(path)
+    expect(later.locator(".decisions > span").first).to_have_text(count(page))
+    assert save(later, form, tmp_path).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+
+
 def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
     corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "page": 1, "people": []}])
     corpora.lines(tmp_path / "careful.jsonl", [{"id": "a", "page": 2, "people": []}] * 2)

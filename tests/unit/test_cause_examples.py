@@ -10,13 +10,14 @@ from arbitre import Comparator, bundled
 from arbitre.causes.examples import COSTLIEST, EXAMPLES, MAX_CHARACTERS, examples_of
 from arbitre.causes.sample import Sample
 from arbitre.causes.search import find_causes
-from arbitre.comparison.cause import Cause, CauseAnalysis
+from arbitre.comparison.cause import Cause, CauseAnalysis, CauseExample
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.records import Pair
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import align_causes, build_subject
 from arbitre.report.entry_links import EntryLink, example_links
 from arbitre.report.report_files import view_of
+from arbitre.values import ABSENT
 
 PERSON = {
     "type": "object",
@@ -127,8 +128,42 @@ def test_the_fields_of_the_only_entry_are_its_entries():
     example = one_fault({"name": "x", "person": person("Ada")}, {"name": "x", "person": person("Bo")}, schema)
     assert (example.place, entry(example)) == ("/person/name", ("person", "person"))
     example = one_fault({"name": "x"}, {"name": "x", "person": {"name": "Bo"}}, schema)
-    assert (example.predicted_pointer, example.place) == ("/person/name", None)  # gold has no person to add a name to
+    assert (example.predicted_pointer, example.place) == ("/person/name", "/person/name")
+    assert example.creates == ("object",)
     assert entry(example) == (None, "person")
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "place", "creates"),
+    [
+        ({}, {"people": [person("Ada")]}, "/people/-", ("array",)),
+        ({"people": [{"name": "Ada"}]}, {"people": [{"name": "Ada", "pages": [2]}]}, "/people/0/pages/-", ("array",)),
+        ({"people": None}, {"people": [person("Ada")]}, None, ()),
+    ],
+    ids=["list of entries", "list of an entry", "null"],
+)
+def test_a_place_in_gold_may_need_a_new_list(gold, predicted, place, creates):
+    sample = sampled([("d", gold, predicted)])
+    example = next(one for one in examples_of(sample, sample.faults) if one.gold is ABSENT)
+    assert (example.place, example.creates) == (place, creates)
+    assert CauseExample.from_dict(json.loads(json.dumps(example.to_dict()))) == example
+
+
+def test_a_place_in_gold_may_need_new_objects():
+    schema = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {
+        "type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}}}}}  # fmt: skip
+    example = one_fault({}, {"a": {"b": {"names": ["Ada"]}}}, schema)
+    assert (example.place, example.creates) == ("/a/b/names/-", ("object", "object", "array"))
+
+
+def test_gold_has_no_place_in_a_list_with_fixed_positions_that_it_lacks():
+    pair = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}
+    sample = sampled([("d", {}, {"pair": ["Ada", 1815]})], {"type": "object", "properties": {"pair": pair}})
+    examples = examples_of(sample, sample.faults)
+    assert [(one.predicted_pointer, one.place, one.creates) for one in examples] == [
+        ("/pair/0", None, ()),
+        ("/pair/1", None, ()),
+    ]
 
 
 def test_an_entry_in_a_list_in_a_list_has_both_positions():

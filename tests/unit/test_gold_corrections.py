@@ -339,6 +339,77 @@ class TestWhatIsRefused:
         assert read("new.jsonl.refused.csv").splitlines()[1] == f'"Expected {len(COLUMNS)} cells, got 2",a,b'
 
 
+class TestListsAndObjectsThatGoldLacks:
+    ROWS = (
+        wrong("/people/1/tags/-", "", "q", creates="array"),
+        wrong("/people/1/tags/-", "", "b", creates="array"),
+        wrong("/sub/deep/one", "", "1", creates="object object"),
+        wrong("/sub/two", "", "2", creates="object"),
+        wrong("/people/2", '{"name": "Cy"}'),
+    )
+
+    @pytest.mark.parametrize("form", ["csv", "json"])
+    def test_they_are_added_once_with_the_values_in_order(self, form):
+        if form == "csv":
+            path = table(*self.ROWS)
+        else:
+            path = patched(
+                "a",
+                {"op": "add", "path": "/people/1/tags", "value": [], "container": True},
+                {"op": "add", "path": "/people/1/tags/-", "value": "q", "creates": "array"},
+                {"op": "add", "path": "/people/1/tags/-", "value": "b", "creates": "array"},
+                {"op": "add", "path": "/sub", "value": {}, "container": True},
+                {"op": "add", "path": "/sub/deep", "value": {}, "container": True},
+                {"op": "add", "path": "/sub/deep/one", "value": 1, "creates": "object object"},
+                {"op": "add", "path": "/sub/two", "value": 2, "creates": "object"},
+                {"op": "test", "path": "/people/2", "value": {"name": "Cy"}},
+                {"op": "remove", "path": "/people/2"},
+            )
+        Provenance(("ada",), values={"a": {"/people/0/name": ValueOrigin(("ada",), "majority")}}).write("gold.jsonl")
+        done = apply(path)
+        assert (done.values, done.refused) == (5, ())
+        after = TEXT.replace('{"name": "Bo"}, {"name": "Cy"}', '{"name": "Bo", "tags": ["q", "b"]}')
+        assert read().splitlines()[0] == f'{{"id": "a", {after[1:-1]}, "sub": {{"deep": {{"one": 1}}, "two": 2}}}}'
+        origins = Provenance.read("new.jsonl").values["a"]
+        assert {"/people/1/tags/0", "/people/1/tags/1", "/sub/deep/one", "/sub/two"} <= origins.keys()
+
+    def test_the_key_of_an_object_may_be_a_hyphen_or_a_number(self):
+        rows = wrong("/sub/-", "", "1", creates="object"), wrong("/sub/7", "", "2", creates="object")
+        assert apply(table(*rows)).values == 2
+        assert json.loads(read().splitlines()[0])["sub"] == {"-": 1, "7": 2}
+
+    @pytest.mark.parametrize(
+        ("rows", "reason"),
+        [
+            ([wrong("/tags/-", "", "q")], "Gold has no value at /tags/-."),
+            ([wrong("/year/-", "", "q", creates="array")], "Gold has changed since the decision: /year was absent, and is 1918."),
+            ([wrong("/people/7/tags/-", "", "q", creates="array")], "Gold has no value at /people/7/tags/-."),
+            ([wrong("/none/tags/-", "", "q", creates="array")], "Gold has no value at /none/tags/-."),
+            ([wrong("/tags/0", "", "q", creates="array")], "Expected 'creates' to be object for each object"),
+            ([wrong("/tags/-/x", "", "q", creates="array object")], "Expected 'creates' to be object for each object"),
+            ([wrong("/tags/-", "", "q", creates="list")], "Expected 'creates' to be object for each object"),
+            ([wrong("/tags", "", "q", creates="object")], "Expected 'creates' to be object for each object"),
+            ([wrong("/tags/-", "", "q", creates="array"), wrong("/tags/x", "", "q", creates="object")], "The decision on /tags/x changes the same value."),
+            ([wrong("/tags/-", "", "q", creates="array"), wrong("/tags", "", '["z"]')], "The decision on /tags changes the same value."),
+            ([wrong("/people/0/tags/-", "", "q", creates="array"), wrong("/people/0", '{"name": "Ada", "born": "1815-12-10"}')], "The decision on /people/0 changes the same value."),
+        ],
+    )  # fmt: skip
+    def test_gold_is_not_changed_where_it_is_unclear(self, rows, reason):
+        done = apply(table(*rows))
+        assert done.values == 0
+        assert any(each.startswith(reason) for each in reasons(done))
+        assert read() == Path("gold.jsonl").read_text(encoding="utf-8")
+
+    def test_a_refused_value_can_be_added_to_the_list_of_the_copy(self):
+        schema = {"properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+        rows = wrong("/tags/-", "", "5", creates="array"), wrong("/tags/-", "", "q", creates="array")
+        assert apply(table(*rows), schema=schema).values == 1
+        kept = write("again.csv", read("new.jsonl.refused.csv").replace(",5,", ",five,"))
+        done = apply(kept, "new.jsonl", "newer.jsonl", schema=schema)
+        assert (done.values, done.refused) == (1, ())
+        assert json.loads(read("newer.jsonl").splitlines()[0])["tags"] == ["q", "five"]
+
+
 class TestJsonPatches:
     def test_a_patch_gives_the_same_document_as_other_implementations(self):
         operations = [

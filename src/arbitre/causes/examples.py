@@ -71,11 +71,7 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         value = _part(pair.predicted, predicted_pointer)
         if value is ABSENT or not equal(value, fault.predicted):
             predicted_pointer = None
-    place = fault.gold_pointer
-    if fault.gold is ABSENT:
-        place = sample.addition(fault)
-        if place is not None and _part(pair.gold, place.rpartition("/")[0]) is ABSENT:
-            place = None
+    place, creates = (fault.gold_pointer, ()) if fault.gold is not ABSENT else _addition(sample, fault, pair.gold)
     return CauseExample(
         pair.id,
         pair.run,
@@ -87,7 +83,21 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         *_entry_indices(original, fault.document, place, predicted_pointer),
         None if fault.fault in IN_PARTS else place,
         costliest,
+        () if fault.fault in IN_PARTS else creates,
     )
+
+
+def _addition(sample: Sample, fault: SampleFault, gold: Json) -> tuple[str | None, tuple[str, ...]]:
+    """Return where gold before any change would get a predicted value; see `Sample.addition`."""
+    place, creates = sample.addition(fault) or (None, ())
+    if place is None:
+        return None, ()
+    tokens = place.split("/")
+    around, within = ("/".join(tokens[: len(tokens) - size]) for size in (len(creates) + 1, len(creates)))
+    holder = _part(gold, around)
+    if holder is ABSENT or (creates and (not isinstance(holder, dict) or _part(gold, within) is not ABSENT)):
+        return None, ()
+    return place, creates
 
 
 def _entry_indices(

@@ -266,23 +266,35 @@ class Sample:
             node = int(level.parent[at])
         return steps[::-1]
 
-    def addition(self, fault: SampleFault) -> str | None:
-        """Return the JSON Pointer at which gold would get the predicted value of a fault, as in a JSON Patch.
+    def addition(self, fault: SampleFault) -> tuple[str, tuple[str, ...]] | None:
+        """Return where gold would get the predicted value of a fault, as in a JSON Patch.
 
-        It ends in "-" for an item of a list. None if gold does not have the object or the list around the value.
+        None if gold lacks the item, or the list with fixed positions, that contains the value.
+
+        Returns:
+            The JSON Pointer, which ends in "-" for an item of a list, and the types ("object" or "array") of the
+            containers around the value that gold lacks, from outside inwards.
         """
         taxonomy, (_, node) = self._nodes(fault)
-        if node == NONE:
-            return None
-        tree = NodeTree.of(taxonomy.levels)
-        level, at = tree.place(node)
-        token = "-" if level.item else level.source.tokens_of(level.right[at : at + 1])[0]
-        above = int(level.parent[at])
-        while above != NONE and tree.place(above)[0].inner:
-            level, at = tree.place(above)
+        tree, path, creates = NodeTree.of(taxonomy.levels), "", list[str]()
+        while node != NONE:
+            level, at = tree.place(node)
+            if path and level.item:
+                return None
+            token = level.source.tokens_of(level.right[at : at + 1])[0]
+            path = f"/{'-' if level.item else escape(str(token))}{path}"
             above = int(level.parent[at])
-        around = None if above == NONE else tree.pointer(above, gold=True)
-        return None if around is None else f"{around}/{escape(token)}"
+            while above != NONE and tree.place(above)[0].inner:
+                inner, place = tree.place(above)
+                above = int(inner.parent[place])
+            around = None if above == NONE else tree.pointer(above, gold=True)
+            if around is not None:
+                return f"{around}{path}", tuple(reversed(creates))
+            if not level.item and isinstance(token, int):
+                return None
+            creates.append("array" if level.item else "object")
+            node = above
+        return None
 
     @cached_property
     def entry_pointers(self) -> Mapping[tuple[int, bool, str], tuple[str | None, str | None]]:

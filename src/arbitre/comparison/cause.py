@@ -382,6 +382,8 @@ class CauseExample(NamedTuple):
             would add the predicted value ("-" for an item of a list); None if it is unknown, and for split and merged
             items.
         costliest: Whether it is among the most costly faults of the cause; the others are drawn at random.
+        creates: Types ("object" or "array") of the containers around `place` that gold lacks, from outside inwards. A
+            correction of gold would create them.
     """
 
     id: str
@@ -395,15 +397,17 @@ class CauseExample(NamedTuple):
     predicted_index: str | None = None
     place: str | None = None
     costliest: bool = True
+    creates: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
-        """Return plain JSON, without absent values."""
-        return {name: value for name, value in self._asdict().items() if value is not ABSENT}
+        """Return plain JSON, without absent values and without `creates` if it is empty."""
+        plain = {name: value for name, value in self._asdict().items() if value is not ABSENT}
+        return plain | {"creates": list(self.creates)} if plain.pop("creates") else plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Create an example from the result of `to_dict`."""
-        return cls(**{"gold": ABSENT, "predicted": ABSENT, **data})
+        return cls(**{"gold": ABSENT, "predicted": ABSENT, **data, "creates": tuple(data.get("creates", ()))})
 
 
 @dataclass(frozen=True, slots=True)

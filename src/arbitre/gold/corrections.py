@@ -265,11 +265,21 @@ class _RefusedError(Exception):
 
 
 class _Change(NamedTuple):
-    """Decisions that agree, with the path of their value in the document and the edit of its text."""
+    """Decisions that agree.
+
+    Attributes:
+        proposal: The decisions.
+        tokens: Path of their value in the document.
+        edit: Edit of its text.
+        holder: The list or object around the value before the correction.
+        created: Edits that add the lists and objects around the value that the document lacks.
+    """
 
     proposal: _Proposal
     tokens: tuple[str, ...]
     edit: Edit
+    holder: Json
+    created: tuple[Edit, ...] = ()
 
     @property
     def place(self) -> str:
@@ -307,12 +317,12 @@ class _Correction(NamedTuple):
             for tokens, origin in ((tuple(patch_tokens(at.replace("~2", "*"))), origin) for at, origin in known.items())
             if not any(tokens[: len(each.tokens)] == each.tokens for each in self.changes)
         ]
-        for proposal, tokens, edit in self.changes:
+        for proposal, tokens, edit, holder, _ in self.changes:
             names, notes = (dict.fromkeys(getattr(own, name) for own in proposal) for name in ("by", "note"))
             origin = ValueOrigin((), ", ".join(names), "; ".join(filter(None, notes)) or None)
             above, at = tokens[:-1], tokens[-1:]
-            if edit.op == "add" and isinstance(items := _value_at(self.before, above), list):
-                at = (str(len(items) + added[above]),)
+            if edit.op == "add" and isinstance(holder, list):
+                at = (str(len(holder) + added[above]),)
                 added[above] += 1
             places += [(above + at, origin)] if edit.op != "remove" else []
         removed = self.removed()
@@ -332,14 +342,14 @@ def _corrected(located: DocumentText, proposals: Iterable[_Proposal], root: Subs
             refused += _refused(proposal, str(error))
     changes: list[_Change] = []
     for change in _in_turn(found):
-        others = [each.place for each in found if each.tokens != change.tokens and _overlap(each.tokens, change.tokens)]
+        others = [each.place for each in found if _clash(each, change)]
         if others:
             reason = f"The decision on {', '.join(others)} changes the same value. Keep one of them."
             refused += _refused(change.proposal, reason)
         else:
             changes.append(change)
     kept, disallowed = _allowed(located, changes, root)
-    text = edited(located.text, [change.edit for change in kept])
+    text = edited(located.text, _edits(kept))
     return _Correction(text, kept, [*refused, *disallowed], document)
 
 
@@ -351,13 +361,15 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
         raise _RefusedError("A whole document cannot be left out, or replaced in a record that also has its id.")
     if tokens and tokens[0] in located.labels:
         raise _RefusedError(f"{own.pointer} is the id of the record, not a value of the document.")
+    created = _created(document, own, tokens)
     try:
-        holder = _value_at(document, tokens[:-1]) if tokens else None
+        known = _value_at(document, tokens[:-1]) if tokens and not created else None
     except LookupError as error:
         raise _RefusedError(_gone(own)) from error
+    holder = created[tokens[:-1]] if created else known
     items: list[Json] | None = holder if isinstance(holder, list) and tokens[-1] == END else None
     try:
-        current = ABSENT if items is not None else _value_at(document, tokens)
+        current = ABSENT if items is not None or created else _value_at(document, tokens)
     except LookupError as error:
         if not isinstance(holder, dict):
             raise _RefusedError(_gone(own)) from error
@@ -373,7 +385,54 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
         raise _RefusedError("The list in gold already has this item.")
     op: Operation = "add" if current is ABSENT else "remove" if own.value is ABSENT else "replace"
     edit = Edit(op, (*located.above, *tokens), None if own.value is ABSENT else own.value)
-    return _Change(proposal, tokens, edit)
+    return _Change(
+        proposal, tokens, edit, holder, tuple(Edit("add", (*located.above, *at), new) for at, new in created.items())
+    )
+
+
+def _created(document: Json, own: GoldDecision, tokens: tuple[str, ...]) -> dict[tuple[str, ...], Json]:
+    """Return the empty lists and objects that a decision adds around its value, by path, from outside inwards.
+
+    Those that the document has in the meantime are left out. Raises _RefusedError.
+    """
+    types = own.creates.split()
+    listed = "array" in types[-1:]
+    objects = types[:-1] if listed else types
+    if any(each != "object" for each in objects) or len(types) >= max(len(tokens), 1) or (listed and tokens[-1] != END):
+        raise _RefusedError("Expected 'creates' to be object for each object around the value, and array for a list.")
+    created: dict[tuple[str, ...], Json] = {}
+    for depth, each in enumerate(types, len(tokens) - len(types)):
+        expected = list if each == "array" else dict
+        try:
+            known = _value_at(document, tokens[:depth])
+        except LookupError as error:
+            if not created and not isinstance(_part(document, tokens[: depth - 1]), dict):
+                raise _RefusedError(_gone(own)) from error
+            created[tokens[:depth]] = expected()
+            continue
+        if not isinstance(known, expected):
+            at = patch_path(tokens[:depth])
+            raise _RefusedError(f"Gold has changed since the decision: {at} was absent, and is {shown(known)}.")
+    return created
+
+
+def _edits(changes: Iterable[_Change]) -> Iterator[Edit]:
+    """Yield the edits of changes. What several of them create is created once."""
+    created = set[tuple[str, ...]]()
+    for change in changes:
+        for edit in change.created:
+            if edit.tokens not in created:
+                created.add(edit.tokens)
+                yield edit
+        yield change.edit
+
+
+def _clash(left: _Change, right: _Change) -> bool:
+    """Return whether two changes are on a value and a part of it, or create values of different types at one place."""
+    if left.tokens != right.tokens and _overlap(left.tokens, right.tokens):
+        return True
+    types = {edit.tokens: type(edit.value) for edit in left.created}
+    return any(types.get(edit.tokens, type(edit.value)) is not type(edit.value) for edit in right.created)
 
 
 def _gone(own: GoldDecision) -> str:
@@ -396,7 +455,7 @@ def _allowed(
     before = Counter(each.place for each in _violations(root, located, located.text))
 
     def added(chosen: Sequence[_Change]) -> list[Violation]:
-        after = _violations(root, located, edited(located.text, [change.edit for change in chosen]))
+        after = _violations(root, located, edited(located.text, _edits(chosen)))
         new = Counter(each.place for each in after) - before
         return [each for each in after if each.place in new]
 
@@ -427,6 +486,14 @@ def _value_at(value: Json, tokens: Iterable[str]) -> Json:
         else:
             raise LookupError(token)
     return value
+
+
+def _part(value: Json, tokens: Iterable[str]) -> Json:
+    """Return the value at a path; ABSENT if there is none."""
+    try:
+        return _value_at(value, tokens)
+    except LookupError:
+        return ABSENT
 
 
 def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:

@@ -32,27 +32,12 @@ CHOICES: Final = (GOLD_IS_WRONG, PREDICTION_IS_WRONG, UNSURE)
 
 UNKNOWN: Final = "unknown"
 """Pointer of a decision in a table if its place in gold is unknown."""
+_POINTERS: Final = ("gold_pointer", "predicted_pointer")
 COLUMNS: Final = (
-    *(
-        "system",
-        "document",
-        "run",
-        "pointer",
-        "gold_pointer",
-        "predicted_pointer",
-        "path",
-        "decision",
-        "gold",
-        "predicted",
-        "value",
-        "absent",
-        "note",
-        "by",
-    ),
-    "report",
+    *("system", "document", "run", "pointer", "creates", *_POINTERS, "path", "decision"),
+    *("gold", "predicted", "value", "absent", "note", "by", "report"),
 )
 """Columns of a table of decisions; `absent` is true if there should be no value."""
-_POINTERS: Final = ("gold_pointer", "predicted_pointer")
 _REQUIRED: Final = ("document", "pointer", "decision", "gold", "value", "by")
 REASON: Final = "reason"
 """First column of a table of refused decisions."""
@@ -77,6 +62,8 @@ class GoldDecision:
         system: System that predicted the value, or several.
         path: Wildcard path of the value.
         report: Title and key of the report.
+        creates: Types ("object" or "array") of the containers around the pointer that gold lacks, from outside inwards,
+            separated by spaces.
         gold_pointer: JSON Pointer of the gold value in the gold of the report; "" if it is unknown.
         predicted_pointer: JSON Pointer of the predicted value; "" if it is unknown.
         run: Run of the prediction, "" if it has none; None if the file does not state runs.
@@ -95,6 +82,7 @@ class GoldDecision:
     system: str = ""
     path: str = ""
     report: str = ""
+    creates: str = ""
     gold_pointer: str = ""
     predicted_pointer: str = ""
     run: str | None = None
@@ -262,7 +250,7 @@ def _of_row(row: Mapping[str, str], line: int) -> GoldDecision:
         predicted=predicted,
         value=value if choice == GOLD_IS_WRONG else ABSENT,
         by=texts["by"].strip(),
-        **{name: texts[name] for name in ("note", "system", "path", "report", *_POINTERS)},
+        **{name: texts[name] for name in ("note", "system", "path", "report", "creates", *_POINTERS)},
         run=texts["run"] if "run" in row else None,
         line=line,
     )
@@ -312,7 +300,9 @@ def _of_record(plain: Mapping[str, Any], report: str = "") -> GoldDecision:
         system=plain.get("system", ""),
         path=plain.get("at", ""),
         report=report,
-        **{name: plain.get(name) or "" for name in _POINTERS},
+        creates=plain.get("creates", ""),
+        gold_pointer=plain.get("gold_pointer", ""),
+        predicted_pointer=plain.get("predicted_pointer", ""),
         run=(plain["run"] or "") if "run" in plain else None,
     )
 
@@ -323,6 +313,8 @@ def _of_patch(document: str, patch: Iterable[Mapping[str, Any]]) -> Iterator[tup
     removed: list[tuple[str, str]] = []
     for operation in patch:
         pointer = operation["path"]
+        if "container" in operation:
+            continue
         if operation["op"] == "test":
             tested[pointer] = operation["value"]
             continue

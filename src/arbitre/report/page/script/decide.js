@@ -2,7 +2,7 @@
 
 const CHOICES = ["gold is wrong", "prediction is wrong", "unsure"]; // by key from 1 on, as in the files
 const [GOLD_WRONG] = CHOICES;
-// id -> { document, run, pointer, gold_pointer, predicted_pointer, path, system, decision, gold, predicted, value, note, by }. Values are JSON texts, so that no
+// id -> { document, run, pointer, creates, gold_pointer, predicted_pointer, path, system, decision, gold, predicted, value, note, by }. Values are JSON texts, so that no
 // number is rounded, and null for none. The pointer is null if the place in gold is unknown; the run is "" for none.
 const judged = new Map();
 
@@ -12,6 +12,7 @@ const blankOf = (one, system) => ({
   document: one.id,
   run: one.run ?? "",
   pointer: one.place === null ? null : one.place.replaceAll("~2", "*"),
+  creates: (one.creates ?? []).join(" "), // the types of the lists and objects around the place that gold lacks
   gold_pointer: one.gold_pointer ?? "",
   predicted_pointer: one.predicted_pointer ?? "",
   path: one.path,
@@ -35,7 +36,7 @@ const objectOf = (parts) => `{${parts.map(([key, raw]) => `${JSON.stringify(key)
 const givenTexts = (own, names) => names.filter((name) => own[name]).map((name) => [name, JSON.stringify(own[name])]);
 const givenValues = (own, names) => names.filter((name) => own[name] !== null).map((name) => [name, own[name]]);
 const runOf = ({ run }) => ["run", JSON.stringify(run || null)];
-const TEXTS = ["document", "run", "gold_pointer", "predicted_pointer", "path", "system", "decision", "note", "by"];
+const TEXTS = ["document", "run", "creates", "gold_pointer", "predicted_pointer", "path", "system", "decision", "note", "by"];
 const VALUES = ["gold", "predicted", "value"];
 const lineOf = (id, own) =>
   objectOf([["id", JSON.stringify(id)], ["pointer", JSON.stringify(own.pointer)], ...givenTexts({ ...own, run: "" }, TEXTS), runOf(own), ...givenValues(own, VALUES)]);

@@ -1,7 +1,7 @@
 // Files of decisions: a table, and JSON Patches (RFC 6902) of the gold of each document.
 
 const FORMAT = "arbitre-decisions/1";
-const CELLS = ["system", "document", "run", "pointer", "gold_pointer", "predicted_pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by", "report"];
+const CELLS = ["system", "document", "run", "pointer", "creates", "gold_pointer", "predicted_pointer", "path", "decision", "gold", "predicted", "value", "absent", "note", "by", "report"];
 const UNPLACED = "unknown"; // pointer of a row whose place in gold is unknown
 const reportName = () => `${document.querySelector("h1")?.textContent.trim() ?? ""} · ${data.key}`;
 
@@ -41,12 +41,22 @@ const tableText = () => {
 const operationsOf = (own) => {
   const path = ["path", JSON.stringify(own.pointer)];
   const op = own.gold === null ? "add" : own.value === null ? "remove" : "replace";
-  const more = [runOf(own), ...givenTexts({ ...own, at: own.path }, ["system", "at", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, ["predicted"])];
+  const more = [runOf(own), ...givenTexts({ ...own, at: own.path }, ["system", "at", "creates", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, ["predicted"])];
   const change = [["op", JSON.stringify(op)], path, ...(op === "remove" ? [] : [["value", own.value]]), ...more];
   return [...(op === "add" ? [] : [objectOf([["op", '"test"'], path, ["value", own.gold]])]), objectOf(change)];
 };
 // The patches and the other decisions: those that change nothing, and those on a place that the patch changes already,
 // for another run. Items of lists are removed last, from the end, so that no pointer changes before its turn.
+// Operations that add the lists and objects around the values that gold lacks, once each.
+const containersOf = (own, created) => {
+  const [tokens, types] = [own.pointer.split("/"), own.creates.split(" ").filter(Boolean)];
+  return types.flatMap((type, at) => {
+    const path = tokens.slice(0, tokens.length - types.length + at).join("/");
+    if (created.has(path)) return [];
+    created.add(path);
+    return [objectOf([["op", '"add"'], ["path", JSON.stringify(path)], ["value", type === "array" ? "[]" : "{}"], ["container", "true"]])];
+  });
+};
 const changeOf = ({ document, pointer, gold, value }) => JSON.stringify([document, pointer, ...(gold === null && pointer.endsWith("/-") ? [value] : [])]);
 const patchText = () => {
   const all = sortedDecisions();
@@ -58,12 +68,13 @@ const patchText = () => {
   const isRemoval = ({ gold, value }) => gold !== null && value === null;
   const turns = [...changes.filter((own) => !isRemoval(own)), ...changes.filter(isRemoval).reverse()];
   const patches = [...new Set(changes.map((own) => own.document))].map((name) => {
-    const operations = turns.filter((own) => own.document === name).flatMap(operationsOf);
+    const created = new Set();
+    const operations = turns.filter((own) => own.document === name).flatMap((own) => [...containersOf(own, created), ...operationsOf(own)]);
     return `  ${JSON.stringify(name)}: [\n   ${operations.join(",\n   ")}\n  ]`;
   });
   const others = all
     .filter((own) => !changes.includes(own))
-    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, VALUES)]));
+    .map((own) => objectOf([["pointer", JSON.stringify(own.pointer)], runOf(own), ...givenTexts({ ...own, at: own.path }, ["document", "decision", "system", "at", "creates", "gold_pointer", "predicted_pointer", "note", "by"]), ...givenValues(own, VALUES)]));
   const block = (lines, ends) => (lines.length ? `${ends[0]}\n${lines.join(",\n")}\n ${ends[1]}` : ends);
   return `{\n "format": ${JSON.stringify(FORMAT)},\n "report": ${JSON.stringify(reportName())},\n "patches": ${block(patches, "{}")},\n "others": ${block(others.map((one) => `  ${one}`), "[]")}\n}\n`;
 };
@@ -105,7 +116,8 @@ const inPatches = (whole) => {
   const changes = Object.entries(members(parts.patches)).flatMap(([name, patch]) => {
     const tested = {};
     return Object.values(members(patch)).flatMap((operation) => {
-      const { op, path, at = "" } = JSON.parse(operation);
+      const { op, path, at = "", container = false } = JSON.parse(operation);
+      if (container) return [];
       if (op === "test") {
         tested[path] = members(operation).value;
         return [];
