@@ -166,6 +166,15 @@ def test_gold_has_no_place_in_a_list_with_fixed_positions_that_it_lacks():
     ]
 
 
+@pytest.mark.parametrize("predicted", [["Ada", None, 1843], ["Ada"]], ids=["null", "shorter"])
+def test_a_value_that_the_prediction_lacks_at_a_position_is_null(predicted):
+    """If gold lost the value without a replacement, the values after it would be at other positions."""
+    kinds = [{"type": "string"}, {"type": "string"}, {"type": "integer"}]
+    sample = sampled([("d", ["Ada", "London", 1843], predicted)], {"type": "array", "prefixItems": kinds})
+    example = examples_of(sample, sample.faults_by_path["/1"])[0]
+    assert (example.gold, example.predicted, example.place) == ("London", None, "/1")
+
+
 def test_an_entry_in_a_list_in_a_list_has_both_positions():
     schema = {"type": "object", "properties": {"parts": {"type": "array", "items": {
         "type": "object", "properties": {"people": PEOPLE}}}}}  # fmt: skip

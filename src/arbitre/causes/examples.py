@@ -72,6 +72,9 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         if value is ABSENT or not equal(value, fault.predicted):
             predicted_pointer = None
     place, creates = (fault.gold_pointer, ()) if fault.gold is not ABSENT else _addition(sample, fault, pair.gold)
+    predicted = fault.predicted
+    if predicted is ABSENT and isinstance(next(iter(sample.schema_path(fault.path)[-1:]), None), int):
+        predicted = None  # without a value at a position, the values after it would be at other positions
     return CauseExample(
         pair.id,
         pair.run,
@@ -79,7 +82,7 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         fault.gold_pointer,
         predicted_pointer,
         fault.gold,
-        fault.predicted,
+        predicted,
         *_entry_indices(original, fault.document, place, predicted_pointer),
         None if fault.fault in IN_PARTS else place,
         costliest,
