@@ -375,8 +375,8 @@ class CauseExample(NamedTuple):
         predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None if the
             prediction has no such value, or only after the changes of the causes found before.
         gold: Value in gold; ABSENT if there is none.
-        predicted: Predicted value, after the changes of the causes found before; ABSENT if there is none, or None (null)
-            if there is none at a position of `prefixItems`.
+        predicted: Predicted value, after the changes of the causes found before; ABSENT if there is none, or None
+            (null) at a position of `prefixItems`.
         gold_index: Index of the entry in gold, as in `matches.csv`; None if there is none.
         predicted_index: Index of the entry in the prediction; None if there is none.
         place: JSON Pointer in gold of the value that a correction of gold would change: `gold_pointer`, or where it
