@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -63,6 +64,12 @@ def f1q(schema, pairs, **options):
 
 def test_ids_that_are_renamed_throughout_are_right():
     assert f1q(SHARED, corpus()) == 1.0
+
+
+def test_integers_that_are_renamed_throughout_are_right():
+    schema = re.sub(r'"string"(, "x-arbitre": {"(?:id|ref)")', r'"integer"\1', json.dumps(SHARED))
+    pairs = json.loads(re.sub(r'"[gp](\d+)"', r"\1", json.dumps(list(corpus()))))
+    assert f1q(json.loads(schema), pairs) == 1.0
 
 
 def test_the_correspondence_is_that_of_the_corpus():

@@ -68,3 +68,20 @@ def test_common_ids_are_those_of_the_annotator_with_the_most_items():
     renamed = with_common_ids(COMPARATOR.plan, given)
     assert renamed["ben"] == given["ben"]
     assert renamed["ann"] == {"d": {"people": [{"id": "x", "name": "Ada"}]}}
+
+
+def test_common_ids_are_also_written_into_references_by_integers():
+    number = {"type": "integer"}
+    person = {"id": number | {"x-arbitre": {"id": "person"}}, "name": {"type": "string"}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "people": {"type": "array", "items": {"type": "object", "properties": person}},
+            "author": number | {"x-arbitre": {"ref": "person"}},
+        },
+    }
+    people = [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob"}]
+    swapped = [{"id": 2, "name": "Ada"}, {"id": 1, "name": "Bob"}]
+    given = {"ann": {"d": {"people": people, "author": 1}}, "ben": {"d": {"people": swapped, "author": 2}}}
+    renamed = with_common_ids(Comparator(schema).plan, given)
+    assert renamed["ben"] == given["ann"] == renamed["ann"]

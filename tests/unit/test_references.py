@@ -173,6 +173,30 @@ class TestKindsOfIds:
         assert compare(schema, gold, predicted).quality == 1.0
         assert compare(schema, gold, predicted).references["n"].pairs == ((1, 10), (2, 20))
 
+    def test_integers_that_gold_uses_for_other_items(self):
+        gold = {"people": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob", "boss": 1}]}
+        predicted = {"people": [{"id": 2, "name": "Ada"}, {"id": 1, "name": "Bob", "boss": 2}]}
+        found = Comparator(NUMBERED).evaluate([(f"{at}", gold, predicted) for at in range(6)], diagnose=True)
+        assert found.micro.f1q == 1.0
+        assert (found.diagnosis.faults, found.causes) == ((), ())
+        assert compare(NUMBERED, gold, predicted).patch() == ()
+
+    @pytest.mark.parametrize("several", [False, True])
+    def test_a_patch_uses_the_integers_of_the_prediction(self, several):
+        number = {"type": "integer", "x-arbitre": {"id": "room"}}
+        door = {"type": "integer"}
+        door = array(door, ref="room") if several else door | {"x-arbitre": {"ref": "room"}}
+        schema = obj(rooms=array(obj(id=number, use=TEXT, door=door)))
+        refer = (lambda room: [room]) if several else (lambda room: room)
+        kitchen = {"id": 11, "use": "kitchen"}
+        gold = {"rooms": [{"id": 1, "use": "kitchen"}, {"id": 2, "use": "bath", "door": refer(1)}]}
+        predicted = {"rooms": [kitchen]}
+        patch = compare(schema, gold, predicted).patch()
+        assert patch.apply(predicted) == {"rooms": [kitchen, {"id": 2, "use": "bath", "door": refer(11)}]}
+        predicted = {"rooms": [kitchen, {"id": 12, "use": "bath", "door": refer(12)}]}
+        patch = compare(schema, gold, predicted).patch()
+        assert patch.apply(predicted) == {"rooms": [kitchen, {"id": 12, "use": "bath", "door": refer(11)}]}
+
     def test_keys_of_maps_are_ids_and_keys_of_maps_refer(self):
         roles = {"type": "object", "additionalProperties": EXACT, "x-arbitre": {"ref": "person"}}
         persons = {

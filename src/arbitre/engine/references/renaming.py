@@ -138,7 +138,7 @@ class NewIds:
         tokens = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
         for token in tokens:
             below = self._site_below(site, token)
-            if below is not None and isinstance(value[token], dict | list | str | float):
+            if below is not None and isinstance(value[token], dict | list | str | int | float):
                 yield token, below
 
     def _site_below(self, site: Site, token: str | int) -> Site | None:
