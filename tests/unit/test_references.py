@@ -505,6 +505,26 @@ def test_the_causes_of_wrong_references():
 
 
 @pytest.mark.parametrize(
+    ("kind", "ids"),
+    [
+        ({"type": "string", "normalize": "casefold"}, ("A", "B")),
+        ({"type": "number"}, (1.0, 2)),
+        ({"type": "number"}, (1, 2)),
+    ],
+)
+def test_the_causes_of_references_by_other_spellings_of_ids(kind, ids):
+    setting = {name: value for name, value in kind.items() if name != "type"}
+    number, reference = ({"type": kind["type"], "x-arbitre": {role: "person"} | setting} for role in ("id", "ref"))
+    schema = obj(people=array(obj(id=number, name=TEXT)), letters=array(obj(date=EXACT, sender=reference)))
+    people = [{"id": one, "name": name} for one, name in zip(ids, ("Ada", "Bob"), strict=True)]
+    letters = [{"date": "1914", "sender": ids[0]}, {"date": "1915", "sender": ids[1]}]
+    gold = {"people": people, "letters": letters}
+    predicted = {"people": people, "letters": [letters[0], letters[1] | {"sender": ids[0]}]}
+    found = Comparator(schema).evaluate([(f"{at}", gold, predicted) for at in range(12)], diagnose=True)
+    assert [cause.kind for cause in found.causes] == ["other-target"]
+
+
+@pytest.mark.parametrize(
     ("name", "expected"),
     [("id", True), ("personId", True), ("xml:id", True), ("line_no", True), ("ID", True), ("Nr", True)]
     + [(name, False) for name in ("paid", "valid", "Grid", "kid", "note", "monkey")],

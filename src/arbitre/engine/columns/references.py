@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from arbitre.arrays import Floats, Indices
     from arbitre.normalizers import Normalizer
+    from arbitre.schema.nodes import Site
     from arbitre.values import Json
 
 Key = str | int | tuple[str | int, ...]
@@ -161,10 +162,9 @@ class ReferenceIndex:
         """Find the items that the rows of a column refer to."""
         holders = column.items if isinstance(column, ListColumn) and column.items is not None else column
         roots = holders.root_rows(np.arange(len(values), dtype=np.intp)).tolist()
-        normalizers = column.site.normalizers if column.site.leaf is None else column.site.leaf.normalizers
         parts = [_several(value, reference.key) for value in values] if reference.key else values
         targets = []
-        keys = _keys(parts, (normalizers,) * (len(reference.key) or 1))
+        keys = _keys(parts, reference_normalizers(column.site))
         for row, (root, key) in enumerate(zip(roots, keys, strict=True)):
             if key is None:
                 targets.append(NO_ITEM)
@@ -406,6 +406,18 @@ def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key 
     if not all(_is_text_or_integer(part) for part in normal):
         return None
     return tuple(normal) if isinstance(value, tuple) else normal[0]
+
+
+def reference_normalizers(site: Site) -> tuple[tuple[Normalizer, ...], ...]:
+    """Return the normalisers of each part of the references at a position."""
+    key = () if site.reference is None else site.reference.key
+    return (site.normalizers if site.leaf is None else site.leaf.normalizers,) * (len(key) or 1)
+
+
+def referred_id(site: Site, value: Json) -> Key | None:
+    """Return the normalised id that a reference at a position contains; None if it contains none."""
+    key = () if site.reference is None else site.reference.key
+    return key_of(_several(value, key) if key else value, reference_normalizers(site))
 
 
 def _dangling(column: Column, row: int, reference: Reference, value: Json) -> Problem:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from arbitre.comparison.patch import END
-from arbitre.engine.columns.references import key_of
+from arbitre.engine.columns.references import key_of, reference_normalizers
 from arbitre.schema.nodes import Identity, first_of_pattern
 from arbitre.values import Kind
 
@@ -106,9 +106,7 @@ class NewIds:
     def _renamed(self, value: Json, site: Site) -> Json:
         """Return a value whose own ids and references are renamed; what it contains is renamed later."""
         if site.reference is not None:
-            normalizers = site.normalizers if site.leaf is None else site.leaf.normalizers
-            parts = site.reference.key
-            return self._new(value, site.reference.scope, parts, (normalizers,) * (len(parts) or 1))
+            return self._new(value, site.reference.scope, site.reference.key, reference_normalizers(site))
         if site.atomic or not isinstance(value, dict):
             return value
         if site.identity is not None:
