@@ -149,6 +149,31 @@ class TestResult:
         assert found.entities == (3.0, 4.0)  # q9 is an entity of its own
 
 
+class TestItemsThatLookAlike:
+    """Only references distinguish two of five items, so they must decide which items are partners."""
+
+    OTHERS = tuple({"id": name, "name": name} for name in ("Max", "Ida", "Ute"))
+
+    def test_one_reference_in_an_item_without_an_id(self):
+        twins = [{"id": "a", "name": "Karl"}, {"id": "b", "name": "Karl"}]
+        gold = {"people": [*twins, *self.OTHERS], "letters": [{"sender": "a"}]}
+        found = compare(LETTERS, gold, gold | {"people": [*reversed(twins), *self.OTHERS]})
+        assert found.quality == 1.0
+        assert found.references["person"].proven
+
+    def test_items_that_refer_to_each_other(self):
+        twins = [{"id": "a", "name": "Karl", "father": "b"}, {"id": "b", "name": "Karl", "father": "a"}]
+        gold = {"people": [*twins, *self.OTHERS[:2], {"id": "Ute", "name": "Ute", "knows": ["Ute", "a"]}]}
+        predicted = {"people": [*reversed(twins), *gold["people"][2:]]}
+        assert compare(LETTERS, gold, predicted).quality == 1.0
+
+    def test_the_order_of_references(self):
+        schema = obj(people=people(), order=array(TEXT, ref="person", match="ordered"))
+        twins = [{"id": "a", "name": "Karl"}, {"id": "b", "name": "Karl"}]
+        gold = {"people": [*twins, *self.OTHERS], "order": ["a", "b"]}
+        assert compare(schema, gold, gold | {"people": [*reversed(twins), *self.OTHERS]}).quality == 1.0
+
+
 class TestAmbiguous:
     def test_a_triangle_of_unnamed_persons_cannot_be_told_apart(self):
         persons = [{"id": one, "knows": [other]} for one, other in zip("abc", "bca", strict=True)]

@@ -1,9 +1,8 @@
 """Finds documents in which exchanging partners is unlikely to help; their correspondence is kept.
 
-The loss of a change of partner is the difference in the quality of contents and in agreeing references between the
-current partner and the best alternative, with the partners of all other items fixed. A disagreeing reference may agree
-if both of its ends change partners, so half of its weight counts as a potential gain for each end. This is no proof,
-because many items may change partners together and keep their references.
+If an item gets another partner, the quality of its contents changes, and references that are wrong can become right:
+those in the item, and those that point to it. If no item can gain more by wrong references than it loses by its
+contents, the correspondence is the best, unless other matchings of list items without ids would be better.
 """
 
 from __future__ import annotations
@@ -11,14 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
+
+from arbitre.engine.columns.column import LeafColumn, ListColumn
+from arbitre.engine.columns.ragged import starts_of
+from arbitre.engine.solve.multiset_matching import match_equal
+from arbitre.engine.solve.reached import reached_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column
-    from arbitre.engine.references.graph import DocumentGraphs, Edges
+    from arbitre.engine.references.graph import DocumentGraphs
 
 
 def no_exchange_gains(
@@ -33,56 +36,63 @@ def no_exchange_gains(
         left: Row of each gold document.
         right: Row of each predicted document.
     """
-    gain, agreement = _disagreeing(graphs, codes), _agreement(graphs, codes)
+    gains, scopes = _gains(graphs), np.unique(np.array(graphs.index.scopes, dtype=np.str_), return_inverse=True)[1]
     golds, predictions = graphs.items_of(left), graphs.items_of(right)
     worths = graphs.worths(unlike, golds, predictions)
-    kept = np.zeros(len(left), dtype=np.bool_)
+    kept = np.ones(len(left), dtype=np.bool_)
     for number, (gold, predicted, worth) in enumerate(zip(golds, predictions, worths, strict=True)):
-        weight = np.minimum.outer(graphs.item_weight[gold], graphs.item_weight[predicted])
-        table = worth * weight + agreement[gold][:, predicted].toarray()
-        kept[number] = _is_best(table, gain[gold], np.equal.outer(codes[gold], codes[predicted]))
+        table = worth * np.minimum.outer(graphs.item_weight[gold], graphs.item_weight[predicted])
+        partner = np.equal.outer(codes[gold], codes[predicted])
+        for scope in np.unique(scopes[gold]):
+            rows, columns = (scopes[side] == scope for side in (gold, predicted))
+            own = np.ix_(rows, columns)
+            kept[number] &= _is_best(table[own], partner[own], gains[gold[rows]], gains[predicted[columns]])
     return kept
 
 
-def _is_best(table: Floats, gain: Floats, partner: Mask) -> bool:
-    """Return whether every item of the smaller side loses at least what it can gain with another partner."""
+def _is_best(table: Floats, partner: Mask, gold: Floats, predicted: Floats) -> bool:
+    """Return whether every item of the smaller side loses at least what it can gain with another partner.
+
+    Args:
+        table: Quality of the contents of each pair of items.
+        partner: Mask of the pairs of partners.
+        gold: What each gold item can gain.
+        predicted: What each predicted item can gain.
+    """
     if min(table.shape) == 0:
         return True
-    free = float(gain[~partner.any(axis=1)].max(initial=0.0))
+    gain = gold
     if table.shape[0] > table.shape[1]:
-        table, partner, gain = table.T, partner.T, partner.T @ gain
+        table, partner, gain = table.T, partner.T, predicted
     own = (table * partner).sum(axis=1)
     second = np.where(partner, -np.inf, table).max(axis=1)
-    return bool((own - second >= gain / 2.0 + free).all())
+    return bool((own - second >= gain).all())
 
 
-def _agreement(graphs: DocumentGraphs, codes: Indices) -> csr_array:
-    """Return the share of the references that agree for each pair of items, given the partners of all others."""
-    index, edges = graphs.index, graphs.edges
-    size, gold = len(index.roots), graphs.edge_roots < index.gold
-    rows = np.arange(size)
-    matching = csr_array((np.ones(size), (rows, codes[:size])), shape=(size, index.size))
-    total = csr_array((size, size))
-    for label in np.intersect1d(edges.label[gold], edges.label[~gold]):
-        forth, back = (_matrix(edges, (edges.label == label) & side, size) for side in (gold, ~gold))
-        partners = matching @ matching.T
-        total = total + forth @ partners @ back.T + forth.T @ partners @ back
-    return csr_array(total)
-
-
-def _matrix(edges: Edges, chosen: Mask, size: int) -> csr_array:
-    """Return a matrix of some edges; a weight is split evenly between gold and the prediction."""
-    own = (chosen & (edges.source < size) & (edges.target < size)).nonzero()[0]
-    return csr_array((np.sqrt(edges.weight[own]), (edges.source[own], edges.target[own])), shape=(size, size))
-
-
-def _disagreeing(graphs: DocumentGraphs, codes: Indices) -> Floats:
-    """Return the share of the document of the edges of each gold item that no predicted edge agrees with."""
-    edges, gold = graphs.edges, graphs.edge_roots < graphs.index.gold
-    labels = np.unique(edges.label, return_inverse=True)[1]
-    keys = (labels * len(codes) + codes[edges.source]) * len(codes) + codes[edges.target]
-    wrong = gold.nonzero()[0][~np.isin(keys[gold], keys[~gold])]
-    gains = np.zeros(len(codes))
-    np.add.at(gains, edges.source[wrong], edges.weight[wrong])
-    np.add.at(gains, edges.target[wrong], edges.weight[wrong])
+def _gains(graphs: DocumentGraphs) -> Floats:
+    """Return the weight of the wrong references in each item and to it; shape (`index.size`,)."""
+    references, gains = graphs.references, np.zeros(graphs.index.size)
+    wrong = ~_right_values(graphs)[references.place]
+    for ends in (references.item, references.around, references.target):
+        own = wrong & (ends >= 0)
+        np.add.at(gains, ends[own], references.weight[own])
     return gains
+
+
+def _right_values(graphs: DocumentGraphs) -> Mask:
+    """Return a mask of the references that agree with their partners, and of matched values of maps."""
+    first = starts_of(np.array([column.size for column in graphs.columns], dtype=np.intp))
+    right = np.zeros(int(first[-1]), dtype=np.bool_)
+    for batch, at in reached_pairs(graphs.matched):
+        pairs = [(batch.column, batch.left[at], batch.right[at])]
+        if batch.multiset_pairs is not None and isinstance(batch.column, ListColumn) and batch.column.items is not None:
+            lists = np.intersect1d(batch.multiset_pairs, at)
+            equal = match_equal(batch.column, batch.left[lists], batch.right[lists])
+            if equal is not None:
+                pairs.append((batch.column.items, equal.batch.left[equal.at], equal.batch.right[equal.at]))
+        for column, gold, predicted in pairs:
+            same = np.ones(len(gold), dtype=np.bool_)
+            if isinstance(column, LeafColumn) and column.references is not None:
+                same = column.codes[gold] == column.codes[predicted]
+            right[first[column.number] + gold[same]] = right[first[column.number] + predicted[same]] = True
+    return right

@@ -83,6 +83,7 @@ class References(NamedTuple):
 
     Attributes:
         root: Row of the document.
+        place: Row of the reference, numbered over all columns.
         item: Number of the item that is the nearest list item around the reference, or -1.
         holder: Number of the row of the nearest list item around the reference, if it is a holder; -1 otherwise.
         around: Number of the item around the holder, or -1.
@@ -92,6 +93,7 @@ class References(NamedTuple):
     """
 
     root: Indices
+    place: Indices
     item: Indices
     holder: Indices
     around: Indices
@@ -238,8 +240,8 @@ class DocumentGraphs:
                 holder = first[owner.number] + at
                 around = _item_around(owner, at, identified)
             label = np.full(len(rows), text_hash(wildcard(column.path)), dtype=np.uint64)
-            own = column.root_rows(rows), item, holder, around, targets[rows], label, weights[column.number][rows]
-            parts.append(References(*own))
+            root, place, weight = column.root_rows(rows), first[column.number] + rows, weights[column.number][rows]
+            parts.append(References(root, place, item, holder, around, targets[rows], label, weight))
         return References(*(np.concatenate(several) for several in zip(*parts, strict=True)))
 
     def _partners(self) -> Indices:
