@@ -459,6 +459,15 @@ def test_items_with_ids_and_no_references_are_written_as_json():
     assert references["person"]["ambiguous"] == [["a", "b"]]
 
 
+def test_a_patch_gives_no_item_the_id_of_another_one():
+    gold = {"people": [{"id": 1, "name": "Ute"}, {"id": 2, "name": "Anna", "boss": 1}]}
+    predicted = {"people": [{"id": 2, "name": "Anna", "boss": 1}]}
+    comparator = Comparator(NUMBERED)
+    repaired = comparator.compare(gold=gold, predicted=predicted).patch().apply(predicted)
+    assert [one["id"] for one in repaired["people"]] == [2, repaired["people"][0]["boss"]]
+    assert comparator.compare(gold=gold, predicted=repaired).quality == 1.0
+
+
 def test_the_certificate_states_what_the_distance_depends_on():
     found = Comparator(LETTERS).certificate
     assert found.verdict == "metric"

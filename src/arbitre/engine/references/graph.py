@@ -225,7 +225,8 @@ class DocumentGraphs:
         first = starts_of(np.array([column.size for column in self.columns], dtype=np.intp))
         identified = {listed.items.number: listed.first for listed in self.index.lists}
         none = np.empty(0, dtype=np.intp)
-        parts = [References(none, none, none, none, none, none.astype(np.uint64), none.astype(np.float64))]
+        floats, digests = none.astype(np.float64), none.astype(np.uint64)
+        parts = [References(none, none, none, none, none, none, digests, floats)]
         for number, targets in self.index.targets.items():
             column = self.columns[number]
             if isinstance(column, ListColumn) and column.items is not None:  # the keys of maps

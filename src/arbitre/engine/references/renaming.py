@@ -33,10 +33,12 @@ class NewIds:
     Attributes:
         plan: The compiled schema.
         names: The new id of each id that changes.
+        known: All ids of gold and of the prediction, by scope.
     """
 
     plan: Plan
     names: dict[tuple[str, Key], Key] = field(default_factory=dict)
+    known: frozenset[tuple[str, Key]] = frozenset()
 
     @classmethod
     def of_gold(cls, plan: Plan, found: Correspondence, number: int) -> NewIds:
@@ -66,16 +68,16 @@ class NewIds:
             free = next(like for like in _like(key) if (scope, like) not in used)
             used.add((scope, free))
             names[scope, key] = free
-        return cls(plan, {place: new for place, new in names.items() if place[1] != new})
+        return cls(plan, {place: new for place, new in names.items() if place[1] != new}, frozenset({*used, *names}))
 
     def back(self) -> NewIds:
         """Return the inverse renaming. A gold id that the prediction already uses for another item gets a fresh id."""
         old_ids = {(scope, new): old for (scope, old), new in self.names.items()}
-        used = {*self.names, *old_ids}
+        used = {*self.known, *old_ids}
         for scope, key in sorted(self.names.keys() - old_ids.keys(), key=repr):
             old_ids[scope, key] = next(like for like in _like(key) if (scope, like) not in used)
             used.add((scope, old_ids[scope, key]))
-        return NewIds(self.plan, old_ids)
+        return NewIds(self.plan, old_ids, self.known)
 
     def renamed(self, value: Json, site: Site | None = None) -> Json:
         """Return a copy of a value with the new ids; `site` is its position in the schema, by default the root."""
