@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import jsonschema
 import pytest
@@ -173,6 +174,40 @@ class TestItemsThatLookAlike:
         gold = {"people": [*twins, *self.OTHERS], "order": ["a", "b"]}
         assert compare(schema, gold, gold | {"people": [*reversed(twins), *self.OTHERS]}).quality == 1.0
 
+    def test_the_items_around_them(self):
+        """Rooms that look alike and have the same doors are not exchanged if they are in different houses."""
+        room = obj(id=ID, use=EXACT, doors=REFS)
+        schema = obj(houses=array(obj(address=EXACT, rooms=array(room))))
+        uses = {"a": "hall", "b": "hall", "c": "bath", "d": "attic"}
+        doors = {"a": ["a", "c"], "b": ["b", "d"]}
+
+        def house(address, rooms, prefix):
+            made = [
+                {"id": prefix + one, "use": uses.get(one, "cell"), "doors": [prefix + to for to in doors.get(one, ())]}
+                for one in rooms
+            ]
+            return {"address": address, "rooms": made}
+
+        gold = {"houses": [house("Ulm", "abcde", "g"), house("Jena", "fgh", "g")]}
+        predicted = {"houses": [house("Jena", "gfh", "p"), house("Ulm", "ebacd", "p")]}
+        assert compare(schema, gold, predicted).quality == 1.0
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_the_contents_of_items_that_refer_to_them(self, seed):
+        """The number of persons rules out that all correspondences are compared."""
+        schema = obj(people=people(), letters=array(obj(date=EXACT, sender=REF)), author=REF)
+        rng = random.Random(seed)  # noqa: S311
+        ids = range(8)
+        letters = [(number % 2, rng.choice(ids)) for number in range(5)]
+
+        def document(new):
+            made = [{"date": str(date), "sender": new[sender]} for date, sender in rng.sample(letters, len(letters))]
+            persons = [{"id": new[one], "name": "Karl"} for one in rng.sample(ids, len(ids))]
+            return {"people": persons, "letters": made, "author": new[0]}
+
+        gold, predicted = (document(rng.sample([f"p{one}" for one in ids], len(ids))) for _ in range(2))
+        assert compare(schema, gold, predicted).quality == 1.0
+
 
 class TestAmbiguous:
     def test_a_triangle_of_unnamed_persons_cannot_be_told_apart(self):
@@ -187,6 +222,12 @@ class TestAmbiguous:
         assert found.quality == 1.0
         assert found.references["person"].ambiguous == ()
         assert found.references["person"].pairs == (("a", "2"), ("b", "1"))
+
+    @pytest.mark.parametrize(("other", "expected"), [("1915", ()), ("1914", (("a", "b"),))])
+    def test_letters_of_other_dates_distinguish_their_senders(self, other, expected):
+        twins = [{"id": "a", "name": "Ada"}, {"id": "b", "name": "Ada"}]
+        gold = {"people": twins, "letters": [{"date": "1914", "sender": "a"}, {"date": other, "sender": "b"}]}
+        assert compare(LETTERS, gold, gold).references["person"].ambiguous == expected
 
 
 class TestKindsOfIds:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from arbitre.engine.references.refinement import refined_colours
+from arbitre.engine.references.refinement import isomorphism, refined_colours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -200,6 +200,7 @@ def proposed_correspondences(graph: ReferenceGraph, first: Indices) -> list[Indi
         graph: The items and references.
         first: Position of the partner of each gold item in the matching without references, or -1.
     """
+    exact = isomorphism(graph)
     colours = refined_colours(graph)
     rows, columns = colours.gold.argsort(kind="stable"), colours.predicted.argsort(kind="stable")
     problem = _Problem.of(graph, rows, columns)
@@ -220,10 +221,10 @@ def proposed_correspondences(graph: ReferenceGraph, first: Indices) -> list[Indi
             starts = [soft, problem.matrix(problem.assigned(soft)), (start + level) / 2.0]
             found += [problem.improved(one) for one in starts]
     ranked = problem.ranked(found)
-    if len(ranked) == 1:
-        return [_in_order(ranked[0], rows, columns)]
-    ranked = problem.ranked([*map(problem.exchanged, ranked[:MAX_EXCHANGED]), *ranked[MAX_EXCHANGED:]])
-    return [_in_order(partners, rows, columns) for partners in ranked]
+    if len(ranked) > 1:
+        ranked = problem.ranked([*map(problem.exchanged, ranked[:MAX_EXCHANGED]), *ranked[MAX_EXCHANGED:]])
+    every = [_in_order(partners, rows, columns) for partners in ranked]
+    return every if exact is None else [exact, *every]
 
 
 def _similarity(problem: _Problem, alike: Floats, level: Floats) -> Floats:

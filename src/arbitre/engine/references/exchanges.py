@@ -1,8 +1,9 @@
 """Finds documents in which exchanging partners is unlikely to help; their correspondence is kept.
 
 If an item gets another partner, the quality of its contents changes, and references that are wrong can become right:
-those in the item, and those that point to it. If no item can gain more by wrong references than it loses by its
-contents, the correspondence is the best, unless other matchings of list items without ids would be better.
+those in the item, and those that point to it. Holders of references can also be matched with others. If no item can
+gain more in this way than it loses by its contents, the correspondence is kept. This is no proof, because holders that
+lose nothing can also be matched with others.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.engine.columns.column import Column
     from arbitre.engine.references.graph import DocumentGraphs
+    from arbitre.engine.solve.batches import Batch
+
+    Reached = Sequence[tuple[Batch, Indices]]
+    """Closed batches with the pairs that are part of the matching."""
 
 
 def no_exchange_gains(
-    graphs: DocumentGraphs, unlike: Sequence[Column], codes: Indices, left: Indices, right: Indices
+    graphs: DocumentGraphs, unlike: Sequence[Column], codes: Indices, left: Indices, right: Indices, *, first: Batch
 ) -> Mask:
     """Return a mask of the pairs of documents in which no item could gain from another partner; shape (pairs,).
 
@@ -35,55 +40,71 @@ def no_exchange_gains(
         codes: Code of each item: partners have the same.
         left: Row of each gold document.
         right: Row of each predicted document.
+        first: The closed batch of the same documents in which all references agree.
     """
-    gains, scopes = _gains(graphs), np.unique(np.array(graphs.index.scopes, dtype=np.str_), return_inverse=True)[1]
+    gains = _gains(graphs, reached_pairs(graphs.matched), reached_pairs(first))
+    scopes = np.unique(np.array(graphs.index.scopes, dtype=np.str_), return_inverse=True)[1]
     golds, predictions = graphs.items_of(left), graphs.items_of(right)
     worths = graphs.worths(unlike, golds, predictions)
-    kept = np.ones(len(left), dtype=np.bool_)
+    kept = np.zeros(len(left), dtype=np.bool_)
     for number, (gold, predicted, worth) in enumerate(zip(golds, predictions, worths, strict=True)):
         table = worth * np.minimum.outer(graphs.item_weight[gold], graphs.item_weight[predicted])
         partner = np.equal.outer(codes[gold], codes[predicted])
-        for scope in np.unique(scopes[gold]):
-            rows, columns = (scopes[side] == scope for side in (gold, predicted))
-            own = np.ix_(rows, columns)
-            kept[number] &= _is_best(table[own], partner[own], gains[gold[rows]], gains[predicted[columns]])
+        other = np.equal.outer(scopes[gold], scopes[predicted]) & ~partner
+        gain = np.minimum.outer(gains[gold], gains[predicted])
+        kept[number] = _is_best(table, partner, np.where(other, gain, -np.inf))
     return kept
 
 
-def _is_best(table: Floats, partner: Mask, gold: Floats, predicted: Floats) -> bool:
+def _is_best(table: Floats, partner: Mask, gain: Floats) -> bool:
     """Return whether every item of the smaller side loses at least what it can gain with another partner.
 
     Args:
         table: Quality of the contents of each pair of items.
         partner: Mask of the pairs of partners.
-        gold: What each gold item can gain.
-        predicted: What each predicted item can gain.
+        gain: What the references of each pair of items could gain; -inf for partners and for items of other scopes.
     """
-    if min(table.shape) == 0:
-        return True
-    gain = gold
     if table.shape[0] > table.shape[1]:
-        table, partner, gain = table.T, partner.T, predicted
-    own = (table * partner).sum(axis=1)
-    second = np.where(partner, -np.inf, table).max(axis=1)
-    return bool((own - second >= gain).all())
+        table, partner, gain = table.T, partner.T, gain.T
+    own = (table * partner).sum(axis=1, keepdims=True)
+    return bool((own - table >= gain).all())
 
 
-def _gains(graphs: DocumentGraphs) -> Floats:
-    """Return the weight of the wrong references in each item and to it; shape (`index.size`,)."""
+def _gains(graphs: DocumentGraphs, reached: Reached, first: Reached) -> Floats:
+    """Return how much each item could gain by the references in it and to it; shape (`index.size`,).
+
+    This is the weight of wrong references, and what else their holders lost since all references agreed.
+
+    Args:
+        graphs: The documents.
+        reached: The pairs that are matched in the correspondence.
+        first: The pairs that were matched when all references agreed.
+    """
     references, gains = graphs.references, np.zeros(graphs.index.size)
-    wrong = ~_right_values(graphs)[references.place]
+    start = starts_of(np.array([column.size for column in graphs.columns], dtype=np.intp))
+    wrong = np.where(_right_values(reached, start)[references.place], 0.0, references.weight)
+    lost = (_qualities(first, start) - _qualities(reached, start))[references.holder] * references.holder_weight
+    explained = np.bincount(references.holder + 1, weights=wrong)[references.holder + 1]
+    gain = wrong + np.maximum(lost - explained, 0.0)
     for ends in (references.item, references.around, references.target):
-        own = wrong & (ends >= 0)
-        np.add.at(gains, ends[own], references.weight[own])
+        own = ends >= 0
+        np.add.at(gains, ends[own], gain[own])
     return gains
 
 
-def _right_values(graphs: DocumentGraphs) -> Mask:
+def _qualities(reached: Reached, start: Indices) -> Floats:
+    """Return the quality of the pair of each row, or 0 without a partner; `start` numbers the rows of all columns."""
+    quality = np.zeros(int(start[-1]) + 1)  # the last element is for references in no holder
+    for batch, at in reached:
+        for side in (batch.left, batch.right):
+            quality[start[batch.column.number] + side[at]] = batch.quality[at]
+    return quality
+
+
+def _right_values(reached: Reached, start: Indices) -> Mask:
     """Return a mask of the references that agree with their partners, and of matched values of maps."""
-    first = starts_of(np.array([column.size for column in graphs.columns], dtype=np.intp))
-    right = np.zeros(int(first[-1]), dtype=np.bool_)
-    for batch, at in reached_pairs(graphs.matched):
+    right = np.zeros(int(start[-1]), dtype=np.bool_)
+    for batch, at in reached:
         pairs = [(batch.column, batch.left[at], batch.right[at])]
         if batch.multiset_pairs is not None and isinstance(batch.column, ListColumn) and batch.column.items is not None:
             lists = np.intersect1d(batch.multiset_pairs, at)
@@ -94,5 +115,5 @@ def _right_values(graphs: DocumentGraphs) -> Mask:
             same = np.ones(len(gold), dtype=np.bool_)
             if isinstance(column, LeafColumn) and column.references is not None:
                 same = column.codes[gold] == column.codes[predicted]
-            right[first[column.number] + gold[same]] = right[first[column.number] + predicted[same]] = True
+            right[start[column.number] + gold[same]] = right[start[column.number] + predicted[same]] = True
     return right

@@ -3,7 +3,8 @@
 An *item* here is a list item, or a value of a map, that belongs to a scope of ids; other list items with references
 are *holders*. A reference in an item is an edge from this item to the one that it refers to. A holder, such as a
 relation or a letter, joins the items that it refers to: each two of them have an edge, and so has the item around the
-holder with each of them. The label of an edge states where its references are in the schema.
+holder with each of them. The label of an edge states where its references are in the schema. A reference that is in no
+item and that no other reference is joined with is an edge of weight 0 from its target to itself.
 """
 
 from __future__ import annotations
@@ -44,12 +45,14 @@ class Edges(NamedTuple):
         source: The item with the reference.
         target: The item that it refers to. By position, it is -1 for an id without an item; so is the source.
         label: Hash of where its references are in the schema.
+        detail: Hash of the label, of what the holder contains, and of the position in an ordered list.
         weight: Weight of its references, as a fraction of the document.
     """
 
     source: Indices
     target: Indices
     label: Digests
+    detail: Digests
     weight: Floats
 
 
@@ -66,6 +69,7 @@ class ReferenceGraph:
         mentioned: Weight of the references to each pair of items in matched holders, which are matched by what else
             they contain; shape (n, m).
         colours: Hash of what each item contains, without references; shapes (n,) and (m,).
+        details: Hash of the colour, and of what the list item around each item contains if it has no id.
         edges: The edges of gold and of the prediction, by the positions of the items.
     """
 
@@ -75,6 +79,7 @@ class ReferenceGraph:
     allowed: Mask
     mentioned: Floats
     colours: tuple[Digests, Digests]
+    details: tuple[Digests, Digests]
     edges: tuple[Edges, Edges]
 
 
@@ -86,9 +91,11 @@ class References(NamedTuple):
         place: Row of the reference, numbered over all columns.
         item: Number of the item that is the nearest list item around the reference, or -1.
         holder: Number of the row of the nearest list item around the reference, if it is a holder; -1 otherwise.
+        holder_weight: Weight of the holder, as a fraction of the document; 0 if there is none.
         around: Number of the item around the holder, or -1.
         target: Number of the item that it refers to, or of the id without an item.
         label: Hash of its place in the schema.
+        detail: Hash of the label, of what the holder contains, and of the position in an ordered list.
         weight: Its weight, as a fraction of the document.
     """
 
@@ -96,9 +103,11 @@ class References(NamedTuple):
     place: Indices
     item: Indices
     holder: Indices
+    holder_weight: Floats
     around: Indices
     target: Indices
     label: Digests
+    detail: Digests
     weight: Floats
 
     def chosen(self, at: Indices) -> References:
@@ -146,7 +155,7 @@ class DocumentGraphs:
         self.item_weight = np.concatenate([np.empty(0), *(weights[one.items.number] for one in index.lists)])
         self.partner = self._partners()
         self.references = self._all_references(weights)
-        edges = [*_direct(self.references), *_joined(self.references), *self._nested(weights)]
+        edges = [*_direct(self.references), *_joined(self.references), _alone(self.references), *self._nested(weights)]
         self.edges = Edges(*(np.concatenate(parts) for parts in zip(*edges, strict=True)))
         roots = index.documents_of(self.edges.source)
         order = roots.argsort(kind="stable")
@@ -161,7 +170,7 @@ class DocumentGraphs:
         """Return the edges of each of these documents, by the positions of the items."""
         start, stop = (self.edge_roots.searchsorted(rows, side=side) for side in ("left", "right"))
         source, target = self.position[self.edges.source], self.position[self.edges.target]
-        parts = (source, target, self.edges.label, self.edges.weight)
+        parts = (source, target, *self.edges[2:])
         return [
             Edges(*(part[begin:end] for part in parts))  # type: ignore[arg-type]
             for begin, end in zip(start.tolist(), stop.tolist(), strict=True)
@@ -170,11 +179,16 @@ class DocumentGraphs:
     def graphs(self, left: Indices, right: Indices) -> Iterator[ReferenceGraph]:
         """Yield the graph of each pair of root rows; all references must be equal in the columns."""
         index = self.index
-        colour = np.empty(len(index.roots), dtype=np.uint64)
+        colour, detail = np.empty((2, len(index.roots)), dtype=np.uint64)
+        identified = {listed.items.number for listed in index.lists}
         for listed in index.lists:
             own = slice(listed.first, listed.first + listed.items.size)
             scope = np.full(listed.items.size, text_hash(listed.identity.scope), dtype=np.uint64)
-            colour[own] = mix_bits(content_hashes(self.columns[listed.items.number]) + scope)
+            items = self.columns[listed.items.number]
+            colour[own] = detail[own] = mix_bits(content_hashes(items) + scope)
+            owner, at = _list_item(self.columns[listed.column.number], items.origin)
+            if owner.number not in identified and owner.parent is not None:
+                detail[own] += mix_bits(content_hashes(owner)[at])
         scopes = np.unique(np.array(index.scopes, dtype=np.str_), return_inverse=True)[1]
         wrong = index.recoded(np.arange(index.size, dtype=np.intp), paired=False)
         golds, predictions = self.items_of(left), self.items_of(right)
@@ -189,6 +203,7 @@ class DocumentGraphs:
                 np.equal.outer(scopes[gold], scopes[predicted]),
                 every,
                 (colour[gold], colour[predicted]),
+                (detail[gold], detail[predicted]),
                 (own, other),
             )
 
@@ -224,9 +239,10 @@ class DocumentGraphs:
         """Return all references of the documents, with their owners."""
         first = starts_of(np.array([column.size for column in self.columns], dtype=np.intp))
         identified = {listed.items.number: listed.first for listed in self.index.lists}
+        contents: dict[int, Digests] = {}
         none = np.empty(0, dtype=np.intp)
         floats, digests = none.astype(np.float64), none.astype(np.uint64)
-        parts = [References(none, none, none, none, none, none, digests, floats)]
+        parts = [References(none, none, none, none, floats, none, none, digests, digests, floats)]
         for number, targets in self.index.targets.items():
             column = self.columns[number]
             if isinstance(column, ListColumn) and column.items is not None:  # the keys of maps
@@ -234,15 +250,21 @@ class DocumentGraphs:
             rows = (targets >= 0).nonzero()[0]
             owner, at = _list_item(column, rows)
             none = np.full(len(rows), -1, dtype=np.intp)
-            item, holder, around = none, none, none
+            item, holder, holder_weight, around = none, none, np.zeros(len(rows)), none
             if owner.number in identified:
                 item = identified[owner.number] + at
             elif owner.parent is not None:
-                holder = first[owner.number] + at
+                holder, holder_weight = first[owner.number] + at, weights[owner.number][at]
                 around = _item_around(owner, at, identified)
             label = np.full(len(rows), text_hash(wildcard(column.path)), dtype=np.uint64)
+            detail = label ^ _position_hashes(column, rows)
+            if owner.number not in identified and owner.parent is not None:
+                if owner.number not in contents:
+                    contents[owner.number] = content_hashes(owner)
+                detail = mix_bits(detail) + mix_bits(contents[owner.number][at] ^ _position_hashes(owner, at))
             root, place, weight = column.root_rows(rows), first[column.number] + rows, weights[column.number][rows]
-            parts.append(References(root, place, item, holder, around, targets[rows], label, weight))
+            owners = item, holder, holder_weight, around
+            parts.append(References(root, place, *owners, targets[rows], label, detail, weight))
         return References(*(np.concatenate(several) for several in zip(*parts, strict=True)))
 
     def _partners(self) -> Indices:
@@ -261,7 +283,7 @@ class DocumentGraphs:
             around = _item_around(items, np.arange(items.size, dtype=np.intp), identified)
             rows = (around >= 0).nonzero()[0]
             label = np.full(len(rows), text_hash(wildcard(items.path)), dtype=np.uint64)
-            yield Edges(around[rows], listed.first + rows, label, weights[items.number][rows])
+            yield Edges(around[rows], listed.first + rows, label, label, weights[items.number][rows])
 
     def _mentioned(
         self, left: Indices, golds: Sequence[Indices], predictions: Sequence[Indices]
@@ -332,7 +354,15 @@ def _item_around(column: Column, rows: Indices, identified: dict[int, int]) -> I
 def _direct(references: References) -> Iterator[Edges]:
     """Yield the edges of the references in items."""
     own = references.chosen((references.item >= 0).nonzero()[0])
-    yield Edges(own.item, own.target, own.label, own.weight)
+    yield Edges(own.item, own.target, own.label, own.detail, own.weight)
+
+
+def _alone(references: References) -> Edges:
+    """Return the references that are in no item and not joined with others, as edges of weight 0."""
+    sizes = np.bincount(references.holder[references.holder >= 0], minlength=int(references.holder.max(initial=0)) + 1)
+    single = (references.holder < 0) | (sizes[references.holder] == 1) | (sizes[references.holder] > MAX_JOINED)
+    own = references.chosen((single & (references.item < 0) & (references.around < 0)).nonzero()[0])
+    return Edges(own.target, own.target, own.label, own.detail, np.zeros(len(own.target)))
 
 
 def _joined(references: References) -> Iterator[Edges]:
@@ -349,19 +379,29 @@ def _joined(references: References) -> Iterator[Edges]:
     number = np.maximum(np.maximum(joined - 1, 0) + (own.around[first] >= 0), 1).repeat(sizes)
     weight = own.weight / number
     inside = (own.around >= 0).nonzero()[0]
-    yield Edges(own.around[inside], own.target[inside], own.label[inside], weight[inside])
+    yield Edges(own.around[inside], own.target[inside], own.label[inside], own.detail[inside], weight[inside])
     owner, row, column = cross_slices(joined, joined)
     left, right = (first[owner] + place for place in (row, column))
     same = own.label[left] == own.label[right]
     kept = (row < column) | (same & (row > column))
     left, right, same = left[kept], right[kept], same[kept]
-    label = mix_bits(mix_bits(own.label[left]) + own.label[right])
+    label, detail = (mix_bits(mix_bits(hashes[left]) + hashes[right]) for hashes in (own.label, own.detail))
     both = (weight[left] + weight[right]) * np.where(same, 0.5, 1.0)
-    item = own.target[left]
-    yield Edges(item, own.target[right], label, both)
+    yield Edges(own.target[left], own.target[right], label, detail, both)
 
 
 # Hashes that depend on the values only, not on the order of the documents or of their items.
+
+
+def _position_hashes(column: Column, rows: Indices) -> Digests:
+    """Return a hash of the position of each row in a list whose order matters; 0 for all other rows."""
+    while isinstance(column.parent, MixedColumn):
+        column, rows = column.parent, column.origin[rows]
+    parent = column.parent
+    hashes = np.zeros(len(rows), dtype=np.uint64)
+    if isinstance(parent, ListColumn) and not parent.of_map and parent.matcher.in_order:
+        hashes = mix_bits(np.array(column.tokens_of(rows), dtype=np.uint64), 13)
+    return hashes
 
 
 def text_hash(text: str) -> int:

@@ -108,7 +108,7 @@ def match_items(  # noqa: PLR0917  (the parts of a comparison)
         chosen = left[undecided], right[undecided]
         pairs = zip(*(rows.tolist() for rows in chosen), strict=True)
         few = np.array([count_pairings(index, *rows) <= MAX_FORCED for rows in pairs])
-        undecided = undecided[few | ~no_exchange_gains(graphs, unlike, codes, *chosen)]
+        undecided = undecided[few | ~no_exchange_gains(graphs, unlike, codes, *chosen, first=first)]
     if len(undecided) and _improve(plan, found, columns, undecided):
         recoded = index.recoded(codes, paired=True)
         batch = solver.evaluate(recoded[0], left, right)

@@ -60,10 +60,26 @@ def _single_places(colours: Digests) -> Indices:
     return places
 
 
+def isomorphism(graph: ReferenceGraph) -> Indices | None:
+    """Return the position of the partner of each gold item if both graphs are the same; None if none is found.
+
+    What the list items without ids around references and items contain must also be the same.
+    """
+    n, m = graph.alike.shape
+    gold, predicted = (_Ends.of(size, edges, edges.detail) for size, edges in zip((n, m), graph.edges, strict=True))
+    both = gold.joined(predicted)
+    colours = both.refined(np.concatenate(graph.details))
+    if _histogram(colours[:n]) != _histogram(colours[n:]):
+        return None
+    found = _separated(both, gold, colours)
+    partners = found.partners
+    return partners if _histogram(found.gold) == _histogram(found.predicted) and (partners >= 0).all() else None
+
+
 def refined_colours(graph: ReferenceGraph) -> RefinedColours:
     """Return stable colours of two graphs in which as few items as possible have the same colour."""
     n, m = graph.alike.shape
-    gold, predicted = (_Ends.of(size, edges) for size, edges in zip((n, m), graph.edges, strict=True))
+    gold, predicted = (_Ends.of(size, edges, edges.label) for size, edges in zip((n, m), graph.edges, strict=True))
     both = gold.joined(predicted)
     return _separated(both, gold, both.refined(np.concatenate(graph.colours)))
 
@@ -77,9 +93,9 @@ def exchangeable(graph: ReferenceGraph) -> list[tuple[int, ...]]:
         graph: The graph of gold and of gold itself.
     """
     n, _ = graph.alike.shape
-    gold = _Ends.of(n, graph.edges[0])
+    gold = _Ends.of(n, graph.edges[0], graph.edges[0].detail)
     both = gold.joined(gold)
-    colours = both.refined(np.concatenate([graph.colours[0], graph.colours[0]]))
+    colours = both.refined(np.concatenate([graph.details[0], graph.details[0]]))
     groups = []
     for cell in np.unique(colours[:n]):
         left = (colours[:n] == cell).nonzero()[0].tolist()
@@ -156,10 +172,9 @@ class _Ends(NamedTuple):
     salt: Digests
 
     @classmethod
-    def of(cls, size: int, edges: Edges) -> _Ends:
-        source, target, label, _ = edges
-        at, other = np.concatenate([source, target]), np.concatenate([target, source])
-        salt = np.concatenate([mix_bits(label, 3), mix_bits(label, 5)])
+    def of(cls, size: int, edges: Edges, labels: Digests) -> _Ends:
+        at, other = np.concatenate([edges.source, edges.target]), np.concatenate([edges.target, edges.source])
+        salt = np.concatenate([mix_bits(labels, 3), mix_bits(labels, 5)])
         own = at >= 0
         return cls(size, at[own], other[own], salt[own])
 

@@ -212,7 +212,7 @@ const exampleGrid = (one, own) => gridOf(comparisonTable(one, own));
 // An example as JSON, with its numbers as they are in the files.
 const exampleJson = (one, system) => {
   const facts = Object.entries({ ...one, system: system ?? undefined, source: one.source?.file }).filter(([, value]) => value !== undefined);
-  const raw = ([name, value]) => (VALUES.includes(name) ? text(value, true, 2) : JSON.stringify(value, null, 2));
+  const raw = ([name, value]) => (name === "gold" || name === "predicted" ? text(value, true, 2) : JSON.stringify(value, null, 2));
   const lines = facts.map((fact) => `  ${JSON.stringify(fact[0])}: ${raw(fact).replaceAll("\n", "\n  ")}`);
   return `{\n${lines.join(",\n")}\n}`;
 };
