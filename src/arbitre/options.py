@@ -491,8 +491,8 @@ class Corpus:
         rare=True,
     )
     diagnose: bool = switch(
-        "List the faults of the predictions with their costs (faults.csv), and search for causes in up to 400 "
-        "documents instead of a sixteenth.",
+        "List the faults of the predictions with their costs (faults.csv), and search up to 400 documents for causes. "
+        "By default, a sixteenth of the documents is searched, but at least 32 and at most 400.",
         more="Also computes the [solidarity](diagnosis.md#solidarity). See [faults](diagnosis.md#faults-of-a-corpus).",
     )
     no_diagnose: bool = NO_DIAGNOSE

@@ -429,7 +429,7 @@ def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
     path.write_text(f"document,pointer,path,decision,gold,predicted,value,by\n{lines}", encoding="utf-8")
     page = visit(report(tmp_path))
     page.locator(".decisions input[type=file]").set_input_files(path)
-    expect(page.locator(".decisions .note")).to_contain_text("its document is unclear: 1.")
+    expect(page.locator(".decisions .note")).to_contain_text("its document is ambiguous): 1.")
     (row,) = rows(save(page, "CSV", tmp_path))
     assert (row["document"], row["run"]) == ("a", "2")
 

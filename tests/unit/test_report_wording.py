@@ -113,8 +113,8 @@ def test_equal_systems_and_undefined_scores_are_stated():
         for name, own in pages.items()
     }
     sums = systems(rank(found, "f1q", options=StatisticsOptions(aggregate="micro")))
-    assert lead(sums, EN).endswith("same f1q on every cluster.")
-    assert lead(sums, FR).endswith("même f1q sur chaque grappe.")
+    assert lead(sums, EN).endswith("same f1q in every cluster.")
+    assert lead(sums, FR).endswith("même f1q dans chaque grappe.")
     nothing = {"a": NAMES.evaluate([("p", [], ["x"])]), "b": NAMES.evaluate([("p", [], [])])}
     assert lead(systems(rank(nothing, "irq")), EN) == ""
 

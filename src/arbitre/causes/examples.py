@@ -91,7 +91,7 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
 
 
 def _addition(sample: Sample, fault: SampleFault, gold: Json) -> tuple[str | None, tuple[str, ...]]:
-    """Return where gold before any change would get a predicted value; see `Sample.addition`."""
+    """Return the place at which a predicted value would be added to the original gold; see `Sample.addition`."""
     place, creates = sample.addition(fault) or (None, ())
     if place is None:
         return None, ()

@@ -65,8 +65,8 @@ MAX_DOCUMENTS: Final = 400
 """Maximum number of documents that are searched for causes."""
 
 DOCUMENTS_PER_SEARCHED: Final = 16
-"""Number of documents of the corpus for each one that is searched for causes without `diagnose`. With 16, the search
-adds 15% (flat) to 50% (nested) to the CPU time of `arbitre evaluate` for 2,000 documents."""
+"""Number of documents in the corpus per document that is searched for causes without `diagnose`. With 16, the search
+adds 25% (flat) to 50% (nested) to the CPU time of `arbitre evaluate` for 2,000 documents."""
 
 MAX_SEARCHED_VALUES: Final = 1 << 17
 """Approximate maximum number of gold and predicted values that are searched for causes. `FEW_DOCUMENTS` documents are
@@ -273,7 +273,7 @@ class Sample:
 
         Returns:
             The JSON Pointer, which ends in "-" for an item of a list, and the types ("object" or "array") of the
-            containers around the value that gold lacks, from outside inwards.
+            containers around the value that gold lacks, outermost first.
         """
         taxonomy, (_, node) = self._nodes(fault)
         tree, path, creates = NodeTree.of(taxonomy.levels), "", list[str]()

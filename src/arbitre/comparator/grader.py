@@ -290,7 +290,7 @@ class Grader:
         return document
 
     def _is_text(self, gold: Any, reference: Json) -> bool:  # noqa: ANN401
-        """Return whether a text is a document: if the schema or, if that allows any document, gold is one."""
+        """Return whether texts are documents: if the schema says so or, if it allows anything, if gold is a text."""
         plan = self.comparator.plan
         return plan.allows_text or (plan.expected is None and isinstance(reference, str) and reference == gold)
 

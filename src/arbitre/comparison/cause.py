@@ -383,7 +383,7 @@ class CauseExample(NamedTuple):
             would add the predicted value ("-" for an item of a list); None if it is unknown, and for split and merged
             items.
         costliest: Whether it is among the most costly faults of the cause; the others are drawn at random.
-        creates: Types ("object" or "array") of the containers around `place` that gold lacks, from outside inwards. A
+        creates: Types ("object" or "array") of the containers around `place` that gold lacks, outermost first. A
             correction of gold would create them.
     """
 

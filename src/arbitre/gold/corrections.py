@@ -391,7 +391,7 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
 
 
 def _created(document: Json, own: GoldDecision, tokens: tuple[str, ...]) -> dict[tuple[str, ...], Json]:
-    """Return the empty lists and objects that a decision adds around its value, by path, from outside inwards.
+    """Return the empty lists and objects that a decision adds around its value, by path, outermost first.
 
     Those that the document has in the meantime are left out. Raises _RefusedError.
     """
@@ -417,7 +417,7 @@ def _created(document: Json, own: GoldDecision, tokens: tuple[str, ...]) -> dict
 
 
 def _edits(changes: Iterable[_Change]) -> Iterator[Edit]:
-    """Yield the edits of changes. What several of them create is created once."""
+    """Yield the edits of changes. A list or an object that several changes create is created only once."""
     created = set[tuple[str, ...]]()
     for change in changes:
         for edit in change.created:

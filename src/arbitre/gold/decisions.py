@@ -62,7 +62,7 @@ class GoldDecision:
         system: System that predicted the value, or several.
         path: Wildcard path of the value.
         report: Title and key of the report.
-        creates: Types ("object" or "array") of the containers around the pointer that gold lacks, from outside inwards,
+        creates: Types ("object" or "array") of the containers around the pointer that gold lacks, outermost first,
             separated by spaces.
         gold_pointer: JSON Pointer of the gold value in the gold of the report; "" if it is unknown.
         predicted_pointer: JSON Pointer of the predicted value; "" if it is unknown.

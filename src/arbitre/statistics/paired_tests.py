@@ -222,7 +222,8 @@ def _difference(
         if test.differing and test.smallest_p * tests <= alpha + ROUNDING:
             detectable = test.spread.detectable(estimate, critical)
     if not test.differing:
-        notes = (f"The systems have the same score on every {'document' if clusters is None else 'cluster'}.",)
+        equal = "The systems have the same score on every document."
+        notes = (equal if clusters is None else "The systems have the same score in every cluster.",)
     return Difference(
         estimate=None if np.isnan(estimate) else estimate,
         low=low,

@@ -45,7 +45,7 @@ WHOLES: Final = ("micro", "macro", "leaves", "document_quality")
 SCORE_TOLERANCE: Final = 1e-9
 """Maximum difference of scores that count as equal."""
 
-UNTESTED: Final = "The change was not tested: an evaluation has no results of single documents"
+UNTESTED: Final = "The change was not tested: one of the evaluations has no results of single documents"
 TOO_FEW: Final = (
     "Too few documents differ for a test ({}): p would be above {:.2f} even if all of them changed in the same "
     "direction; set a tolerance to limit the decrease"
