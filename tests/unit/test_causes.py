@@ -240,6 +240,14 @@ def test_fewer_documents_are_examined_if_they_have_many_values():
     assert documents_to_search(pairs[:80]) == pairs[:80]
 
 
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_settings_are_added_at_every_level_of_a_recursive_schema(depth):
+    name = {"type": "string", "x-arbitre": {"normalize": ["strip"]}}
+    tree = {"type": "object", "properties": {"name": name, "parts": {"type": "array", "items": {"$ref": "#"}}}}
+    path = "/parts/*" * depth + "/name"
+    assert with_normalizers(Comparator(tree).plan, path, ["casefold"]) == {"normalize": ["strip", "casefold"]}
+
+
 def test_settings_are_added_to_those_of_the_schema():
     plan = Comparator(
         LETTERS.schema, overlay={"/*/name": {"normalize": [{"number": {"decimal": ","}}], "absent": [None, "?"]}}

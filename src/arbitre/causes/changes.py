@@ -11,8 +11,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from arbitre.normalizers import catalogue
-from arbitre.paths import STAR, parse, wildcard
-from arbitre.schema.describe import walk
+from arbitre.paths import STAR, parse
+from arbitre.schema.describe import steps_to
 from arbitre.schema.nodes import leaves_of
 from arbitre.values import ABSENT, Json, Kind, canonical
 
@@ -105,7 +105,9 @@ REDUCING: Final = frozenset({"concat", "digits", "numbers"})
 
 def site_at(plan: Plan, path: str) -> Site | None:
     """Return the site at a wildcard path; None if the schema does not declare the path."""
-    return next((plan.sites[step.site] for step in walk(plan.sites) if wildcard(step.path) == path), None)
+    tokens = parse(path)
+    steps = steps_to(plan.sites, tokens)
+    return plan.sites[steps[-1].site] if len(steps) == len(tokens) + 1 else None
 
 
 def declared_normalizers(site: Site) -> tuple[Normalizer, ...]:

@@ -72,8 +72,8 @@ def example_of(sample: Sample, fault: SampleFault, *, costliest: bool = True) ->
         if value is ABSENT or not equal(value, fault.predicted):
             predicted_pointer = None
     place, creates = (fault.gold_pointer, ()) if fault.gold is not ABSENT else _addition(sample, fault, pair.gold)
-    predicted = fault.predicted
-    if predicted is ABSENT and isinstance(next(iter(sample.schema_path(fault.path)[-1:]), None), int):
+    predicted, path = fault.predicted, sample.schema_path(fault.path)
+    if predicted is ABSENT and path and isinstance(path[-1], int):
         predicted = None  # without a value at a position, the values after it would be at other positions
     return CauseExample(
         pair.id,

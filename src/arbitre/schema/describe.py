@@ -75,9 +75,9 @@ def steps_to(sites: Sequence[Site], path: Path) -> list[SchemaStep]:
     """Return the steps along a path, from the root to the last part that the schema declares."""
     steps = [SchemaStep((), 0)]
     for token in path:
-        last = steps[-1]
-        below = (step for step in _below(sites[last.site], last.path) if escape(step.path[-1]) == escape(token))
-        found = next(below, None)
+        site, above = sites[steps[-1].site], steps[-1].path
+        below = () if site.atomic else _below(site, above)
+        found = next((step for step in below if escape(step.path[-1]) == escape(token)), None)
         if found is None:
             break
         steps.append(found)
