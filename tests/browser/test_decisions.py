@@ -107,6 +107,14 @@ def examples(page):
             yield page.locator("#c-example .where").text_content()
 
 
+def correct_gold(page):
+    """Decide with the keyboard that gold is wrong in all examples."""
+    page.get_by_label("Your name").fill("Zoé")
+    page.locator("#c-list a").first.focus()
+    for _ in examples(page):
+        page.keyboard.press("1")
+
+
 def save(page, name, folder):
     """Export the decisions with the keyboard and return the file."""
     page.get_by_role("button", name=f"Export the decisions as {name}").focus()
@@ -223,10 +231,7 @@ def test_only_the_decided_gold_is_corrected_and_the_other_decisions_are_counted(
 
 def test_the_patches_are_those_of_the_gold_for_any_implementation(visit, single, tmp_path):
     page = visit(report(single))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
-    for _ in examples(page):
-        page.keyboard.press("1")
+    correct_gold(page)
     patches = json.loads(save(page, "JSON Patch", tmp_path).read_text(encoding="utf-8"))["patches"]
     after = []
     for one in read(single / "gold.jsonl"):
@@ -342,10 +347,7 @@ def test_decisions_on_runs_correct_the_document_of_their_id(visit, tmp_path, for
     out = "--predicted", tmp_path / "runs.jsonl", "--out", tmp_path / "report", "--workers", "1"
     run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
     page = visit(report(tmp_path))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
-    for _ in examples(page):
-        page.keyboard.press("1")
+    correct_gold(page)
     assert count(page).startswith("2 decisions")
     path = save(page, form, tmp_path)
     done = arbitre.apply_decisions(path, tmp_path / "gold.jsonl", out=tmp_path / "new.jsonl", schema=town)
@@ -400,10 +402,7 @@ def test_values_in_lists_that_gold_lacks_are_added(visit, tmp_path, form):
     out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
     run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
     page = visit(report(tmp_path))
-    page.get_by_label("Your name").fill("Zoé")
-    page.locator("#c-list a").first.focus()
-    for _ in examples(page):
-        page.keyboard.press("1")
+    correct_gold(page)
     path = save(page, form, tmp_path)
     done = arbitre.apply_decisions(path, tmp_path / "gold.jsonl", out=tmp_path / "new.jsonl", schema=schema)
     assert (done.values, done.refused) == (3, ())
