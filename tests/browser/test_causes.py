@@ -247,13 +247,27 @@ def test_list_items_are_copied_with_commas(visit, values):
     select = "row => { getSelection().selectAllChildren(row); return getSelection().toString() }"
     assert "3, 8, 12" in row.evaluate(select)
     tools = page.locator("#c-example .tools button")
-    assert "| pages | 3, 8, 12 | 3, 8, 12, +20 ≠ wrong" in copied(page, tools.nth(2))
-    assert "pages & 3, 8, 12 & 3, 8, 12, +20 ≠ wrong" in copied(page, tools.nth(3))
+    assert "| pages | 3, 8, 12 | 3, 8, 12, + 20 ≠ wrong" in copied(page, tools.nth(2))
+    assert "pages & 3, 8, 12 & 3, 8, 12, + 20 ≠ wrong" in copied(page, tools.nth(3))
     page.locator("#c-path").select_option("=/people/*")
     lines = copied(page, tools.nth(2)).splitlines()
     assert any(line.startswith("| pages | 1, 2 |") for line in lines)
     page.locator("#c-path").select_option("=/hall")
     assert re.search(r"s1: .* ≠ wrong [\d.]+; s2: .*; s4: ", copied(page, tools.nth(2)))
+
+
+def test_hidden_items_of_a_long_list_are_copied_as_an_ellipsis(visit, tmp_path):
+    (tmp_path / "schema.json").write_text(json.dumps(DOCUMENT))
+    pages = list(range(1, 41))
+    for name, last in (("gold", 40), ("system", 50)):
+        person = {"name": RED, "town": "Rome", "pages": [*pages[:-1], last], "code": LARGE}
+        corpora.lines(tmp_path / f"{name}.jsonl", [{"id": "a", "hall": "Quay", "people": [person]}])
+    run("evaluate", *sources(tmp_path), "--predicted", tmp_path / "system.jsonl", "--out", tmp_path / "report")
+    page = visit(tmp_path / "report" / "report.html")
+    expect(page.locator("#c-example table button")).not_to_have_count(0)
+    line = next(line for line in copied(page, page.locator("#c-example .tools button").nth(2)).splitlines() if "pages" in line)
+    assert "…, 39, ≠ 40" in line
+    assert "more" not in line
 
 
 def test_the_field_with_the_fault_is_marked_and_shows_the_other_systems(visit, values):

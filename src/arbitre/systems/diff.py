@@ -51,7 +51,7 @@ TOO_FEW: Final = (
     "direction; set a tolerance to limit the decrease"
 )
 SHARED: Final = (
-    "Scores and tests cover the {} documents that both evaluations have; the score of leaves covers all documents"
+    "Scores and tests cover the documents that both evaluations have ({}); the score of leaves covers all documents"
 )
 
 

@@ -24,6 +24,8 @@ const copyText = async (whole, button) => {
 const cellText = (cell) => {
   const copied = cell.cloneNode(true);
   for (const small of copied.querySelectorAll("small, svg, .unseen")) small.prepend(" ");
+  for (const glyph of copied.querySelectorAll("i")) glyph.append(" ");
+  for (const button of copied.querySelectorAll("button.cut")) button.replaceWith(button.closest(".cuttable") ? "" : "…");
   for (const next of copied.querySelectorAll("p + p")) next.prepend("; ");
   return copied.textContent.replace(/\s+/g, " ").trim();
 };
