@@ -224,6 +224,12 @@ values("date-format", ("date",), {
 })  # fmt: skip
 
 
+values("day-month-swapped", ("date",), {
+    "1918-03-11": of_date(lambda y, m, d: f"{y}-{d}-{m}" if int(d) <= 12 and d != m else None),
+    "1918-25-03": of_date(lambda y, m, d: f"{y}-{d}-{m}" if d != m else None),
+}, least=0.15)  # fmt: skip
+
+
 def surname_first(form):
     """A variant that writes "Louis Barthou" in a form with the surname first."""
 

@@ -144,35 +144,6 @@ def test_dates_in_words_are_read_in_their_language():
     assert cause.kind == "date-format"
 
 
-@pytest.mark.parametrize(
-    ("factor", "shown"), [(1000, "predictions are 1000 times"), (1 / 12, "gold values are 12 times")]
-)
-def test_numbers_with_a_constant_factor_have_another_unit(factor, shown):
-    (cause,) = causes(NUMBER, changed(AMOUNTS * 3 + [1.5 * one for one in AMOUNTS], lambda number: number * factor))
-    assert (cause.kind, cause.change) == ("units", None)
-    assert shown in cause.advice
-
-
-@pytest.mark.parametrize(
-    ("kind", "change"),
-    [
-        ("units", lambda number: round(number / 1000, 5)),
-        ("units", lambda number: number / 3.6),
-        ("ids-offset", lambda number: round(number + 0.1, 2)),
-    ],
-)
-def test_corrected_numbers_have_no_rounding_errors(kind, change):
-    rng = random.Random(0)  # noqa: S311
-    gold = [[{"id": at, "value": round(rng.uniform(1, 500), 2)} for at in range(5)] for _ in range(40)]
-    made = [
-        Pair(str(at), None, {"rows": rows}, {"rows": [row | {"value": change(row["value"])} for row in rows]})
-        for at, rows in enumerate(gold)
-    ]
-    analysis = find_causes(comparator(NUMBER).plan, made)
-    assert [(cause.kind, cause.count) for cause in analysis.causes] == [(kind, 200)]
-    assert analysis.f1q_after == 1.0
-
-
 def test_the_items_of_lists_are_compared_with_all_items_of_their_list():
     draw = random.Random(3)  # noqa: S311
     words = ["finance", "navy", "posts", "health", "press", "justice", "fisheries"]

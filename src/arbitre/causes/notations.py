@@ -2,12 +2,11 @@
 
 For each path, the detector takes the simplest notation that explains most of the wrong values; see
 `arbitre.causes.same_value`. It refuses notations that make different gold values equal, unless predictions show that
-these are forms of one value. Numbers that differ by a constant factor have a different unit; no overlay repairs them.
+these are forms of one value.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
@@ -15,11 +14,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-import numpy as np
-
-from arbitre.causes.changes import Correction, OverlayChange, normalizers_before, with_normalizers
+from arbitre.causes.changes import OverlayChange, normalizers_before, with_normalizers
 from arbitre.causes.items import part_at
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.same_value import (
@@ -121,7 +118,7 @@ def _paths(sample: Sample, reader: Reader) -> Iterator[tuple[PathValues, PathVal
 
     Entries are matched wrongly if the notation of all their fields differs.
     """
-    sites = _sites(sample)
+    sites = declared_sites(sample)
     keys = list(_wrong_keys(sample))
     key_paths = {one.path for one in keys}
     by_path: defaultdict[str, list[Compared]] = defaultdict(list)
@@ -130,7 +127,7 @@ def _paths(sample: Sample, reader: Reader) -> Iterator[tuple[PathValues, PathVal
     for path, compared in by_path.items():
         if path not in sites:
             continue
-        declared = _before(sites[path])
+        declared = normalizers_at(sites[path])
         pools = _pools(compared, partial(reader.key, declared))
         by_document: defaultdict[int, tuple[Pool, Pool]] = defaultdict(lambda: ({}, {}))
         for (document, *_), sides in pools.items():
@@ -149,7 +146,7 @@ def _paths(sample: Sample, reader: Reader) -> Iterator[tuple[PathValues, PathVal
             yield values, pooled
 
 
-def _before(site: Site) -> tuple[Normalizer, ...]:
+def normalizers_at(site: Site) -> tuple[Normalizer, ...]:
     """Return all normalisers of a site that apply before further ones."""
     declared = normalizers_before(site)
     return declared if any(one.name == AS_WRITTEN for one in declared) else (NFC, *declared)
@@ -218,7 +215,7 @@ def _pools(
     return pools
 
 
-def _sites(sample: Sample) -> dict[str, Site]:
+def declared_sites(sample: Sample) -> dict[str, Site]:
     """Return the declared sites by wildcard path."""
     sites: dict[str, Site] = {}
     for step in walk(sample.plan.sites):
@@ -512,123 +509,5 @@ def _date_form(notation: Notation, text: Json, reader: Reader) -> str:
     return format_name(known[0])
 
 
-# Numbers with a different unit.
-
-SAME_FACTOR: Final = 1e-3
-"""Maximum relative difference of two factors that are the same."""
-
-NO_FACTOR: Final = 0.05
-"""Maximum relative difference from 1 of a factor that no unit explains."""
-
-HUGE: Final = 1e100
-"""Numbers of this size, and the reciprocals of such numbers, have no factor."""
-
-MAX_COMPARED: Final = 300
-"""Maximum number of values on each side for the chance of a factor."""
-
-DIGITS: Final = 14
-"""Number of significant digits that are kept when a number is divided by a factor; the others are rounding errors."""
-
-
-class NumberPair(NamedTuple):
-    """A wrong number, with its fault."""
-
-    fault: SampleFault
-    gold: float
-    predicted: float
-
-
-def factors(sample: Sample) -> Iterator[Proposal]:
-    """Yield a proposal for each path at which many predicted numbers are gold times the same factor."""
-    for path, pairs in _wrong_numbers(sample):
-        if (found := _common_factor(pairs)) is None:
-            continue
-        factor, same, p = found
-        changes: defaultdict[int, dict[str, float]] = defaultdict(dict)
-        for pair in same:
-            number = float(f"{pair.predicted / factor:.{DIGITS}g}")
-            exact = isinstance(pair.gold, int) and number == round(number)
-            changes[pair.fault.document][pair.fault.predicted_pointer or ""] = round(number) if exact else number
-        yield Proposal(
-            "number-format" if factor == -1 else "units",
-            "prediction",
-            (path,),
-            tuple(pair.fault.number for pair in same),
-            Correction(partial(_with_numbers, dict(changes)), frozenset(changes)),
-            p,
-            advice=_factor_advice(factor),
-            detail={"factor": factor},
-        )
-
-
-def _wrong_numbers(sample: Sample) -> Iterator[tuple[str, Sequence[NumberPair]]]:
-    """Yield the wrong numbers of each path, as they are after the normalisers of the path."""
-    reader, sites = Reader(), _sites(sample)
-    for path, faults in sample.faults_by_path.items():
-        pairs = []
-        for fault in faults if path in sites else ():
-            if fault.fault in COMPARED and fault.gold is not ABSENT is not fault.predicted:
-                declared = _before(sites[path])
-                sides = [reader.values[reader.key(declared, side)] for side in (fault.gold, fault.predicted)]
-                if all(map(_has_factor, sides)):
-                    pairs.append(NumberPair(fault, *sides))
-        if len(pairs) > 1:
-            yield path, pairs
-
-
-def _has_factor(value: Json) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / HUGE < abs(value) < HUGE
-
-
-def _common_factor(pairs: Sequence[NumberPair]) -> tuple[float, Sequence[NumberPair], float] | None:
-    """Return the most frequent factor of some numbers, the numbers with this factor, and its p-value."""
-    gold, predicted = (np.array([pair[side] for pair in pairs], dtype=np.float64) for side in (1, 2))
-    ratios = predicted / gold
-    ranked = np.sort(ratios[np.abs(ratios - 1.0) > NO_FACTOR])
-    if not ranked.size:
-        return None
-    width = np.searchsorted(ranked, ranked + SAME_FACTOR * np.abs(ranked), side="right") - np.arange(ranked.size)
-    first = int(width.argmax())
-    factor = _rounded(float(np.median(ranked[first : first + int(width[first])])))
-    same = [pair for pair, ratio in zip(pairs, ratios.tolist(), strict=True) if _is_factor(ratio, factor)]
-    distinct = len({pair[1:] for pair in same}), len({pair[1:] for pair in pairs})
-    step = -(-len(pairs) // MAX_COMPARED)
-    table = predicted[::step, None] / gold[None, ::step]
-    agree = np.abs(table / factor - 1.0) <= SAME_FACTOR
-    others = max(1, agree.size - len(agree))
-    chance = max(TYPO, float(agree.sum() - np.diagonal(agree).sum()) / others)
-    return factor, same, min(1.0, excess_p(distinct[0], [distinct[1] * chance]) * ranked.size)
-
-
-def _is_factor(ratio: float, factor: float) -> bool:
-    return abs(ratio / factor - 1.0) <= SAME_FACTOR
-
-
-def _rounded(factor: float) -> float:
-    """Return a factor, or its reciprocal if it is below 1, with four digits."""
-    return float(f"{factor:.4g}") if abs(factor) >= 1.0 else 1.0 / float(f"{1.0 / factor:.4g}")
-
-
-def _factor_advice(factor: float) -> str:
-    if factor == -1.0:
-        return "Ask for the sign of gold; predictions have the opposite sign."
-    larger, smaller = ("predictions", "gold values") if abs(factor) > 1.0 else ("gold values", "predictions")
-    return f"Ask for the unit of gold; {larger} are {max(factor, 1.0 / factor, key=abs):g} times {smaller}."
-
-
-def _with_numbers(changes: Mapping[int, Mapping[str, float]], at: int, predicted: Json) -> Json:
-    """Return a prediction with other numbers at some JSON Pointers."""
-    changed: Any = copy.deepcopy(predicted)
-    for pointer, number in changes.get(at, {}).items():
-        *above, last = parse(pointer) or ("",)
-        place = changed
-        for token in above:
-            place = place[int(str(token)) if isinstance(place, list) else str(token)]
-        if not pointer:
-            return number
-        place[int(str(last)) if isinstance(place, list) else str(last)] = number
-    return cast("Json", changed)
-
-
-DETECTORS: Final[tuple[Detector, ...]] = (notations, factors)
+DETECTORS: Final[tuple[Detector, ...]] = (notations,)
 """The detectors of this module."""

@@ -90,6 +90,9 @@ WHOLES: Final = tuple(
 )
 """Chains of steps, one of which makes two texts equal if they differ only in notation."""
 
+IN_ORDER: Final = tuple(tuple(step for step in steps if step != "order") for steps in WHOLES)
+"""The chains for texts without letters: the order of numbers, as in a date, has a meaning."""
+
 SPECIFIC: Final = ("name-order", "hyphenation", "punctuation", "accents", "case", "unicode", "spaces")
 """Kinds of differences between texts, the most specific first."""
 
@@ -140,7 +143,7 @@ CURRENCIES: Final = frozenset(
 """Words for currencies without an ISO 4217 code."""
 
 
-def _unit(value: Json) -> str | None:
+def unit_of(value: Json) -> str | None:
     """Return the only word beside the only number of a text; None if there is none."""
     if not isinstance(value, str) or len(value) > SHORT or len(numerals := NUMERAL.findall(value)) != 1:
         return None
@@ -293,7 +296,7 @@ class Reader:
             steps = self._steps(*map(str, sides))
         if steps is not None:
             yield _of_steps(steps)
-        units = [_unit(side) for side in sides]
+        units = [unit_of(side) for side in sides]
         one = [unit for unit in units if unit is not None]
         with_unit = [of_units(one, decimal) for decimal in DECIMALS] if len(one) == 1 else []
         for notation in (*NUMBERS, *with_unit):
@@ -302,7 +305,8 @@ class Reader:
 
     def _steps(self, gold: str, predicted: str) -> tuple[str, ...] | None:
         """Return the fewest steps that make two texts equal; None if there are none."""
-        steps = next((one for one in WHOLES if self.text(one, gold) == self.text(one, predicted)), None)
+        wholes = WHOLES if any(map(str.isalpha, gold)) else IN_ORDER
+        steps = next((one for one in wholes if self.text(one, gold) == self.text(one, predicted)), None)
         if steps is None:
             return None
         for step in LEFT_OUT:

@@ -12,7 +12,19 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from arbitre.causes import absent, columns, fields, items, keys, mappings, moved_items, notations, root, types
+from arbitre.causes import (
+    absent,
+    columns,
+    fields,
+    items,
+    keys,
+    mappings,
+    moved_items,
+    notations,
+    root,
+    transformed_values,
+    types,
+)
 from arbitre.causes.changes import OverlayChange
 from arbitre.causes.examples import example_of, examples_of
 from arbitre.causes.remainder import remaining_causes
@@ -46,7 +58,7 @@ def phases() -> tuple[tuple[Detector, ...], ...]:
         root.DETECTORS,
         keys.DETECTORS,
         (*moved_items.DETECTORS, *items.DETECTORS, *types.DETECTORS, *fields.DETECTORS, *columns.DETECTORS),
-        (*absent.DETECTORS, *notations.DETECTORS, *mappings.DETECTORS),
+        (*absent.DETECTORS, *notations.DETECTORS, *transformed_values.DETECTORS, *mappings.DETECTORS),
         (items.truncated,),
     )
 

@@ -114,7 +114,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "column-shifted": CauseKind(
         "the values of a field are those of the next or previous item",
-        "the wrong values agree with the gold values of the next or previous item",
+        "most values of a field are the gold values of the next or previous item",
         "correction",
         "check whether the rows of the input are aligned",
     ),
@@ -208,6 +208,12 @@ KINDS: Final[Mapping[str, CauseKind]] = {
         "both values denote the same day",
         "overlay",
         "add a normaliser, or ask for ISO 8601 dates in the prompt",
+    ),
+    "day-month-swapped": CauseKind(
+        "the day and the month of a date are swapped",
+        "most wrong dates are the gold date with day and month swapped",
+        "correction",
+        "state the order of day and month in the prompt",
     ),
     "name-order": CauseKind(
         "the words of a name are in a different order",

@@ -1,0 +1,217 @@
+"""Causes in wrong values that a fixed rule turns into gold: another unit, and day and month swapped.
+
+No overlay repairs such values, because their notation is correct. The correction applies the rule.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from arbitre.causes.changes import Correction
+from arbitre.causes.notations import COMPARED, TYPO, declared_sites, normalizers_at
+from arbitre.causes.proposal import Proposal
+from arbitre.causes.same_value import NUMERAL, Reader, unit_of
+from arbitre.causes.sample import excess_p
+from arbitre.parsing.numerals import read_amount
+from arbitre.paths import parse
+from arbitre.values import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from arbitre.causes.proposal import Detector
+    from arbitre.causes.sample import Sample, SampleFault
+    from arbitre.values import Json
+
+SAME_FACTOR: Final = 1e-3
+"""Maximum relative difference of two factors that are the same."""
+
+NO_FACTOR: Final = 0.05
+"""Maximum relative difference from 1 of a factor that no unit explains."""
+
+HUGE: Final = 1e100
+"""Numbers of this size, and the reciprocals of such numbers, have no factor."""
+
+MAX_COMPARED: Final = 300
+"""Maximum number of values on each side for the chance of a factor."""
+
+DIGITS: Final = 14
+"""Number of significant digits that are kept when a number is divided by a factor; the others are rounding errors."""
+
+DATE: Final = re.compile(r"(?P<first>\d{1,4})(?P<mark>[-/. ])(?P<second>\d{1,2})(?P=mark)(?P<last>\d{1,4})")
+"""A date in numbers; the year is first or last."""
+
+MONTHS: Final = 12
+"""Number of months in a year."""
+
+
+class WrongValue(NamedTuple):
+    """A wrong value, with its fault; both values are as they are after the normalisers of the path."""
+
+    fault: SampleFault
+    gold: Json
+    predicted: Json
+
+
+class NumberPair(NamedTuple):
+    """A wrong number, with its fault."""
+
+    fault: SampleFault
+    gold: float
+    predicted: float
+
+
+Changes = defaultdict[int, dict[str, "Json"]]
+"""Corrected values by the number of the document and the JSON Pointer in the prediction."""
+
+
+def transformed_values(sample: Sample) -> Iterator[Proposal]:
+    """Yield the rules that turn many wrong values of a path into gold."""
+    for path, values in _wrong_values(sample):
+        yield from _factor(path, values)
+        yield from _swapped_days(path, values)
+
+
+def _factor(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]:
+    """Yield a proposal if many predicted numbers are gold times the same factor."""
+    pairs = [NumberPair(one.fault, *sides) for one in values if (sides := _numbers(one)) is not None]
+    if not pairs or (found := _common_factor(pairs)) is None:
+        return
+    factor, same, p = found
+    changes: Changes = defaultdict(dict)
+    for pair in same:
+        number = float(f"{pair.predicted / factor:.{DIGITS}g}")
+        exact = isinstance(pair.gold, int) and number == round(number)
+        changes[pair.fault.document][pair.fault.predicted_pointer or ""] = round(number) if exact else number
+    yield Proposal(
+        "number-format" if factor == -1 else "units",
+        "prediction",
+        (path,),
+        tuple(pair.fault.number for pair in same),
+        Correction(partial(_with_values, dict(changes)), frozenset(changes)),
+        p,
+        advice=_factor_advice(factor),
+        detail={"factor": factor},
+    )
+
+
+def _swapped_days(path: str, values: Sequence[WrongValue]) -> Iterator[Proposal]:
+    """Yield a proposal if many predicted dates have the day and the month of gold swapped."""
+    dates = [one for one in values if isinstance(one.gold, str) and DATE.fullmatch(one.gold)]
+    same = [one for one in dates if one.gold == _swapped(one.predicted)]
+    if not same:
+        return
+    changes: Changes = defaultdict(dict)
+    for one in same:
+        changes[one.fault.document][one.fault.predicted_pointer or ""] = one.gold
+    distinct, compared = (len({(one.gold, one.predicted) for one in several}) for several in (same, dates))
+    asked, written = same[0].gold, same[0].predicted
+    yield Proposal(
+        "day-month-swapped",
+        "prediction",
+        (path,),
+        tuple(one.fault.number for one in same),
+        Correction(partial(_with_values, dict(changes)), frozenset(changes)),
+        excess_p(distinct, [compared * TYPO]),
+        advice=f'State the order of day and month in the prompt: predictions have "{written}" for "{asked}".',
+    )
+
+
+def _wrong_values(sample: Sample) -> Iterator[tuple[str, Sequence[WrongValue]]]:
+    """Yield the wrong values of each path."""
+    reader, sites = Reader(), declared_sites(sample)
+    for path, faults in sample.faults_by_path.items():
+        if path not in sites:
+            continue
+        declared = normalizers_at(sites[path])
+        pairs = [one for one in faults if one.fault in COMPARED and one.gold is not ABSENT is not one.predicted]
+        sides = [[reader.values[reader.key(declared, side)] for side in (one.gold, one.predicted)] for one in pairs]
+        yield path, [WrongValue(one, *both) for one, both in zip(pairs, sides, strict=True)]
+
+
+def _numbers(value: WrongValue) -> tuple[float, float] | None:
+    """Return a wrong number with its gold value; the prediction may be a text with a unit."""
+    gold, predicted = value.gold, value.predicted
+    if isinstance(predicted, str) and unit_of(predicted) is not None:
+        predicted = read_amount(NUMERAL.findall(predicted)[0])
+    return (gold, predicted) if _has_factor(gold) and _has_factor(predicted) else None
+
+
+def _has_factor(value: Json) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / HUGE < abs(value) < HUGE
+
+
+def _common_factor(pairs: Sequence[NumberPair]) -> tuple[float, Sequence[NumberPair], float] | None:
+    """Return the most frequent factor of some numbers, the numbers with this factor, and its p-value."""
+    gold, predicted = (np.array([pair[side] for pair in pairs], dtype=np.float64) for side in (1, 2))
+    ratios = predicted / gold
+    ranked = np.sort(ratios[np.abs(ratios - 1.0) > NO_FACTOR])
+    if not ranked.size:
+        return None
+    width = np.searchsorted(ranked, ranked + SAME_FACTOR * np.abs(ranked), side="right") - np.arange(ranked.size)
+    first = int(width.argmax())
+    factor = _rounded(float(np.median(ranked[first : first + int(width[first])])))
+    same = [pair for pair, ratio in zip(pairs, ratios.tolist(), strict=True) if _is_factor(ratio, factor)]
+    distinct = len({pair[1:] for pair in same}), len({pair[1:] for pair in pairs})
+    step = -(-len(pairs) // MAX_COMPARED)
+    table = predicted[::step, None] / gold[None, ::step]
+    agree = np.abs(table / factor - 1.0) <= SAME_FACTOR
+    others = max(1, agree.size - len(agree))
+    chance = max(TYPO, float(agree.sum() - np.diagonal(agree).sum()) / others)
+    return factor, same, min(1.0, excess_p(distinct[0], [distinct[1] * chance]) * ranked.size)
+
+
+def _is_factor(ratio: float, factor: float) -> bool:
+    return abs(ratio / factor - 1.0) <= SAME_FACTOR
+
+
+def _rounded(factor: float) -> float:
+    """Return a factor, or its reciprocal if it is below 1, with four digits."""
+    return float(f"{factor:.4g}") if abs(factor) >= 1.0 else 1.0 / float(f"{1.0 / factor:.4g}")
+
+
+def _factor_advice(factor: float) -> str:
+    if factor == -1.0:
+        return "Ask for the sign of gold; predictions have the opposite sign."
+    larger, smaller = ("predictions", "gold values") if abs(factor) > 1.0 else ("gold values", "predictions")
+    return f"Ask for the unit of gold; {larger} are {max(factor, 1.0 / factor, key=abs):g} times {smaller}."
+
+
+def _swapped(value: Json) -> str | None:
+    """Return a date in numbers with the day and the month swapped; None if it has no other date.
+
+    >>> _swapped("1918-03-11"), _swapped("3/11/1918"), _swapped("1918-03-03"), _swapped("1918-13-14")
+    ('1918-11-03', '11/3/1918', None, None)
+    """
+    if not isinstance(value, str) or (found := DATE.fullmatch(value)) is None:
+        return None
+    first, mark, second, last = found.group("first", "mark", "second", "last")
+    year_first = len(first) > len("31")
+    pair = (second, last) if year_first else (first, second)
+    if int(pair[0]) == int(pair[1]) or min(map(int, pair)) > MONTHS:
+        return None
+    return mark.join((first, last, second) if year_first else (second, first, last))
+
+
+def _with_values(changes: Mapping[int, Mapping[str, Json]], at: int, predicted: Json) -> Json:
+    """Return a prediction with other values at some JSON Pointers."""
+    changed: Any = copy.deepcopy(predicted)
+    for pointer, value in changes.get(at, {}).items():
+        *above, last = parse(pointer) or ("",)
+        place = changed
+        for token in above:
+            place = place[int(str(token)) if isinstance(place, list) else str(token)]
+        if not pointer:
+            return value
+        place[int(str(last)) if isinstance(place, list) else str(last)] = value
+    return cast("Json", changed)
+
+
+DETECTORS: Final[tuple[Detector, ...]] = (transformed_values,)
+"""The detectors of this module."""

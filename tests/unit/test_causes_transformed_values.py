@@ -1,0 +1,88 @@
+"""Causes in wrong values that a rule turns into gold: another unit, and day and month swapped."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from tests.unit.test_causes_notations import AMOUNTS, DAY, NUMBER, TEXT, causes, changed, comparator
+
+from arbitre.causes.search import find_causes
+from arbitre.inputs.records import Pair
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("factor", "shown"), [(1000, "predictions are 1000 times"), (1 / 12, "gold values are 12 times")]
+)
+def test_numbers_with_a_constant_factor_have_another_unit(factor, shown):
+    (cause,) = causes(NUMBER, changed(AMOUNTS * 3 + [1.5 * one for one in AMOUNTS], lambda number: number * factor))
+    assert (cause.kind, cause.change) == ("units", None)
+    assert shown in cause.advice
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("units", lambda number: round(number / 1000, 5)),
+        ("units", lambda number: number / 3.6),
+        ("ids-offset", lambda number: round(number + 0.1, 2)),
+    ],
+)
+def test_corrected_numbers_have_no_rounding_errors(kind, change):
+    rng = random.Random(0)  # noqa: S311
+    gold = [[{"id": at, "value": round(rng.uniform(1, 500), 2)} for at in range(5)] for _ in range(40)]
+    made = [
+        Pair(str(at), None, {"rows": rows}, {"rows": [row | {"value": change(row["value"])} for row in rows]})
+        for at, rows in enumerate(gold)
+    ]
+    analysis = find_causes(comparator(NUMBER).plan, made)
+    assert [(cause.kind, cause.count) for cause in analysis.causes] == [(kind, 200)]
+    assert analysis.f1q_after == 1.0
+
+
+@pytest.mark.parametrize("form", ["{:.2f} m", "{:.2f}m"])
+def test_texts_with_another_unit_are_one_cause(form):
+    heights = list(range(150, 199))
+    (cause,) = causes(NUMBER, changed(heights, lambda height: form.format(height / 100)))
+    assert (cause.kind, cause.change) == ("units", None)
+    assert cause.advice == "Ask for the unit of gold; gold values are 100 times predictions."
+
+
+def swapped(day):
+    return "-".join((day[:4], day[8:], day[5:7]))
+
+
+def random_days(first=1):
+    draw = random.Random(5)  # noqa: S311
+    return [f"{draw.randint(1890, 1930)}-{draw.randint(1, 12):02}-{draw.randint(first, 28):02}" for _ in range(60)]
+
+
+@pytest.mark.parametrize("schema", [DAY, TEXT])
+@pytest.mark.parametrize("valid", [True, False])
+def test_day_and_month_swapped_is_a_cause_without_an_overlay(schema, valid):
+    days = random_days()
+    pairs = list(zip(*(next(changed(days, swapped, seed)) for seed in range(60)), strict=True))
+    rows = [(gold, one if not valid or int(one[5:7]) <= 12 else gold) for gold, one in zip(*pairs, strict=True)]
+    (cause,) = causes(schema, rows)
+    assert (cause.kind, cause.side, cause.change) == ("day-month-swapped", "prediction", None)
+    planted = sum(gold != one and one == swapped(gold) for gold, one in rows)
+    assert cause.count == planted
+    assert cause.gain > 0
+
+
+def test_random_wrong_dates_are_not_swapped():
+    days = random_days()
+    draw = random.Random(6)  # noqa: S311
+    found = causes(TEXT, ((day, draw.choice(days) if draw.random() < 0.7 else day) for day in days))
+    assert [cause.kind for cause in found] == []
+
+
+@pytest.mark.parametrize("text", ["1 3 2", "03/11/1918", "12.5.7"])
+def test_the_order_of_numbers_is_not_a_notation(text):
+    def turned(value):
+        return " ".join(reversed(value.replace("/", " ").replace(".", " ").split()))
+
+    values = [text, text.replace("1", "4"), text.replace("3", "8"), text.replace("2", "6")]
+    assert "name-order" not in {cause.kind for cause in causes(TEXT, changed(values, turned))}
