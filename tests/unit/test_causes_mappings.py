@@ -205,6 +205,32 @@ def test_labels_in_another_language_and_codes_are_one_mapping():
     assert cause.change["/works/*/type"]["normalize"][0] == "text"
 
 
+@pytest.mark.parametrize(
+    "codes",
+    [
+        {"male": "m", "female": "f"},
+        {"yes": "y", "no": "n"},
+        {"French": "fr", "German": "de", "English": "en", "Latin": "la"},
+        {"EUR": "€", "USD": "$"},
+    ],
+)
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_codes_of_labels_are_one_mapping_although_many_labels_are_right(codes, share):
+    draw = random.Random(11)  # noqa: S311
+    labels = [draw.choice(list(codes)) for _ in range(120)]
+    gold, predicted = iter(labels), (codes[one] if draw.random() < share else one for one in labels)
+    found = systematic(
+        corpus(
+            lambda work, rng: work.update(type=next(predicted)),
+            documents=40,
+            gold=lambda w, r: w.update(type=next(gold)),
+        )
+    )
+    assert [cause.kind for cause in found] == ["value-mapping"]
+    names = found[0].change["/works/*/type"]["normalize"][0]["authority"]["names"]
+    assert names == {label: [code] for label, code in codes.items()}
+
+
 def test_exchanged_labels_are_a_mapping_without_an_overlay():
     (cause,) = systematic(corpus(lambda work, rng: work.update(open=not work["open"])))
     assert (cause.kind, cause.change, cause.count) == ("value-mapping", None, 36)

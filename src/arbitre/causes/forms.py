@@ -40,9 +40,11 @@ def related(gold: Json, predicted: Json) -> bool:
 
     >>> related("article", "articel"), related("Louis Barthou", "Barthou"), related(1918, "1919"), related("m", "homme")
     (True, True, True, False)
+    >>> related("EUR", "€")
+    False
     """
     left, right = folded(gold), folded(predicted)
-    if not any(map(str.isalpha, left + right)) or left.startswith(right):
+    if not any(map(str.isalpha, left + right)) or (right and left.startswith(right)):
         return True
     if min(len(left), len(right)) >= MIN_PART and (right in left or (left in right and 2 * len(left) >= len(right))):
         return True

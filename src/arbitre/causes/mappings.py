@@ -277,12 +277,13 @@ class _Recurring:
     def same_mistake(self, labels: _Labels, value: Hashable) -> float:
         """Return the probability that a gold value becomes the same similar value so often by chance; 1 if not often.
 
-        A misspelling of a text can be one of many. Numbers and short texts have few wrong values that resemble them, so
-        that all their occurrences must become the same value, and not only those that are wrong.
+        A misspelling of a text can be one of many, and its first letters are rarely one. Numbers and short texts have
+        few wrong values that resemble them, so that all their occurrences must become the same value, and not only
+        those that are wrong.
         """
         gold = self.pairs[value]
-        texts = isinstance(gold, str) and isinstance(value, str) and min(len(gold), len(value)) >= MIN_PART
-        many = texts and any(map(str.isalpha, f"{gold}"))
+        texts = isinstance(gold, str) and isinstance(value, str) and len(gold) >= MIN_PART
+        many = texts and any(map(str.isalpha, f"{gold}")) and (len(f"{value}") >= MIN_PART or _is_code(gold, value))
         total = self.wrong[gold] if many else labels.total[gold]
         size = len(self.units[gold] if many else labels.units[gold])
         if self.hits[value] < ALWAYS * total:
@@ -296,6 +297,14 @@ class _Recurring:
         return chosen_from(len(labels.total), len(pairs), p)
 
 
+def _is_code(gold: Hashable, value: Hashable) -> bool:
+    """Return whether a value consists of the first one or two letters of a longer text, as "f" of "female" does."""
+    if not (isinstance(gold, str) and isinstance(value, str)):
+        return False
+    code, label = folded(value), folded(gold)
+    return 0 < len(code) < min(MIN_PART, len(label)) and label.startswith(code)
+
+
 def _is_mapping(fault: SampleFault) -> bool:
     """Return whether both values mean something and are not two notations of one text."""
     means = nothing_in(fault.gold) is None and nothing_in(fault.predicted) is None
@@ -306,7 +315,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
     """Return the predicted values that gold never has, and that stand for one gold value, with their p-value.
 
     A value that resembles gold may be a misspelling, which depends on gold also without a systematic cause. It counts
-    only if gold nearly always becomes the same value (see `_Recurring.same_mistake`). Other values count if they are
+    only if gold nearly always becomes the same value (see `_Recurring.same_mistake`), or if it is the first letters of
+    gold, and those of another label are a code that counts. Other values count if they are
     predicted for one gold value more often than this value is frequent.
     """
     found = _Recurring.of(labels)
@@ -322,6 +332,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
         if same <= SIGNIFICANT:
             chosen[value] = gold
             p = min(p, same)
+    if any(_is_code(gold, value) for value, gold in chosen.items()):
+        chosen |= {value: gold for value, gold in near.items() if _is_code(gold, value)}
     new = {value: gold for value, gold in pairs.items() if value not in near}
     if new:
         always = found.always(labels, new)
