@@ -193,6 +193,15 @@ def test_a_renamed_list_of_objects_is_suggested():
     assert suggested(NESTED, (gold, predicted)) == {("/*/acts", "deeds")}
 
 
+def test_the_fields_of_an_item_are_not_aliases_of_its_list():
+    gold = [
+        entry | {"acts": [{"action": {"text": " ".join(reversed(WORDS[at % 9 :][:4])), "pages": [at]}}]}
+        for at, entry in enumerate(nested())
+    ]
+    predicted = [{"name": entry["name"], **entry["acts"][0]["action"]} for entry in gold]
+    assert ("/*/acts", "text") not in suggested(NESTED, (gold, predicted))
+
+
 def test_a_field_of_the_document_is_found_over_several_documents():
     letter = {"type": "object", "properties": {"sent": NAME, "to": NAME}}
     pairs = [({"sent": f"191{at}", "to": word}, {"date": f"191{at}", "to": word}) for at, word in enumerate(WORDS[:9])]

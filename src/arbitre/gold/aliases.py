@@ -76,12 +76,14 @@ class FieldValues:
         owners: Pointers of the owner and of the owners around it, from the root ("") inwards.
         parts: The scalars of the value, with their number. A text of n words counts as 1/n for each of its words, so
             that similar texts are partly equal. Case, punctuation, null and empty texts are left out.
+        objects: Whether the value is an object or a list with objects.
     """
 
     field: FieldLocation
     declared: bool
     owners: tuple[str, ...]
     parts: Mapping[Hashable, float]
+    objects: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,8 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
                     pending.append(place.field(key, inner, None))
         else:
             if place.keys and (parts := _parts(value)):
-                yield FieldValues(FieldLocation(place.owner, place.keys), site is not None, place.owners, parts)
+                field = FieldLocation(place.owner, place.keys)
+                yield FieldValues(field, site is not None, place.owners, parts, _has_objects(value))
             if site is not None and isinstance(value, list) and not site.atomic:
                 prefix = site.list.prefix
                 pending += [
@@ -139,6 +142,10 @@ def field_values(plan: Plan, document: Json, *, predicted: bool) -> Iterator[Fie
                     else place.owned(at, item, site.list.items)
                     for at, item in enumerate(value)
                 ]
+
+
+def _has_objects(value: Json) -> bool:
+    return any(isinstance(item, dict) for item in (value if isinstance(value, list) else (value,)))
 
 
 def map_site(node: ObjectNode, key: str) -> int | None:
@@ -365,7 +372,9 @@ def suggest_aliases(
         candidates = [
             (evidence, _likeness(field, unknown), field, depth)
             for field in values.missing[unknown.owner]
-            if unknown.keys[: len(field.keys)] != field.keys and _is_free(field, unknown, declared)
+            if unknown.keys[: len(field.keys)] != field.keys
+            and _is_free(field, unknown, declared)
+            and (unknown in values.objects or field not in values.objects)
             for depth, evidence in values.evidence(field, unknown)
         ]
         if candidates:
@@ -397,6 +406,7 @@ class _Values:
         other: The same for the predicted values under unknown keys.
         missing: The fields of each owner of which values are missing.
         unknown: The unknown keys.
+        objects: The fields and unknown keys with objects as values; single values cannot stand for objects.
     """
 
     def __init__(self, pairs: Sequence[tuple[Hashable, Json, Json]]) -> None:
@@ -404,6 +414,7 @@ class _Values:
         self.gold, self.present, self.other = _bags(), _bags(), _bags()
         self.missing: dict[Path, list[FieldLocation]] = defaultdict(list)
         self.unknown: list[FieldLocation] = []
+        self.objects: set[FieldLocation] = set()
 
     @classmethod
     def of(
@@ -416,10 +427,12 @@ class _Values:
         for number, (_, gold, predicted) in enumerate(pairs):
             for of_field in field_values(plan, gold, predicted=False):
                 _add(values.gold, of_field, number, same)
+                values.objects.update([of_field.field] if of_field.objects else ())
                 if not of_field.declared:
                     in_gold.add(of_field.field)
             for of_field in field_values(plan, predicted, predicted=True):
                 _add(values.present if of_field.declared else values.other, of_field, number, scopes)
+                values.objects.update([of_field.field] if of_field.objects and not of_field.declared else ())
         values.unknown = [field for field in values.other if field not in in_gold]
         for field, by_depth in values.gold.items():
             for depth, bags in by_depth.items():
