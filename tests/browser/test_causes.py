@@ -265,7 +265,9 @@ def test_hidden_items_of_a_long_list_are_copied_as_an_ellipsis(visit, tmp_path):
     run("evaluate", *sources(tmp_path), "--predicted", tmp_path / "system.jsonl", "--out", tmp_path / "report")
     page = visit(tmp_path / "report" / "report.html")
     expect(page.locator("#c-example table button")).not_to_have_count(0)
-    line = next(line for line in copied(page, page.locator("#c-example .tools button").nth(2)).splitlines() if "pages" in line)
+    line = next(
+        line for line in copied(page, page.locator("#c-example .tools button").nth(2)).splitlines() if "pages" in line
+    )
     assert "…, 39, ≠ 40" in line
     assert "more" not in line
 

@@ -108,6 +108,12 @@ def entries(document):
     return document["books"]
 
 
+def test_the_other_items_of_a_list_that_was_reduced_to_its_first_are_not_truncated():
+    gold, predicted = corpus(("the pages", lambda pages, rng: pages[0] if rng.random() < 0.4 else pages))
+    (cause,), f1q = analysed(gold, predicted)
+    assert (cause.kind, cause.gain) == ("list-or-value", pytest.approx(1.0 - f1q))
+
+
 @pytest.mark.parametrize("key", ["tags", "the pages"])
 @pytest.mark.parametrize(
     ("write", "words"),

@@ -115,13 +115,17 @@ def _lists_for_values(sample: Sample, faults: Sequence[SampleFault]) -> tuple[in
 
 
 def _values_for_lists(sample: Sample, faults: Sequence[SampleFault]) -> tuple[int, Proposal] | None:
-    """Propose to replace values with lists of one item."""
+    """Propose to replace values with lists.
+
+    If the value is the first item in gold, the other items are missing only because a single value has no place for
+    them, and the correction adds them.
+    """
     values = Counter(canonical(fault.predicted) for fault in faults)
     changes = []
     for fault in faults:
         agrees = _alike(fault.predicted, fault.gold[0])
         fits = agrees or kind_of(fault.predicted) == kind_of(fault.gold[0])
-        value = [fault.predicted] if fits else ABSENT
+        value = [fault.predicted, *(fault.gold[1:] if agrees else ())] if fits else ABSENT
         changes.append(TypeChange(fault, value, agrees, _content_chance(values, fault.predicted)))
     if not faults:
         return None
