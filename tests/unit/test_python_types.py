@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple, Optional
 import numpy as np
 import pytest
 
-from arbitre import ABSENT, Comparator, DataError, Field, SchemaError, bundled
+from arbitre import ABSENT, Comparator, DataError, Field, Grader, SchemaError, bundled
 from arbitre.parsing.json_form import duration_text, json_form
 
 pydantic = pytest.importorskip("pydantic")
@@ -237,6 +237,108 @@ class TestDocuments:
             comparator.compare(gold=endless, predicted={})
         evaluation = comparator.evaluate([("a", {"a": 1}, {"a": object()})])
         assert [failure.id for failure in evaluation.failures] == ["a"]
+
+
+class Vendor(pydantic.BaseModel):
+    vendor: Annotated[str, Field(distance="exact", weight=9)] = pydantic.Field(
+        validation_alias=pydantic.AliasChoices("vendor_name", "vendor")
+    )
+    total: int = pydantic.Field(serialization_alias="sum")
+
+    @pydantic.computed_field
+    @property
+    def double(self) -> int:
+        return 2 * self.total
+
+
+@pydantic.dataclasses.dataclass
+class Node:
+    label: str = pydantic.Field(validation_alias="text")
+    nodes: list["Node"] = pydantic.Field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Aliased:
+    label: Annotated[str, pydantic.Field(alias="text")]
+    vendor: Vendor
+
+
+class Base(pydantic.BaseModel, polymorphic_serialization=True):
+    a: int = pydantic.Field(default=1, validation_alias="A")
+
+
+class Derived(Base):
+    b: int = pydantic.Field(default=2, validation_alias="B")
+
+
+class Everything(pydantic.BaseModel):
+    type: int = pydantic.Field(default=1, validation_alias="metadata")
+    path: int = pydantic.Field(default=1, validation_alias=pydantic.AliasPath("a", "b"), serialization_alias="p")
+    vendors: dict[str, list[Vendor]]
+    union: Node | Vendor | None
+    tagged: Annotated[
+        Annotated[Vendor, pydantic.Tag("vendor")] | Annotated[Node, pydantic.Tag("node")],
+        pydantic.Discriminator(lambda value: type(value).__name__.lower()),
+    ]
+    anything: typing.Any
+    own: pydantic.SerializeAsAny[pydantic.BaseModel]
+    derived: Base | None
+    recursive: Optional["Everything"] = pydantic.Field(default=None, validation_alias="again")
+
+
+class TestKeysOfInstances:
+    VENDOR = Vendor(vendor="Acme", total=1)
+    JSON: typing.ClassVar = {"vendor_name": "Acme", "total": 1}
+
+    def test_instances_have_the_keys_of_the_schema_of_their_type(self):
+        comparison = Comparator(Vendor).compare(gold=self.VENDOR, predicted=Vendor(vendor="Acme Ltd", total=1))
+        assert comparison.quality == pytest.approx(0.1)
+        assert Grader(Vendor)(json.dumps(self.JSON), self.VENDOR).score == 1
+
+    def test_instances_at_every_depth_have_the_keys_of_the_schema(self):
+        node, nodes = Node(text="a", nodes=[Node(text="b")]), {"text": "a", "nodes": [{"text": "b", "nodes": []}]}
+        given = {
+            "vendors": {"k": [self.VENDOR]},
+            "union": node,
+            "tagged": self.VENDOR,
+            "anything": ({"x": [self.VENDOR, node]}, Decimal("1.5")),
+            "own": self.VENDOR,
+            "derived": Derived(),
+        }
+        inner = {
+            "metadata": 1,
+            "path": 1,
+            "vendors": {"k": [self.JSON]},
+            "union": nodes,
+            "tagged": self.JSON,
+            "anything": [{"x": [self.JSON, nodes]}, "1.5"],
+            "own": self.JSON,
+            "derived": {"A": 1, "B": 2},
+            "again": None,
+        }
+        assert json_form(Everything(**given, again=Everything(**given))) == inner | {"again": inner}
+        declared = pydantic.TypeAdapter(Everything).json_schema()["$defs"]["Everything"]["properties"]
+        assert declared.keys() == inner.keys()
+
+    def test_a_standard_data_class_has_the_keys_of_its_schema(self):
+        assert json_form([Aliased("a", self.VENDOR)]) == [{"text": "a", "vendor": self.JSON}]
+        assert Comparator(Aliased).schema["properties"].keys() == {"text", "vendor"}
+
+    def test_fields_that_are_validated_by_name_have_their_names_as_keys(self):
+        class Named(pydantic.BaseModel, validate_by_alias=False, validate_by_name=True):
+            a: int = pydantic.Field(alias="A")
+
+        assert json_form(Named(a=1)) == {"a": 1}
+        assert Comparator(Named).schema["properties"].keys() == {"a"}
+
+    def test_an_instance_that_contains_itself_is_an_error(self):
+        class Loose(pydantic.BaseModel):
+            value: typing.Any
+
+        endless = []
+        endless += [endless, endless]
+        with pytest.raises(DataError, match="Cannot write a Loose as JSON: Circular reference"):
+            json_form(Loose(value=endless))
 
 
 class TestYaml:

@@ -16,6 +16,7 @@ from uuid import UUID
 import numpy as np
 
 from arbitre.errors import DataError, clipped
+from arbitre.parsing.pydantic_form import keys_of_data_class, pydantic_form
 from arbitre.values import ABSENT, MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ _SCALARS: Final = frozenset({type(None), bool, int, float, str})
 def json_form(value: Any) -> Json:  # noqa: ANN401  (any object)
     """Return the JSON value of a Python object; other objects, and values below the maximum depth, are unchanged.
 
-    Models of Pydantic, structs of msgspec and classes of attrs are written as these libraries write them. A `Decimal`
-    is a number; dates, times, durations and UUIDs are texts in the notation of ISO 8601 or RFC 9562; an enum member is
-    its value; a tuple, a named tuple and a NumPy array are lists; a data class is an object.
+    Models of Pydantic, structs of msgspec and classes of attrs are written as these libraries write them; models have
+    the keys of the JSON Schema for validation, see `pydantic_form`. A `Decimal` is a number; dates, times, durations
+    and UUIDs are texts in the notation of ISO 8601 or RFC 9562; an enum member is its value; a tuple, a named tuple and
+    a NumPy array are lists; a data class is an object.
 
     Raises:
         DataError: A library cannot write a value as JSON.
@@ -114,8 +116,7 @@ def _of_library(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401
     kind = type(value)
     try:
         if hasattr(kind, "__pydantic_serializer__"):
-            plain = sys.modules["pydantic_core"].to_jsonable_python(value, by_alias=True, fallback=json_form)
-            return _converted(plain, depth, known)
+            return _converted(pydantic_form(value, json_form), depth, known)
         if hasattr(kind, "__struct_config__"):
             plain = sys.modules["msgspec"].to_builtins(value, enc_hook=json_form)
             return _converted(plain, depth, known)
@@ -125,9 +126,9 @@ def _of_library(value: Any, depth: int, known: _Known) -> Json:  # noqa: ANN401
             hint="Pass JSON values instead, for example those of model_dump(mode='json').",
         ) from error
     if hasattr(kind, "__attrs_attrs__"):
-        names = [field.name for field in kind.__attrs_attrs__]
+        keys = {field.name: field.name for field in kind.__attrs_attrs__}
     elif dataclasses.is_dataclass(kind):
-        names = [field.name for field in dataclasses.fields(kind)]
+        keys = {field.name: field.name for field in dataclasses.fields(kind)} | keys_of_data_class(kind)
     else:
         return value
-    return {name: _converted(getattr(value, name), depth + 1, known) for name in names}
+    return {key: _converted(getattr(value, name), depth + 1, known) for name, key in keys.items()}
