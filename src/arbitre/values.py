@@ -163,10 +163,10 @@ def check_number(value: float, at: Iterable[str | int] = ()) -> None:
 
 
 def check_keys(value: dict[Any, Json], at: Iterable[str | int] = ()) -> None:
-    """Raise DataError if a key of the object is not text."""
+    """Raise NotJsonError if a key of the object is not text, or is formatted as another text in pointers."""
     for key in value:
-        if not isinstance(key, str):
-            raise DataError.of(
+        if type(key) is not str and not (isinstance(key, str) and f"{key}" == key):  # members of str enums
+            raise NotJsonError.of(
                 f"Expected every key to be text, got {key!r}", pointer=pointer(at), hint="JSON keys are always text."
             )
 

@@ -27,6 +27,10 @@ class Colour(enum.Enum):
     BLUE = "blue"
 
 
+class TextColour(str, enum.Enum):  # noqa: UP042  (formatted as "TextColour.RED")
+    RED = "red"
+
+
 class Line(pydantic.BaseModel):
     label: Annotated[str, Field(distance="levenshtein", weight=2)]
     price: Decimal
@@ -211,6 +215,34 @@ class TestDocuments:
         assert not comparator.check_gold([gold]).findings
         assert comparator.most_calls(gold=gold, predicted=same) == {}
         assert Comparator.infer([gold]).schema == Comparator.infer([same]).schema
+
+    @pytest.mark.parametrize(
+        ("key", "text"),
+        [
+            (Colour.RED, "red"),
+            (TextColour.RED, "red"),
+            (enum.StrEnum("Plain", {"RED": "red"}).RED, "red"),
+            (date(2024, 5, 1), "2024-05-01"),
+            (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        ],
+        ids=repr,
+    )
+    @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "object", "additionalProperties": {}}], ids=str)
+    def test_keys_that_are_python_objects_are_their_texts_in_every_function(self, schema, key, text):
+        comparator = Comparator(schema)
+        gold, predicted = {"a": {key: [1]}, key: "x"}, {"a": {}, key: "y"}
+        comparison = comparator.compare(gold=gold, predicted=predicted)
+        same = comparator.compare(gold={"a": {text: [1]}, text: "x"}, predicted={"a": {}, text: "y"})
+        assert comparison.to_dict() == same.to_dict()
+        assert [one.path for one in comparison.patch()] == [one.path for one in same.patch()]
+        assert {fault.gold_pointer for fault in comparison.diagnosis.faults} == {f"/{text}", f"/a/{text}/0"}
+        evaluation = comparator.evaluate([("a", gold, predicted)])
+        assert (evaluation.documents[0].quality, evaluation.failures) == (same.quality, ())
+        assert Grader(schema)(predicted, gold).score == same.quality
+
+    def test_a_key_without_a_text_is_an_error_with_its_place(self):
+        with pytest.raises(DataError, match="Expected every key to be text, got 1 in the gold document at /a"):
+            Comparator({"type": "object"}).compare(gold={"a": {1: "x"}}, predicted={})
 
     @pytest.mark.parametrize("moment", [np.datetime64("NaT", "s"), pytest.importorskip("pandas").NaT])
     def test_a_moment_that_is_no_time_is_refused(self, moment):

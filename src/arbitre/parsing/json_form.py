@@ -95,6 +95,8 @@ _DIGITS: Final = 400
 
 
 def _key(key: Any) -> Any:  # noqa: ANN401
+    if isinstance(key, str):
+        return str.__str__(key)
     return _converted(key, 0, {}) if isinstance(key, (Enum, date, UUID)) else key
 
 

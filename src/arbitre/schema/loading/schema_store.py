@@ -267,7 +267,7 @@ class SchemaStore:
                 self._values += 1
                 kind_of(value)
                 check_number(value)
-                if isinstance(value, dict):
+                if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
                     check_keys(value)
                 if isinstance(value, (dict, list)):
                     if self._values + len(value) > MAX_VALUES:
