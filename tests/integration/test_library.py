@@ -60,6 +60,8 @@ class TestSources:
             (lambda known: dict(zip("ab", known, strict=True)), "ab"),
             (lambda known: {name: Words(**one) for name, one in zip((7, "8"), known, strict=True)}, "78"),
             (lambda known: [{"id": name, **one} for name, one in zip("ab", known, strict=True)], "ab"),
+            (lambda known: list(zip("ab", known, strict=True)), "ab"),
+            (lambda known: zip((7, np.int64(8)), known, strict=True), "78"),
         ]
         for form, ids in forms:
             found = arbitre.evaluate(schema, gold=form(documents), predicted=form(answers), no_chance=True)
@@ -70,6 +72,21 @@ class TestSources:
             schema, gold=[{"key": 1, **documents[0]}], predicted=[{"key": 1, **answers[0]}], id_key="key"
         )
         assert list(keyed.by_document) == ["1"]
+
+    @pytest.mark.parametrize("form", [list, dict])
+    def test_pairs_of_ids_and_documents_are_joined_by_id(self, form):
+        known = [("a", ["Ada"]), ("b", ["Bo"]), ("c", "no list")]
+        found = arbitre.evaluate(WORDS, gold=known[:2], predicted=form(known[::-1]), no_chance=True)
+        assert {name: scores.irq for name, scores in found.by_document.items()} == {"a": 1.0, "b": 1.0}
+        assert found.without_gold == ("c",)
+
+    def test_pairs_with_the_same_id_are_failures_as_records_are(self):
+        pairs, records = [("a", {"n": 1}), ("a", {"n": 2})], [{"id": "a", "n": 1}, {"id": "a", "n": 2}]
+        found, expected = (
+            arbitre.evaluate({}, gold=known, predicted=known[:1], no_chance=True).failures for known in (pairs, records)
+        )
+        assert found == expected
+        assert [(one.id, one.side, one.line) for one in found] == [("a", "gold", 2)]
 
     def test_documents_in_memory_fail_one_by_one_and_are_read_with_the_reading_options(self):
         predicted = {"a": {"n": object()}, "b": {"n": "\ud800"}, "c": 'Sure: {"n": "x"}'}
@@ -112,6 +129,7 @@ class TestSources:
         [
             ([{"n": 1}, {"n": 2}], [{"n": 1}], "as many predictions as gold documents without ids, got 1 and 2"),
             ([{"id": 1, "n": 1}], [{"n": 1}], "share ids"),
+            ([("a", 1, 2)], [("a", 1)], "Expected (id, document) pairs, got a tuple of length 3"),
             (5, [{"n": 1}], "Expected `gold` to be paths, a list of documents or a dictionary"),
             ([{"n": 1}], Line(n=1), "Expected `predicted` to be paths, a list of documents or a dictionary"),
             ('{"n": "' + "a" * 5000, [{"n": 1}], "Expected the name of a file or a folder"),

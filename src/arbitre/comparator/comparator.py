@@ -472,7 +472,8 @@ class Comparator:
             progress: Called with the number of documents compared, and their total number if it is known.
             **options: The options of `arbitre evaluate`, see `arbitre.report.keywords.CorpusKeywords`. Without `pairs`,
                 `gold` and `predicted`, or `manifest`, name the documents. `gold` and `predicted` are paths, or the
-                documents themselves: by id, or lists. One process compares by default (`workers=1`).
+                documents themselves: by id, or lists of documents or of (id, document) pairs. One process compares by
+                default (`workers=1`).
 
         Returns:
             The evaluation. With `out`, its files are written to this folder.

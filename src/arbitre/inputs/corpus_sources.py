@@ -15,13 +15,13 @@ from arbitre.inputs.data_frames import DataFrame
 from arbitre.inputs.document_ids import RUN, label
 from arbitre.inputs.join import join, paired, swapped_names
 from arbitre.inputs.open_files import STDIN, expand_globs, split_name
-from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair
+from arbitre.inputs.options import NO_PREDICTION, ReadOptions, RecordPair, split_pair
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.inputs.records import Failure, Record
 from arbitre.inputs.strict_json import check_value
 from arbitre.parsing.json_form import json_form
 from arbitre.storage.temporary import TemporaryFolder
-from arbitre.values import check
+from arbitre.values import ABSENT, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -94,8 +94,10 @@ class Manifest:
 
 if TYPE_CHECKING:
     Paths: TypeAlias = str | Path | Sequence[str | Path]
-    Documents: TypeAlias = Mapping[str, Json] | Sequence[Json]
-    """Documents in memory: by id, or records."""
+    Documents: TypeAlias = Mapping[str, Json] | Sequence[Json | tuple[str | int, Json]]
+    """Documents in memory: by id, (id, document) pairs, or records."""
+    _Given: TypeAlias = tuple[Any, Json | DataError]
+    """An id, or ABSENT, and a document, or the reason why it is not JSON."""
 
 _Read = TypeVar("_Read")
 
@@ -105,9 +107,9 @@ class Sources:
     """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
 
     `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `read_records`), or the documents
-    themselves: by id, or a list of records with ids. Documents in two lists may all lack ids: then they are joined by
-    position, and their ids are "0", "1" and so on. `pairs` are sources of records that contain both documents, or a
-    data frame with a column for each.
+    themselves: by id, or a list of records with ids or of (id, document) pairs. Documents in two lists may all lack
+    ids: then they are joined by position, and their ids are "0", "1" and so on. `pairs` are sources of records that
+    contain both documents, or a data frame with a column for each.
 
     Raises:
         OptionError: None or several of the three are given, or several sources are standard input.
@@ -226,13 +228,15 @@ class Sources:
     ) -> list[Iterator[Record | Failure | IndexRow]]:
         """Return the records of both sides. Raises DataError."""
         gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
-        if isinstance(gold, list) and isinstance(predicted, list) and not any(_has(reading.id_key, gold + predicted)):
+        if gold is not None and predicted is not None and not any(_have_ids(reading.id_key, gold + predicted)):
             if len(gold) != len(predicted):
                 raise DataError.of(
                     f"Expected as many predictions as gold documents without ids, got {len(predicted)} and {len(gold)}",
                     hint=f"Give each document its id, under {reading.id_key!r} or as the key of a dictionary.",
                 )
-            gold, predicted = (dict(enumerate(documents)) for documents in (gold, predicted))
+            gold, predicted = (
+                [(number, document) for number, (_, document) in enumerate(side)] for side in (gold, predicted)
+            )
         found: list[Iterator[Record | Failure | IndexRow]] = []
         sides: tuple[Side, Side] = ("gold", "predicted")
         for side, documents in zip(sides, (gold, predicted), strict=True):
@@ -258,13 +262,12 @@ def _listed(name: str, sources: object) -> object:
     )
 
 
-def _taken_from_memory(sources: Paths | Documents) -> dict[Any, Json | DataError] | list[Json | DataError] | None:
-    """Return documents in memory as JSON, with a DataError for each that is not JSON; None for paths."""
+def _taken_from_memory(sources: Paths | Documents) -> list[_Given] | None:
+    """Return documents in memory with their ids as JSON, with a DataError for each that is not JSON; None for paths."""
     if not _are_documents(sources):
         return None
-    if isinstance(sources, Mapping):
-        return {name: _as_json(document) for name, document in sources.items()}
-    return list(map(_as_json, sources))
+    given = sources.items() if isinstance(sources, Mapping) else map(split_pair, sources)
+    return [(identity, _as_json(document)) for identity, document in given]
 
 
 def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
@@ -277,8 +280,9 @@ def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
     return value
 
 
-def _has(key: str, documents: Iterable[Json | DataError]) -> Iterator[bool]:
-    return (isinstance(document, dict) and key in document for document in documents)
+def _have_ids(key: str, documents: Iterable[_Given]) -> Iterator[bool]:
+    for identity, document in documents:
+        yield identity is not ABSENT or (isinstance(document, dict) and key in document)
 
 
 def _are_documents(sources: Paths | Documents | DataFrame) -> TypeGuard[Documents]:
@@ -288,24 +292,21 @@ def _are_documents(sources: Paths | Documents | DataFrame) -> TypeGuard[Document
     return isinstance(sources, Mapping)
 
 
-def _records_of(
-    documents: dict[Any, Json | DataError] | list[Json | DataError], reader: Reader
-) -> Iterator[Record | Failure]:
-    """Yield documents in memory as records: by id, or a list of records with ids."""
+def _records_of(documents: Iterable[_Given], reader: Reader) -> Iterator[Record | Failure]:
+    """Yield documents in memory as records. A document without an id contains it."""
     file = f"<{reader.side}>"
-    if isinstance(documents, list):
-        for line, value in enumerate(documents, 1):
-            refused = isinstance(value, DataError)
-            yield reader.failure(value.located(file=file, line=line)) if refused else reader.record(value, file, line)
-        return
-    for line, (name, value) in enumerate(documents.items(), 1):
+    for line, (given, value) in enumerate(documents, 1):
         identity = None
         try:
-            identity = label(name, (reader.id_key,))
+            if given is not ABSENT:
+                identity = label(given, (reader.id_key,))
             if isinstance(value, DataError):
                 raise value
         except DataError as error:
             yield reader.failure(error.located(file=file, line=line), identity)
+            continue
+        if identity is None:
+            yield reader.record(value, file, line)
         else:
             yield reader.finished(Record(identity, None, value, file, line))
 

@@ -12,13 +12,13 @@ from arbitre.errors import DataError, OptionError
 from arbitre.inputs import damaged_json, strict_json
 from arbitre.inputs.csv_table import ColumnTypes, CsvTable
 from arbitre.inputs.data_frames import DataFrame, FrameTable
-from arbitre.inputs.document_ids import RUN, FileNamePattern, normalized_id
+from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id
 from arbitre.inputs.open_files import STDIN, expand_globs, source_names, split_name
 from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
 from arbitre.parsing.json_form import json_form
 from arbitre.signature import Signature
-from arbitre.values import MAX_BYTES, Kind
+from arbitre.values import ABSENT, MAX_BYTES, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,10 +268,29 @@ def gold_records(gold: Gold, id_key: str, plan: Plan | None = None, side: Side =
             for source in expand_globs(item):
                 yield from source_records(source, id_key, plan, side)
         else:
-            if isinstance(item, tuple) and len(item) != 2:  # noqa: PLR2004  (an id and a document)
-                raise DataError.of(f"Expected (id, document) pairs, got a tuple of length {len(item)}")
-            identity, value = item if isinstance(item, tuple) else (number, item)
-            yield Record(str(identity), None, json_form(value), "")
+            identity, value = split_pair(item)
+            yield Record(str(number) if identity is ABSENT else label(identity, (id_key,)), None, json_form(value), "")
+
+
+def split_pair(item: Any) -> tuple[Any, Any]:  # noqa: ANN401  (any document)
+    """Return the id and the document of an item of a list; the id is ABSENT if the item is a document.
+
+    A tuple is an (id, document) pair; a named tuple is a document.
+
+    Raises:
+        DataError: A tuple does not consist of two values.
+
+    >>> split_pair(("a", {"name": "Ada"})), split_pair(["Ada", "Bo"])
+    (('a', {'name': 'Ada'}), (ABSENT, ['Ada', 'Bo']))
+    """
+    if type(item) is not tuple:
+        return ABSENT, item
+    if len(item) != 2:  # noqa: PLR2004  (an id and a document)
+        raise DataError.of(
+            f"Expected (id, document) pairs, got a tuple of length {len(item)}",
+            hint="Write a document that is a list as a list.",
+        )
+    return json_form(item[0]), item[1]
 
 
 def readable_records(source: str, id_key: str) -> Iterator[Record]:
