@@ -80,6 +80,18 @@ class TestSources:
         assert {name: scores.irq for name, scores in found.by_document.items()} == {"a": 1.0, "b": 1.0}
         assert found.without_gold == ("c",)
 
+    @pytest.mark.parametrize("empty", [{}, [], iter(())], ids=["dict", "list", "iterator"])
+    def test_an_empty_side_is_refused_as_an_empty_file_is(self, empty, tmp_path):
+        gold, nothing = {"a": ["Ada"], "b": ["Bo"]}, tmp_path / "none.jsonl"
+        nothing.touch()
+        for form in (empty, nothing):
+            with pytest.raises(arbitre.DataError, match="to share ids, got 'a', 'b' and none"):
+                arbitre.evaluate(WORDS, gold=gold, predicted=form)
+        with pytest.raises(arbitre.DataError, match="to share ids, got none and 'a', 'b'"):
+            arbitre.evaluate(WORDS, gold=empty, predicted=gold)
+        with pytest.raises(arbitre.DataError, match="to share ids, got 'a', 'b' and none"):
+            arbitre.rank({"full": gold, "empty": []}, schema=WORDS, gold=gold)
+
     def test_pairs_with_the_same_id_are_failures_as_records_are(self):
         pairs, records = [("a", {"n": 1}), ("a", {"n": 2})], [{"id": "a", "n": 1}, {"id": "a", "n": 2}]
         found, expected = (
@@ -128,6 +140,7 @@ class TestSources:
         ("gold", "predicted", "words"),
         [
             ([{"n": 1}, {"n": 2}], [{"n": 1}], "as many predictions as gold documents without ids, got 1 and 2"),
+            ([{"n": 1}], [], "as many predictions as gold documents without ids, got 0 and 1"),
             ([{"id": 1, "n": 1}], [{"n": 1}], "share ids"),
             ([("a", 1, 2)], [("a", 1)], "Expected (id, document) pairs, got a tuple of length 3"),
             (5, [{"n": 1}], "Expected `gold` to be paths, a list of documents or a dictionary"),

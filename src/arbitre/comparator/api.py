@@ -186,7 +186,7 @@ def rank(
     if given.get("out") is not None:
         check_system_names(known)
     if schema is None:
-        if gold or manifest or factors:
+        if gold is not None or manifest or factors:
             raise OptionError.of(EITHER)
         return rank_evaluations(known, scores, statistics, given)
     plan = take_comparator(schema, given).plan

@@ -109,16 +109,17 @@ class Sources:
     `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `read_records`), or the documents
     themselves: by id, or a list of records with ids or of (id, document) pairs. Documents in two lists may all lack
     ids: then they are joined by position, and their ids are "0", "1" and so on. `pairs` are sources of records that
-    contain both documents, or a data frame with a column for each.
+    contain both documents, or a data frame with a column for each. An empty list or dictionary is a side without
+    documents, unless `pairs` or a `manifest` is given.
 
     Raises:
         OptionError: None or several of the three are given, or several sources are standard input.
     """
 
     # from arbitre.options: Sources
-    gold: Paths | Documents = ()
+    gold: Paths | Documents | None = None
     """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
-    predicted: Paths | Documents = ()
+    predicted: Paths | Documents | None = None
     """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     pairs: Paths | DataFrame = ()
     """Records with the keys id, gold and predicted, instead of `gold` and `predicted`."""
@@ -132,9 +133,9 @@ class Sources:
     def __post_init__(self) -> None:
         for name in ("gold", "predicted"):
             object.__setattr__(self, name, _listed(name, getattr(self, name)))
-        in_pairs = isinstance(self.pairs, DataFrame) or bool(self.pairs)
-        given = bool(self.gold and self.predicted), in_pairs, self.manifest is not None
-        if sum(given) != 1 or bool(self.gold) != bool(self.predicted):
+        others = isinstance(self.pairs, DataFrame) or bool(self.pairs), self.manifest is not None
+        sides = [bool(side) or (side is not None and not any(others)) for side in (self.gold, self.predicted)]
+        if all(sides) + sum(others) != 1 or any(sides) != all(sides):
             raise OptionError.of("Expected `gold` and `predicted`, or `pairs` alone, or `manifest` alone.")
         if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
             raise OptionError.of("Expected at most one source to be standard input (-), got several.")
@@ -251,7 +252,7 @@ class Sources:
 
 def _listed(name: str, sources: object) -> object:
     """Return paths or documents of one side, as a list if they are in another iterable. Raises OptionError."""
-    if isinstance(sources, (str, Path, Mapping, list, tuple)):
+    if sources is None or isinstance(sources, (str, Path, Mapping, list, tuple)):
         return sources
     if isinstance(sources, Iterable) and not hasattr(type(sources), "__pydantic_serializer__"):  # models are iterable
         return list(sources)
@@ -262,7 +263,7 @@ def _listed(name: str, sources: object) -> object:
     )
 
 
-def _taken_from_memory(sources: Paths | Documents) -> list[_Given] | None:
+def _taken_from_memory(sources: Paths | Documents | None) -> list[_Given] | None:
     """Return documents in memory with their ids as JSON, with a DataError for each that is not JSON; None for paths."""
     if not _are_documents(sources):
         return None
@@ -285,10 +286,10 @@ def _have_ids(key: str, documents: Iterable[_Given]) -> Iterator[bool]:
         yield identity is not ABSENT or (isinstance(document, dict) and key in document)
 
 
-def _are_documents(sources: Paths | Documents | DataFrame) -> TypeGuard[Documents]:
+def _are_documents(sources: Paths | Documents | DataFrame | None) -> TypeGuard[Documents]:
     """Return whether sources are documents in memory. Texts in a list are paths."""
     if isinstance(sources, (list, tuple)):
-        return any(not isinstance(item, (str, Path)) for item in sources)
+        return not sources or any(not isinstance(item, (str, Path)) for item in sources)
     return isinstance(sources, Mapping)
 
 
@@ -311,7 +312,7 @@ def _records_of(documents: Iterable[_Given], reader: Reader) -> Iterator[Record 
             yield reader.finished(Record(identity, None, value, file, line))
 
 
-def _each(sources: Paths | Documents | DataFrame) -> list[str]:
-    if isinstance(sources, DataFrame) or _are_documents(sources):
+def _each(sources: Paths | Documents | DataFrame | None) -> list[str]:
+    if sources is None or isinstance(sources, DataFrame) or _are_documents(sources):
         return []
     return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))

@@ -394,8 +394,9 @@ def rank_paths(
 ) -> Ranking | FactorsResults:
     """Evaluate predictions and rank the systems, or compare the levels of the factors; see `arbitre.rank`."""
     paths = {name: system for name, system in systems.items() if not isinstance(system, Evaluation)}
-    by_name, by_factor = bool(gold and paths), bool(manifest and factors)
-    if len(paths) < len(systems) or by_name == by_factor or bool(gold or paths) == bool(manifest or factors):
+    by_name, by_factor = gold is not None and bool(paths), bool(manifest and factors)
+    named = gold is not None or bool(paths)
+    if len(paths) < len(systems) or by_name == by_factor or named == bool(manifest or factors):
         raise OptionError.of(EITHER)
     given: dict[str, Any] = {"workers": 1, **options}
     evaluations: dict[str, Evaluation] = {}
@@ -408,7 +409,7 @@ def rank_paths(
         return evaluations[name]
 
     job = RankingJob(plan, reading, scores, statistics, evaluation, table, compare)
-    result, _ = job.factors(manifest, factors) if manifest else job.systems(gold or (), paths)
+    result, _ = job.factors(manifest, factors) if manifest else job.systems(() if gold is None else gold, paths)
     require(check_bounds(evaluations, fail_under=bounds))
     return result
 
