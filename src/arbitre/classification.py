@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from arbitre.errors import DataError
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
-from arbitre.values import Kind, canonical, kind_of
+from arbitre.values import Kind, as_tuple, canonical, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -186,7 +186,7 @@ class Classification(ClassAverages):
     def of(
         cls,
         pairs: Iterable[tuple[Json, Json, float]],
-        labels: Sequence[Json] | None = None,
+        labels: Json | Sequence[Json] = None,
         matched_by: str | None = None,
     ) -> Classification:
         """Create a classification.
@@ -201,7 +201,7 @@ class Classification(ClassAverages):
             DataError: A label is not a single JSON value, or two labels are equal in Python but not as JSON.
         """
         listed = [pair for pair in pairs if pair[0] is not None or pair[1] is not None]
-        reported = [] if labels is None else _distinct(labels)
+        reported = _distinct(as_tuple(labels))
         occurring = _distinct([*reported, *(label for pair in listed for label in pair[:2] if label is not None)])
         others = sorted(occurring[len(reported) :], key=lambda label: (kind_of(label), label))
         place = {label: at for at, label in enumerate([*reported, *others, None])}
@@ -247,7 +247,7 @@ class Classification(ClassAverages):
         return f"Classification({len(self.reported)} classes, accuracy={accuracy})"
 
 
-def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Sequence[Json] | None = None) -> Classification:
+def report(gold: Iterable[Json], predicted: Iterable[Json], labels: Json | Sequence[Json] = None) -> Classification:
     """Compare predicted labels with gold labels at the same positions.
 
     Args:

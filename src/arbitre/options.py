@@ -313,7 +313,7 @@ class Annotations:
         (),
         "Custom distances, normalisers and matchings in Python, or catalogues of them. May be repeated.",
         "MODULE:NAME",
-        keyword="Iterable[str]",
+        keyword="str | Iterable[str]",
         more="Each module must be installed or be in the current folder; see [custom functions](custom.md).",
     )
     allow_refs: list[str] = ALLOW_REFS
@@ -400,7 +400,10 @@ class Sources:
     )
     manifest: str | None = MANIFEST
     only: list[str] = option(
-        (), "Evaluate only the documents with these ids. May be repeated.", "ID", keyword="Collection[str]"
+        (),
+        "Evaluate only the documents with these ids. May be repeated.",
+        "ID",
+        keyword="str | int | Collection[str | int]",
     )
 
 

@@ -6,7 +6,7 @@ import enum
 import gc
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 
 Json = Any
 """A JSON value as returned by `json.loads`: None, bool, int, float, str, list or dict."""
+
+
+def as_tuple(given: Any) -> tuple[Any, ...]:  # noqa: ANN401  (one value, or several)
+    """Return one or several values of an option as a tuple; None is no value. A text or a mapping is one value.
+
+    >>> as_tuple("rouge1"), as_tuple(["a", "b"]), as_tuple(12), as_tuple(None)
+    (('rouge1',), ('a', 'b'), (12,), ())
+    """
+    if given is None:
+        return ()
+    one = isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable)
+    return (given,) if one else tuple(given)
 
 
 MAX_DEPTH: Final = 512

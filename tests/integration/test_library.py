@@ -39,6 +39,32 @@ class Line(BaseModel):
     n: int
 
 
+def test_an_option_that_takes_several_values_takes_one():
+    documents = {"12": {"kind": "xyz", "text": "a b"}, "1": {"kind": "x", "text": "a"}, "2": {"kind": "y", "text": "b"}}
+    schema = {"type": "object", "properties": {"kind": {"enum": ["xyz", "x", "y"]}, "text": {"type": "string"}}}
+    for only in ("12", 12, ["12"]):
+        found = arbitre.evaluate(schema, gold=documents, predicted=documents, only=only, no_chance=True)
+        assert list(found.by_document) == ["12"]
+    assert list(found.text("/text", kinds="rouge1").rouge) == ["rouge1"]
+    assert found.classification("/kind", labels="xyz").reported == ("xyz",)
+    systems = {"a": found, "b": found}
+    assert arbitre.rank(systems, beside="imq").systems == arbitre.rank(systems, beside=["imq"]).systems
+    sides = {"gold": ["a", "bb"], "predicted": ["bb"]}
+    rows = arbitre.side_by_side(**sides, match="ordered", distance={"levenshtein": {}})
+    assert [row.choice.label for row in rows] == ["ordered, levenshtein"]
+    measured = arbitre.entry_metricity(WORDS, **sides, distance="levenshtein")
+    assert [row.choice.label for row in measured.rows] == ["levenshtein"]
+    assert arbitre.Grader(schema).check_paths("/kind") == ("/kind",)
+    with pytest.raises(OptionError, match="Expected a kind of cause, got 'alias'"):
+        arbitre.fix(schema, gold=documents, predicted=documents, accept="alias")
+    with pytest.raises(OptionError, match="as MODULE:NAME, got 'no_module:name'"):
+        arbitre.Comparator(schema, functions="no_module:name")
+    bounds = {"fail_under": {"/other:f1q": 0.5}}
+    assert arbitre.check_bounds(found, declared="/other", **bounds) == arbitre.check_bounds(
+        found, declared=["/other"], **bounds
+    )
+
+
 class TestSources:
     def test_documents_are_read_from_paths(self):
         gold, predicted = ({one.id: one.value for one in read_records(path, "gold")} for path in (GOLD, HASTY))

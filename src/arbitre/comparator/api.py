@@ -15,11 +15,12 @@ from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
 from arbitre.parsing.fast_json import json_text
-from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, as_names, document_pairs
+from arbitre.report.keywords import CorpusKeywords, SharedKeywords, SourceKeywords, document_pairs
 from arbitre.report.ranking_job import EITHER, check_system_names, rank_evaluations, rank_paths
 from arbitre.statistics.intervals import LEVEL, METHOD
 from arbitre.storage.output_folder import destination, output_text_file, paths_among
 from arbitre.systems.ranking import SCORES, StatisticsOptions
+from arbitre.values import as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -93,7 +94,7 @@ def rank(
     *,
     schema: SchemaSource | Comparator | None = ...,
     gold: Paths | None = ...,
-    beside: Sequence[str] = ...,
+    beside: str | Sequence[str] = ...,
     aggregate: Average = ...,
     level: float = ...,
     method: Method = ...,
@@ -128,7 +129,7 @@ def rank(
     gold: Paths | None = None,
     manifest: str | Path | None = None,
     factor: str | Sequence[str] = (),
-    beside: Sequence[str] = SCORES,
+    beside: str | Sequence[str] = SCORES,
     aggregate: Average = "macro",
     level: float = LEVEL,
     method: Method = METHOD,
@@ -178,11 +179,11 @@ def rank(
     >>> [system.name for system in ranking.systems], ranking.pairs[0].p, ranking.groups
     (['careful', 'hasty'], 0.0625, (('careful', 'hasty'),))
     """
-    scores = (score, *beside) if isinstance(score, str) else tuple(score) or SCORES
-    scores, factors, known = tuple(dict.fromkeys(scores)), as_names(factor), systems or {}
+    scores = (score, *as_tuple(beside)) if isinstance(score, str) else tuple(score) or SCORES
+    scores, factors, known = tuple(dict.fromkeys(scores)), as_tuple(factor), systems or {}
     statistics = StatisticsOptions(aggregate=aggregate, level=level, method=method, cluster=cluster, seed=seed)
     given: dict[str, Any] = {**options}
-    given["table"] = as_names(given.get("table"))
+    given["table"] = as_tuple(given.get("table"))
     if given.get("out") is not None:
         check_system_names(known)
     if schema is None:
@@ -281,7 +282,7 @@ def fix(
     schema: SchemaSource | Comparator,
     pairs: Pairs | None = None,
     *,
-    accept: Collection[str] = (),
+    accept: str | Collection[str] = (),
     out: str | Path | None = None,
     force: bool = False,
     **options: Unpack[FixKeywords],
@@ -315,7 +316,7 @@ def fix(
     comparator = take_comparator(schema, given)
     target = destination(out, inputs=_inputs(comparator, pairs, given), force=force)
     documents = documents_to_search(document_pairs(comparator.plan, pairs, **given))
-    found = find_fixes(comparator.plan, documents, accept)
+    found = find_fixes(comparator.plan, documents, as_tuple(accept))
     write_overlay(found.overlay, target)
     return found
 

@@ -30,7 +30,7 @@ from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.load_schema import NotFoundError, import_object
-from arbitre.values import NotJsonError
+from arbitre.values import NotJsonError, as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,7 +75,7 @@ class Functions(NamedTuple):
 
 
 def load_functions(
-    names: Iterable[str] = (),
+    names: str | Iterable[str] = (),
     distances: Distances = builtin,
     normalizers: Normalizers = normalisers.catalogue,
     matchings: Matchings = matching.catalogue,
@@ -97,7 +97,7 @@ def load_functions(
     known = distances if isinstance(distances, DistanceCatalogue) else _with_distances(distances)
     normal = normalizers if isinstance(normalizers, Catalogue) else _with_normalizers(normalizers)
     matched = matchings if isinstance(matchings, Catalogue) else _with_matchings(matchings)
-    for name in names:
+    for name in as_tuple(names):
         loaded, own = _imported(name), name.partition(":")[2]
         if isinstance(loaded, DistanceCatalogue):
             known = _merged(known, loaded, builtin)
@@ -235,14 +235,14 @@ class Comparator:
         distances: Distances = builtin,
         normalizers: Normalizers = normalisers.catalogue,
         matchings: Matchings = matching.catalogue,
-        functions: Iterable[str] = (),
+        functions: str | Iterable[str] = (),
         match: Json = None,
         distance: Json = None,
         max_calls: int | None = MAX_CALLS,
         format_assertion: bool = False,
         allow_refs: str | Path | Iterable[str | Path] = (),
     ) -> None:
-        names = tuple(functions)
+        names = as_tuple(functions)
         known = load_functions(names, distances, normalizers, matchings)
         plan = compile_plan(
             load(schema, allow_refs),
@@ -575,7 +575,7 @@ class ComparatorKeywords(TypedDict, total=False):
     # from arbitre.options: Annotations, Comparison, Formats, Functions, Overrides
     overlay: Mapping[str, Json] | str | Path | None
     """x-arbitre settings by path, for a schema that you cannot edit."""
-    functions: Iterable[str]
+    functions: str | Iterable[str]
     """Custom distances, normalisers and matchings in Python, or catalogues of them."""
     allow_refs: str | Path | Iterable[str | Path]
     """Additional folders whose files the schema may reference with $ref."""

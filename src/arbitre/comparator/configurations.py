@@ -19,6 +19,7 @@ from arbitre.schema.loading.infer import infer
 from arbitre.schema.nodes import Reach
 from arbitre.signature import text_of
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
+from arbitre.values import as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -110,8 +111,8 @@ def side_by_side(
     *,
     gold: Json | Path,
     predicted: Json | Path,
-    match: Sequence[Json] = (),
-    distance: Sequence[Json] = (),
+    match: Json | Sequence[Json] = (),
+    distance: Json | Sequence[Json] = (),
     max_depth: int = MAX_DEPTH,
     **options: Any,  # noqa: ANN401  (arguments of different types)
 ) -> tuple[SideBySideRow, ...]:
@@ -141,8 +142,8 @@ def side_by_side(
     gold, predicted = as_document(gold, max_depth), as_document(predicted, max_depth)
     choices = configurations(
         infer([gold]) if schema is None else schema,
-        match=[NamedChoice.of(choice, known.matchings) for choice in match],
-        distance=[NamedChoice.of(choice, known.distances) for choice in distance],
+        match=[NamedChoice.of(choice, known.matchings) for choice in as_tuple(match)],
+        distance=[NamedChoice.of(choice, known.distances) for choice in as_tuple(distance)],
         build=partial(Comparator, **options),
     )
     return compare_choices(choices, gold, predicted)

@@ -26,7 +26,7 @@ from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import check_output_folder, output_folder, paths_among
 from arbitre.tables.csv_text import CsvDialect, cell, csv_writer
 from arbitre.tables.table import NONE, SCORE, Table, TableColumn, count
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,8 +184,8 @@ def entry_metricity(
     *,
     gold: Json | Paths,
     predicted: Json | Paths,
-    match: Sequence[Json] = (),
-    distance: Sequence[Json] = (),
+    match: Json | Sequence[Json] = (),
+    distance: Json | Sequence[Json] = (),
     out: str | Path | None = None,
     force: bool = False,
     sample: int | None = None,
@@ -232,8 +232,8 @@ def entry_metricity(
     known = functions_in(options)
     choices = configurations(
         schema,
-        match=[NamedChoice.of(choice, known.matchings) for choice in match],
-        distance=[NamedChoice.of(choice, known.distances) for choice in distance],
+        match=[NamedChoice.of(choice, known.matchings) for choice in as_tuple(match)],
+        distance=[NamedChoice.of(choice, known.distances) for choice in as_tuple(distance)],
         build=partial(Comparator, **options),
     )
     inputs += choices[0].comparator.plan.inputs

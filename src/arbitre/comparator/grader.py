@@ -23,7 +23,7 @@ from arbitre.options import COMPARATOR, spelled_out
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import order
 from arbitre.tally import PathScores, Tally
-from arbitre.values import ABSENT, Kind
+from arbitre.values import ABSENT, Kind, as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -265,9 +265,9 @@ class Grader:
             )
         return QualityBound(scope, name, argument, 0.0)
 
-    def check_paths(self, paths: Iterable[str]) -> tuple[str, ...]:
+    def check_paths(self, paths: str | Iterable[str]) -> tuple[str, ...]:
         """Return wildcard paths. Raises OptionError if the schema lacks one."""
-        return tuple(path for path in paths if self.measure(f"{path}:f1q"))
+        return tuple(path for path in as_tuple(paths) if self.measure(f"{path}:f1q"))
 
     def _gold(self, gold: Any) -> Json:  # noqa: ANN401
         """Return the gold document. Raises DataError."""

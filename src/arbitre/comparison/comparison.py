@@ -121,7 +121,7 @@ class Comparison:
         fields = {path: rows[0].tolist() for path, rows in field_counts(self.levels, 1).items()}
         return scores_by_path({path: sums[path][0].tolist() for path in sorted(sums, key=order)}, fields)
 
-    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+    def classification(self, path: str, labels: Json | Sequence[Json] = None) -> Classification:
         """Return the [confusion matrix](classification.md) of the values at a path, with the scores of each class.
 
         List items are matched without the values at this path, because matching on these values would inflate the

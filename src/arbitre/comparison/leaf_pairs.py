@@ -102,7 +102,7 @@ def classify(
     rows: Sequence[Row],
     path: str,
     known: Iterable[str],
-    labels: Sequence[Json] | None = None,
+    labels: Json | Sequence[Json] = None,
     matched_by: str | None = None,
 ) -> Classification:
     """Return the confusion matrix of the values at a path.

@@ -435,7 +435,7 @@ class Evaluation:
         """Return a table as a `polars.DataFrame`; see `table`. Raises DataError if Polars is not installed."""
         return self.table(table).to_polars()
 
-    def classification(self, path: str, labels: Sequence[Json] | None = None) -> Classification:
+    def classification(self, path: str, labels: Json | Sequence[Json] = None) -> Classification:
         """Return the [confusion matrix](classification.md) of the values at a path of all documents.
 
         The documents are compared again. See `Comparison.classification`.
@@ -452,7 +452,7 @@ class Evaluation:
         rows, matched_by = self._reader.values(path)
         return classify(rows, path, self.by_path, labels, matched_by)
 
-    def text(self, path: str, kinds: Sequence[str] = KINDS) -> TextScores:
+    def text(self, path: str, kinds: str | Sequence[str] = KINDS) -> TextScores:
         """Return ROUGE, BLEU and chrF of the texts at a path, as `arbitre text corpus` does.
 
         The documents are compared again. BLEU and chrF are computed over the whole corpus; ROUGE is averaged over the

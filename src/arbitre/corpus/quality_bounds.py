@@ -17,6 +17,7 @@ from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, d
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.statistics.sample import HIGHER_IS_BETTER
 from arbitre.tally import Scores, scores_from_counts
+from arbitre.values import as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -160,7 +161,7 @@ def check_bounds(
     *,
     fail_under: Bounds = (),
     fail_over: Bounds = (),
-    declared: Collection[str] = (),
+    declared: str | Collection[str] = (),
 ) -> tuple[MissedBound, ...]:
     """Check results against lower and upper bounds, as `--fail-under` and `--fail-over` do.
 
@@ -186,7 +187,7 @@ def check_bounds(
     >>> [str(each) for each in missed]
     ['document_quality is 0.5000, 0.4000 below 0.9', 'failed is 1, 1 above 0']
     """
-    bounds = parse_bounds(fail_under, fail_over)
+    bounds, declared = parse_bounds(fail_under, fail_over), as_tuple(declared)
     if not bounds:
         return ()
     if isinstance(result, Mapping):

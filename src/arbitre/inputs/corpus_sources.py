@@ -21,7 +21,7 @@ from arbitre.inputs.records import Failure, Record
 from arbitre.inputs.strict_json import check_value
 from arbitre.parsing.json_form import json_form
 from arbitre.storage.temporary import TemporaryFolder
-from arbitre.values import ABSENT, check
+from arbitre.values import ABSENT, as_tuple, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -117,16 +117,16 @@ class Sources:
     """
 
     # from arbitre.options: Sources
-    gold: Paths | Documents | None = None
+    gold: Paths | Documents = ()
     """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
-    predicted: Paths | Documents | None = None
+    predicted: Paths | Documents = ()
     """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     pairs: Paths | DataFrame = ()
     """Records with the keys id, gold and predicted, instead of `gold` and `predicted`."""
     manifest: str | Path | None = None
     """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
     instead of separate sources."""
-    only: Collection[str] = ()
+    only: str | int | Collection[str | int] = ()
     """Evaluate only the documents with these ids."""
     # end of the options
 
@@ -190,7 +190,7 @@ class Sources:
         self, reading: ReadOptions | None, on_read: Callable[[int], None], workers: Workers | None
     ) -> JoinedCorpus:
         reading, numbers = reading or ReadOptions(), count(1)
-        only, open_text = reading.ids(self.only), None
+        only, open_text = reading.ids(as_tuple(self.only)), None
         if reading.lenient and reading.untyped:  # gold decides whether a prediction is a text
             open_text, reading = reading.reader("predicted").open_text, replace(reading, texts=True)
 

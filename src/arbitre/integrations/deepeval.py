@@ -34,7 +34,7 @@ class ArbitreMetric(BaseMetric):
         schema: SchemaSource | Comparator,
         threshold: float = 0.9,
         score_name: str = "quality",
-        paths: Sequence[str] = (),
+        paths: str | Sequence[str] = (),
     ) -> None:
         self.threshold, self.score_name = threshold, score_name
         self._grader = Grader(schema, score_name)

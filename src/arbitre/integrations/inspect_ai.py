@@ -37,7 +37,9 @@ def micro_f1q() -> Metric:
 
 
 @scorer(metrics=[{"*": [mean(), stderr()]}, micro_f1q()])
-def arbitre_scorer(schema: SchemaSource | Comparator, paths: Sequence[str] = (), score: str = "quality") -> Scorer:
+def arbitre_scorer(
+    schema: SchemaSource | Comparator, paths: str | Sequence[str] = (), score: str = "quality"
+) -> Scorer:
     """Return a scorer that compares the completion with the JSON document in the target.
 
     Args:

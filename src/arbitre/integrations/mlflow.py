@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def arbitre_scorer(
-    schema: SchemaSource | Comparator, score: str = "quality", paths: Sequence[str] = (), expected: str = "expected"
+    schema: SchemaSource | Comparator,
+    score: str = "quality",
+    paths: str | Sequence[str] = (),
+    expected: str = "expected",
 ) -> Scorer:
     """Return a scorer that compares the outputs with the document in the expectations.
 

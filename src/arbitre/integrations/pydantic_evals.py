@@ -7,6 +7,7 @@ from typing import Any
 
 from arbitre.comparator.grader import Grader
 from arbitre.integrations import framework
+from arbitre.values import as_tuple
 
 with framework("pydantic-evals", __name__):
     from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorContext
@@ -24,7 +25,7 @@ class ArbitreEvaluator(Evaluator[Any, Any, Any]):
 
     schema: Any
     score: str = "quality"
-    paths: tuple[str, ...] = ()
+    paths: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._grader = Grader(self.schema, self.score)
@@ -33,5 +34,5 @@ class ArbitreEvaluator(Evaluator[Any, Any, Any]):
     def evaluate(self, ctx: EvaluatorContext[Any, Any, Any]) -> dict[str, EvaluationReason | float]:
         """Return the score with its reason, and the f1q of each path."""
         grade = self._grader(ctx.output, ctx.expected_output)
-        fields = {path: f1q for path in self.paths if (f1q := grade.fields.get(path)) is not None}
+        fields = {path: f1q for path in as_tuple(self.paths) if (f1q := grade.fields.get(path)) is not None}
         return {self.score: EvaluationReason(grade.score, grade.reason), **fields}

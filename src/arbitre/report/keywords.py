@@ -19,6 +19,7 @@ from arbitre.options import formerly
 from arbitre.refused_coefficients import check_not_agreement
 from arbitre.report.evaluation_job import EvaluationJob
 from arbitre.report.evaluation_options import EvaluationOptions
+from arbitre.values import as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -136,7 +137,7 @@ class CorpusKeywords(SharedKeywords, total=False):
     manifest: str | Path | None
     """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
     instead of separate sources."""
-    only: Collection[str]
+    only: str | int | Collection[str | int]
     """Evaluate only the documents with these ids."""
     validate: bool
     """List schema violations in the predictions."""
@@ -207,7 +208,7 @@ class SourceKeywords(ReadingKeywords, total=False):
     manifest: str | Path | None
     """CSV table with the id, the gold file and the predicted file of each document (columns id, gold and predicted),
     instead of separate sources."""
-    only: Collection[str]
+    only: str | int | Collection[str | int]
     """Evaluate only the documents with these ids."""
     # end of the options
 
@@ -247,14 +248,9 @@ def option_sets(given: Mapping[str, Any], kind: type[ReadingKeywords]) -> tuple[
         project = Projection.from_expressions(project)
     elif isinstance(project, (str, Path)):
         project = Projection.load(str(project))
-    out, lists = given.get("out"), {name: as_names(given[name]) for name in ("table", "table_score") if name in given}
+    out, lists = given.get("out"), {name: as_tuple(given[name]) for name in ("table", "table_score") if name in given}
     evaluation = _taken(EvaluationOptions, {**given} | lists | {"out": None if out is None else Path(out)})
     return _taken(ReadOptions, {**given, "project": project}), evaluation
-
-
-def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return one or several names as a tuple."""
-    return (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def _is_source(pairs: Pairs) -> bool:

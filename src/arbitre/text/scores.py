@@ -24,7 +24,7 @@ from arbitre.distances.translation import (
     weights_problem,
 )
 from arbitre.errors import DataError, OptionError, shown
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -292,7 +292,7 @@ class SegmentationScores:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def score_texts(pairs: Iterable[ValuePair], kinds: Sequence[str] = KINDS) -> TextScores:
+def score_texts(pairs: Iterable[ValuePair], kinds: str | Sequence[str] = KINDS) -> TextScores:
     """Return the scores of the texts of a corpus.
 
     Args:
@@ -316,7 +316,7 @@ def score_texts(pairs: Iterable[ValuePair], kinds: Sequence[str] = KINDS) -> Tex
             spurious += answers
     if not references:
         raise DataError.of("Expected texts in gold, got none", hint="Name a path of texts, such as /summary.")
-    rouge = {kind: _mean_rouge(RougeScorer(kind), candidates, references) for kind in kinds}
+    rouge = {kind: _mean_rouge(RougeScorer(kind), candidates, references) for kind in as_tuple(kinds)}
     scores = corpus_bleu(candidates, references), corpus_chrf(candidates, references)
     return TextScores(len(references), missing, spurious, rouge, *scores)
 
