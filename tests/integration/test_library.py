@@ -169,6 +169,7 @@ class TestSources:
             ([{"n": 1}], [], "as many predictions as gold documents without ids, got 0 and 1"),
             ([{"id": 1, "n": 1}], [{"n": 1}], "share ids"),
             ([("a", 1, 2)], [("a", 1)], "Expected (id, document) pairs, got a tuple of length 3"),
+            (pd.DataFrame({"id": [1]}), [{"n": 1}], "Expected `gold` to be paths or documents, got a data frame"),
             (5, [{"n": 1}], "Expected `gold` to be paths, a list of documents or a dictionary"),
             ([{"n": 1}], Line(n=1), "Expected `predicted` to be paths, a list of documents or a dictionary"),
             ('{"n": "' + "a" * 5000, [{"n": 1}], "Expected the name of a file or a folder"),

@@ -1,8 +1,9 @@
 """Schemas inferred from gold documents."""
 
+import pandas as pd
 import pytest
 
-from arbitre import Comparator
+from arbitre import Comparator, infer_schema
 from arbitre.errors import DataError
 from arbitre.schema.loading.infer import infer
 from arbitre.values import MAX_DEPTH
@@ -58,6 +59,22 @@ def test_infer_accepts_overlay_and_close():
 def test_inferring_from_no_documents_is_an_error():
     with pytest.raises(DataError, match="Expected at least one gold document to infer a schema from, got none"):
         Comparator.infer([])
+
+
+@pytest.mark.parametrize("read", [lambda gold: Comparator.infer(gold).schema, lambda gold: infer_schema(gold).schema])
+def test_documents_are_taken_in_every_form_that_the_check_of_gold_takes(read):
+    expected = read([{"x": 1}, {"x": 2}])
+    assert expected["properties"] == {"x": {"type": "integer"}}
+    for gold in (
+        [("a", {"x": 1}), ("b", {"x": 2})],
+        {"a": {"x": 1}, "b": {"x": 2}},
+        iter([{"x": 1}, {"x": 2}]),
+    ):
+        assert read(gold) == expected
+    with pytest.raises(DataError, match="Expected several documents, got a single one"):
+        read({"name": "Ada", "born": 1815})
+    with pytest.raises(DataError, match="Expected documents or paths, got a data frame"):
+        read(pd.DataFrame({"id": ["a"], "x": [1]}))
 
 
 @pytest.mark.parametrize("document", [{1: 2}, {"a": {1, 2}}, [float("nan")], object()])

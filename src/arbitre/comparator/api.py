@@ -10,7 +10,7 @@ from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.errors import OptionError
 from arbitre.gold.perturb import RATES, Perturbed, perturb_all
 from arbitre.inputs.open_files import expand_globs
-from arbitre.inputs.options import gold_records
+from arbitre.inputs.options import gold_items, gold_records
 from arbitre.inputs.records import readable
 from arbitre.options import COMPARATOR, CORPUS, Reading, Sources, spelled_out
 from arbitre.options import Evaluation as EvaluationGroup
@@ -380,8 +380,9 @@ def perturb_gold(
     >>> page.perturbed.document, page.perturbed.counts
     (['Bo'], {'drop': 1})
     """
-    target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
-    documents = [(str(record.id), record.value) for record in map(readable, gold_records(gold, id_key))]
+    items = gold_items(gold)
+    target = destination(out, inputs=expand_globs(paths_among(items)), force=force)
+    documents = [(str(record.id), record.value) for record in map(readable, gold_records(items, id_key))]
     perturbed = perturb_all(documents, rates, at=at, seed=seed)
     copies = tuple(PerturbedGold(*document, copy) for document, copy in zip(documents, perturbed, strict=True))
     if target is not None:

@@ -262,7 +262,7 @@ class Comparator:
     @classmethod
     def infer(
         cls,
-        documents: Iterable[Json] | str | Path,
+        documents: Gold,
         *,
         overlay: Mapping[str, Json] | str | Path | None = None,
         close: float = CLOSE,
@@ -270,20 +270,27 @@ class Comparator:
         """Create a comparator with a schema inferred from gold documents.
 
         Args:
-            documents: The gold documents, or a path of them: a folder, a file or a glob, as for `check_gold`.
+            documents: A path (a folder, a file or a glob), a dictionary of gold documents by id, or an iterable of gold
+                documents or of (id, document) pairs. A string in an iterable is a document.
             overlay: Additional settings by wildcard path, as a dictionary or the path of a JSON file.
             close: Minimum quality, in [0, 1], for the verdict "close".
 
         Raises:
             DataError: There are no documents, or one cannot be read.
         """
-        from arbitre.inputs.options import column_types, gold_records  # noqa: PLC0415  (evaluations do not need it)
+        from arbitre.inputs.options import (  # noqa: PLC0415  (evaluations do not need it)
+            column_types,
+            gold_items,
+            gold_records,
+            split_pair,
+        )
 
-        dates: list[str] = []
         if isinstance(documents, (str, Path)):
             dates = [name for _, types in column_types([documents], "id") for name in types.dates]
-            documents = [readable(item).value for item in gold_records(documents, "id")]
-        return cls(infer(documents, dates), overlay=overlay, close=close)
+            known = [readable(item).value for item in gold_records(documents, "id")]
+            return cls(infer(known, dates), overlay=overlay, close=close)
+        known = [split_pair(item)[1] for item in gold_items(documents)]
+        return cls(infer(known), overlay=overlay, close=close)
 
     @property
     def schema(self) -> Json:
@@ -548,9 +555,9 @@ class Comparator:
         """Check gold documents for [problems and possible mistakes](reference/causes.md#checks-of-gold).
 
         Args:
-            gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), or an iterable of paths, of
-                documents, or of (id, document) pairs. A string is always a path; pass a document that is a string as
-                a pair. A document without an id gets its position in the iterable as id.
+            gold: A path (a folder, a `.json`, `.jsonl` or `.parquet` file, or a glob), a dictionary of documents by id,
+                or an iterable of paths, of documents, or of (id, document) pairs. A string is always a path; pass a
+                document that is a string as a pair. A document without an id gets its position in the iterable as id.
             id_key: Key of the id of a record in a file.
 
         Returns:

@@ -12,7 +12,7 @@ from arbitre.gold.census import Census
 from arbitre.gold.checks import check_gold_records
 from arbitre.gold.schema_advice import find_schema_advice
 from arbitre.inputs.open_files import SIDECAR, expand_globs, split_name
-from arbitre.inputs.options import column_types, gold_records, source_records
+from arbitre.inputs.options import column_types, gold_items, gold_records, source_records
 from arbitre.inputs.reader import DOCUMENT
 from arbitre.inputs.records import Record, readable
 from arbitre.options import COMPARATOR, spelled_out
@@ -80,9 +80,8 @@ def infer_schema(
     >>> infer_schema([{"name": "Ada"}]).schema["properties"]
     {'name': {'type': 'string'}}
     """
-    target = destination(out, inputs=expand_globs(paths_among(gold)), force=force)
-    skipped: list[str] = []
-    items = [gold] if isinstance(gold, (str, Path)) else list(gold)
+    items, skipped = gold_items(gold), list[str]()
+    target = destination(out, inputs=expand_globs(paths_among(items)), force=force)
     typed = list(column_types(items, id_key))
     documents = [record.value for item in items for record in _inferable(item, id_key, skipped)]
     schema = infer(documents, [name for _, types in typed for name in types.dates])

@@ -254,6 +254,11 @@ def _listed(name: str, sources: object) -> object:
     """Return paths or documents of one side, as a list if they are in another iterable. Raises OptionError."""
     if sources is None or isinstance(sources, (str, Path, Mapping, list, tuple)):
         return sources
+    if isinstance(sources, DataFrame):
+        raise OptionError.of(
+            f"Expected `{name}` to be paths or documents, got a data frame.",
+            hint="Pass a data frame with a column for each side as `pairs`.",
+        )
     if isinstance(sources, Iterable) and not hasattr(type(sources), "__pydantic_serializer__"):  # models are iterable
         return list(sources)
     raise OptionError.of(

@@ -18,7 +18,7 @@ from arbitre.inputs.reader import CELLS, LINES, TABLE, Reader
 from arbitre.inputs.records import Failure, Record, Side
 from arbitre.parsing.json_form import json_form
 from arbitre.signature import Signature
-from arbitre.values import ABSENT, MAX_BYTES, Kind
+from arbitre.values import ABSENT, MAX_BYTES, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,21 +255,45 @@ def _no_prediction(item: Record) -> Failure:
 # Gold on its own, such as documents to check or to infer a schema from; and single documents.
 
 
-Gold = str | Path | Iterable[Any]
-"""A source, or an iterable of sources, documents or (id, document) pairs."""
+Gold = str | Path | Mapping[str, Any] | Iterable[Any]
+"""A source, documents by id, or an iterable of sources, documents or (id, document) pairs."""
 
 
 def gold_records(gold: Gold, id_key: str, plan: Plan | None = None, side: Side = "gold") -> Iterator[Record | Failure]:
-    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if there are none."""
-    if isinstance(gold, Mapping):
-        raise DataError.of("Expected an iterable of documents, got one object", hint="Put it in a list.")
-    for number, item in enumerate([gold] if isinstance(gold, (str, Path)) else gold):
+    """Yield documents as records; see `arbitre.Comparator.check_gold`. Raises DataError if a source cannot be read."""
+    for number, item in enumerate(gold_items(gold)):
         if isinstance(item, (str, Path)):
             for source in expand_globs(item):
                 yield from source_records(source, id_key, plan, side)
         else:
             identity, value = split_pair(item)
             yield Record(str(number) if identity is ABSENT else label(identity, (id_key,)), None, json_form(value), "")
+
+
+def gold_items(gold: Gold) -> list[Any]:
+    """Return paths, documents and (id, document) pairs as a list.
+
+    Raises:
+        DataError: Gold is a data frame, or a single document.
+
+    >>> gold_items("gold.jsonl"), gold_items({"a": {"name": "Ada"}})
+    (['gold.jsonl'], [('a', {'name': 'Ada'})])
+    """
+    if isinstance(gold, (str, Path)):
+        return [gold]
+    if isinstance(gold, Mapping) and not any(kind_of(json_form(one)).scalar for one in gold.values()):
+        return list(gold.items())
+    if isinstance(gold, DataFrame):
+        raise DataError.of(
+            "Expected documents or paths, got a data frame",
+            hint="Write it to a .parquet or .csv file, or convert its rows to dictionaries.",
+        )
+    if isinstance(gold, Mapping) or hasattr(type(gold), "__pydantic_serializer__") or not isinstance(gold, Iterable):
+        raise DataError.of(
+            "Expected several documents, got a single one",
+            hint="Put it in a list. In a dictionary of documents by id, each document is an object or a list.",
+        )
+    return list(gold)
 
 
 def split_pair(item: Any) -> tuple[Any, Any]:  # noqa: ANN401  (any document)
