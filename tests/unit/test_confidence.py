@@ -315,6 +315,49 @@ class TestCommand:
             "1 prediction without gold, not counted: z" in self.run("--source", "explicit", "--suffix", "_sure").output
         )
 
+    def test_cells_of_csv_files_are_values_of_the_schema(self):
+        schema = {"properties": {"name": {"type": "string"}, "ok": {"type": "boolean"}, "sum": {"type": "number"}}}
+        Path("schema.json").write_text(json.dumps({"type": "object", **schema}), encoding="utf-8")
+        Path("gold.csv").write_text("id,name,ok,sum\n1,A,true,1.50\n2,B,false,2\n", encoding="utf-8")
+        Path("stated.csv").write_text(
+            "id,name,name_confidence,ok,ok_confidence,sum,note,note_confidence\n1,A,0.9,TRUE,1,1.5,x,0.5\n",
+            encoding="utf-8",
+        )
+        self.write("stated", [{"id": 1, "name": "A", "ok": True, "ok_confidence": 1, "sum": 1.5, "sum_confidence": 1}])
+        for predicted, leaves in (("stated.csv", 3), ("stated.jsonl", 2)):
+            plain = self.read("gold.csv", predicted)
+            assert (plain["overall"]["leaves"], plain["failures"]) == (leaves, [])
+            assert all(one["correct"] == (path != "/note") for path, one in plain["by_path"].items())  # spurious
+
+    def read(self, *arguments):
+        """Return the result for predictions that state their confidences."""
+        options = ["--schema", "schema.json", "--confidence-from", "explicit", "--format", "json"]
+        result = CliRunner().invoke(app, ["confidence", *arguments, *options])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    def test_a_record_may_contain_the_document_under_the_key_of_its_side(self):
+        wrapped = {"predicted": {"name": "Ada", "name_confidence": 0.9}}
+        self.write("answers", [{"id": "a", **wrapped}])
+        self.write("gold", [{"id": "a", "gold": self.gold["a"]}])
+        assert self.read("gold.jsonl", "answers.jsonl")["by_path"]["/name"]["correct"] == 1
+        self.write("answers", [{"id": "a", "predicted": {"logprobs": self.answers["a"]}}])
+        plain = json.loads(self.run("--logprobs", "/predicted/logprobs", "--format", "json").stdout)
+        assert plain["overall"]["leaves"] == 2
+
+    def test_a_field_of_the_schema_may_be_named_like_a_side(self):
+        fields = {"gold": {"type": "string"}, "predicted": {"type": "string"}}
+        Path("schema.json").write_text(json.dumps({"type": "object", "properties": fields}), encoding="utf-8")
+        self.write("gold", [{"id": "a", "gold": "x", "predicted": "y"}])
+        self.write("answers", [{"id": "a", "predicted": {"value": "y", "confidence": 0.9}}])
+        plain = self.read("gold.jsonl", "answers.jsonl")
+        assert (plain["missing"], plain["by_path"]["/predicted"]["correct"]) == (1, 1)
+
+    def test_single_documents_are_paired_by_their_ids(self):
+        Path("gold.json").write_text(json.dumps({"id": "a", "name": "Ada"}), encoding="utf-8")
+        Path("answer.json").write_text(json.dumps({"id": "a", "name": "Ada", "name_confidence": 1}), encoding="utf-8")
+        assert self.read("gold.json", "answer.json")["by_path"]["/name"]["correct"] == 1
+
     def test_repeated_gold_is_refused(self):
         self.write("gold", [{"id": "a"}, {"id": "a"}])
         assert "Gold contains document 'a' twice" in self.run(code=2).output

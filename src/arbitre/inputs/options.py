@@ -86,9 +86,17 @@ class ReadOptions:
     """Kinds of the fields of a document by name, to read the cells of CSV files; see `for_plan`. Cells of other fields
     are texts."""
 
-    def records(self, sources: str | Path | Iterable[str | Path], side: Side) -> Iterator[Record | Failure]:
-        """Yield the documents of one side, source by source; see `read_records`. Raises DataError."""
-        reader = self.reader(side)
+    def records(
+        self, sources: str | Path | Iterable[str | Path], side: Side, *, wrapped: bool = True
+    ) -> Iterator[Record | Failure]:
+        """Yield the documents of one side, source by source; see `read_records`. Raises DataError.
+
+        Args:
+            sources: The sources.
+            side: Side of the documents.
+            wrapped: Whether a record may contain the document under the key of its side. If not, records are whole.
+        """
+        reader = replace(self.reader(side), wrapped=wrapped)
         given = source_names(sources)
         for name, matched in given:
             yield from reader.source(name, alone=len(given) == 1, matched=matched)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
@@ -14,10 +16,14 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.confidence.calibration import bins_table, by_path_table, curve_table
 from arbitre.errors import DataError
-from arbitre.inputs.options import readable_records
+from arbitre.inputs.csv_table import CsvTable
+from arbitre.inputs.open_files import expand_globs, split_name
+from arbitre.inputs.options import ReadOptions
+from arbitre.inputs.reader import CELLS
+from arbitre.inputs.records import readable
 from arbitre.tables.terminal import render
 from arbitre.text.token_perplexity import logprobs_at
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,14 +52,17 @@ def confidence(
     screen = output.terminal()
     comparator = Comparator(schema, **options)
     expected: dict[str, Json] = {}
-    for record in readable_records(gold, id_key):
+    reading = ReadOptions(id_key=id_key).for_plan(comparator.plan)
+    for record in map(readable, reading.records(gold, "gold")):
         if record.id in expected:
             raise DataError.of(f"Gold contains document {record.id!r} twice", file=record.file, line=record.line)
         expected[record.id] = record.value
     answers: list[tuple[Json, ConfidentDocument]] = []
     unknown: list[str] = []
     failures: list[dict[str, Json]] = []
-    for record in readable_records(predicted, id_key):
+    if confidence_from == "explicit":
+        reading = replace(reading, field_kinds={**reading.field_kinds, **_confidence_kinds(predicted, suffix)})
+    for record in map(readable, reading.records(predicted, "predicted", wrapped=confidence_from == "explicit")):
         if record.id not in expected:
             unknown.append(record.id)
             continue
@@ -73,6 +82,13 @@ def confidence(
         screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
     report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
     screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
+
+
+def _confidence_kinds(source: str, suffix: str) -> dict[str, frozenset[Kind]]:
+    """Return the kinds of the columns of CSV files that contain confidences."""
+    tables = (CsvTable(Path(name), (), "") for name in expand_globs(source) if split_name(Path(name))[1] in CELLS)
+    names = (name for table in tables for name in table.columns if name.removesuffix(suffix) != name)
+    return dict.fromkeys(names, frozenset({Kind.NUMBER}))
 
 
 def _blocks(report: ConfidenceReport, width: int) -> Iterator[RenderableType]:
