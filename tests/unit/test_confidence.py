@@ -214,6 +214,32 @@ class TestReport:
         assert report.by_path["/*/age"].auroc == 1
         assert report.signature == comparator.signature
 
+    def test_fields_under_an_alias_keep_their_confidences(self):
+        text, number = {"type": "string"}, {"type": "integer"}
+        fields = {
+            "name": {**text, "x-arbitre": {"aliases": ["nom"]}},
+            "pages": {**number, "x-arbitre": {"aliases": ["details/pages"]}},
+            "place": {
+                "type": "object",
+                "properties": {"city": {**text, "x-arbitre": {"aliases": ["ville"]}}, "tags": {"type": "array"}},
+                "x-arbitre": {"aliases": ["details/lieu"]},
+            },
+        }
+        gold = {"name": "A", "pages": 3, "place": {"city": "Pau", "tags": ["x", "y"]}}
+        place = {"ville": "Pau", "ville_confidence": 0.7, "tags": {"value": ["y", "x"], "confidence": 0.6}}
+        predicted = {
+            "nom": "A",
+            "nom_confidence": 0.9,
+            "details": {"pages": 3, "pages_confidence": 0.8, "lieu": place},
+        }
+        comparator = arbitre.Comparator({"type": "array", "items": {"type": "object", "properties": fields}})
+        other = {"name": "B", "name_confidence": 0.1}
+        answer = confidence.from_explicit([other, predicted])
+        report = confidence.report(comparator, [([gold, {"name": "B"}], answer)])
+        assert report.without_confidence == 0
+        means = {path: one.confidence for path, one in report.by_path.items()}
+        assert means == pytest.approx({"/*/name": 0.5, "/*/pages": 0.8, "/*/place/city": 0.7, "/*/place/tags/*": 0.6})
+
     def test_a_missing_prediction_is_counted_and_has_no_confidence(self):
         comparator = arbitre.Comparator(SCHEMA)
         gold = {"name": "Ada", "age": 36}

@@ -28,7 +28,8 @@ class LeafPair(NamedTuple):
         quality: Quality of the pair, in [0, 1].
         document: Index of the document among those compared together.
         pointer: JSON Pointer in gold; None for a spurious leaf.
-        predicted_pointer: JSON Pointer in the prediction; None for a missing leaf.
+        predicted_pointer: JSON Pointer in the prediction, with aliased fields in their place in the schema; None for a
+            missing leaf.
     """
 
     gold: Json

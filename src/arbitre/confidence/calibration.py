@@ -14,6 +14,7 @@ import numpy as np
 
 from arbitre.arrays import exact_dot
 from arbitre.comparison.leaf_pairs import leaf_pairs
+from arbitre.diagnosis.repair import written_pointers
 from arbitre.errors import DataError, OptionError, missing_library
 from arbitre.language import Translator
 from arbitre.paths import order
@@ -232,14 +233,16 @@ def report(
         raise OptionError.of(f"Expected `correct_at` to be above 0 and at most 1, got {correct_at}")
     leaves: dict[str, tuple[list[float], list[bool]]] = defaultdict(lambda: ([], []))
     documents = missing = without = 0
+    aliased = any(site.object.aliases for site in comparator.plan.sites)
     for gold, answer in answers:
         documents += 1
         levels = comparator.compare(gold=gold, predicted=answer.document).levels
+        written = written_pointers(levels) if aliased else {}
         for path, leaf in leaf_pairs(levels):
             if leaf.predicted_pointer is None:
                 missing += 1
                 continue
-            confidence = answer.confidences.get(leaf.predicted_pointer)
+            confidence = answer.confidences.get(written.get(leaf.predicted_pointer, leaf.predicted_pointer))
             if confidence is None:
                 without += 1
                 continue

@@ -30,7 +30,7 @@ from arbitre.engine.columns.fields import move_aliased
 from arbitre.engine.columns.row_keys import row_codes
 from arbitre.errors import DataError
 from arbitre.matching import Candidates
-from arbitre.paths import wildcard
+from arbitre.paths import pointer, wildcard
 from arbitre.values import ABSENT, Json, Kind, equal
 
 if TYPE_CHECKING:
@@ -147,6 +147,25 @@ class _Places:
             while len(tokens) > around + 1 and len(self.value(tokens[:-1])) == 1:
                 tokens = tokens[:-1]
         return tokens
+
+
+def written_pointers(levels: Sequence[Level]) -> dict[str, str]:
+    """Return the pointers of the predicted nodes of one document in the prediction as it is written.
+
+    Args:
+        levels: The compared nodes of the document.
+
+    Returns:
+        The pointer of each node, by its pointer after all fields were moved from their aliases.
+    """
+    tree = NodeTree.of(levels)
+    places = _Places(tree)
+    found = {}
+    for node, moved in enumerate(tree.pointers(gold=False)):
+        if moved is not None:
+            places.visit(node)
+            found[moved] = pointer(places.below(node))
+    return found
 
 
 def _site(level: Level) -> Site:
