@@ -205,6 +205,20 @@ class TestCalls:
             comparator(same(limit=3)).compare(gold=GOLD, predicted=PREDICTED)
         assert asked.pairs == []
 
+    def test_beyond_the_limit_of_one_judge_no_judge_is_asked(self, asked, same):
+        role = {"type": "string", "x-arbitre": {"distance": "other"}}
+        schema = {**PEOPLE, "items": {**PEOPLE["items"], "properties": {"role": role, "topics": TOPICS}}}
+        both = {"same": same(), "other": same(limit=1)}
+        own = Comparator(schema, distances=both)
+        for run in (
+            lambda: own.compare(gold=GOLD, predicted=PREDICTED),
+            lambda: own.evaluate([("a", GOLD, PREDICTED)]),
+        ):
+            with pytest.raises(FunctionError, match="Expected at most 1 calls to `other`") as caught:
+                run()
+            assert asked.pairs == []
+        assert caught.value.hint.startswith("No further calls were made.")
+
     def test_a_corpus_has_one_price_for_all_documents(self, asked, same):
         said = []
         own = comparator(same(announce=said.append))

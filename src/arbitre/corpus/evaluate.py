@@ -19,6 +19,7 @@ from arbitre.corpus.evaluation import Evaluation
 from arbitre.corpus.executors import processes_of, run_in_process
 from arbitre.corpus.worker import NODES_PER_BATCH, PATH_WIDTH, TALLY_WIDTH, Worker
 from arbitre.curve import CurveAccumulator
+from arbitre.distances.judges import ask_judges
 from arbitre.engine import judged_texts
 from arbitre.errors import DataError, SolverError
 from arbitre.inputs.join import JoinedCorpus
@@ -205,7 +206,7 @@ def evaluate(
     parts = pairs.parts(size) if isinstance(pairs, JoinedCorpus) else _parts(pairs, size, failures, reservoir)
     if isinstance(pairs, JoinedCorpus):
         if plan.has_judges:
-            ask_judges(plan, pairs)
+            judge_corpus(plan, pairs)
         if by_corpus:
             plan = with_corpus_ids(plan, pairs)
     worker = Worker(plan, options.observers, options.first_batch, options.batch_nodes)
@@ -244,7 +245,7 @@ def with_corpus_ids(plan: Plan, corpus: JoinedCorpus) -> Plan:
     return found
 
 
-def ask_judges(plan: Plan, corpus: JoinedCorpus) -> None:
+def judge_corpus(plan: Plan, corpus: JoinedCorpus) -> None:
     """Ask the judges about all matched texts of a corpus, so that the number of calls is known before the first one.
 
     Raises:
@@ -256,8 +257,7 @@ def ask_judges(plan: Plan, corpus: JoinedCorpus) -> None:
             with suppress(DataError, SolverError):  # of a document that cannot be compared; the evaluation reports it
                 for _, judge, texts in judged_texts(plan, [pair.gold], [pair.predicted]):
                     pairs.setdefault(judge, {}).update(dict.fromkeys(texts))
-    for judge, texts_of_judge in pairs.items():
-        judge.answers(texts_of_judge)
+    ask_judges(pairs)
 
 
 def pair_up(triples: Iterable[Pair | Triple]) -> JoinedCorpus:

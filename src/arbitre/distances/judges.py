@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.errors import FunctionError, OptionError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 APPLICATION: Final = 0x61726269
 """Number in the header of the SQLite files of answers, by which they are recognised."""
@@ -94,7 +94,9 @@ class Judge:
             new = [pair for pair in wanted if pair not in found]
             if not new:
                 return found
-            self._check_limit(len(new), len(wanted))
+            price = self._price(len(new), len(wanted))
+            if self.announce is not None:
+                self.announce(f"{price}; {len(wanted) - len(new)} of {len(wanted)} answers are known\n")
             with self._database() as database:
                 for pair, quality in self._asked(new):
                     found[pair] = self.known[pair] = quality
@@ -102,17 +104,26 @@ class Judge:
                     database.commit()  # an answer that was paid for must not be lost
             return found
 
-    def _check_limit(self, new: int, wanted: int) -> None:
-        """Announce the number of calls. Raises FunctionError if there would be more than the limit."""
+    def check_limit(self, pairs: Iterable[TextPair]) -> None:
+        """Check that the limit allows asking about pairs. Asks nothing.
+
+        Raises:
+            FunctionError: There would be more calls than the limit, or the file of answers cannot be read.
+        """
+        with self.lock:
+            wanted = set(pairs)
+            self._price(len(wanted) - len(self.known_answers(wanted)), len(wanted))
+
+    def _price(self, new: int, wanted: int) -> str:
+        """Return the number of calls as a text. Raises FunctionError if there would be more than the limit."""
         price = f"{new} call{'s' * (new > 1)} to `{self.name}`"
-        if self.calls + new > self.limit:
+        if new and self.calls + new > self.limit:
             raise FunctionError.of(
                 f"Expected at most {self.limit} calls to `{self.name}`, got {price} for {wanted} pairs of texts"
                 + (f", after {self.calls}" if self.calls else ""),
-                hint="Nothing was asked. Raise its `limit`, or evaluate fewer documents.",
+                hint="No further calls were made. Raise its `limit`, or evaluate fewer documents.",
             )
-        if self.announce is not None:
-            self.announce(f"{price}; {wanted - new} of {wanted} answers are known\n")
+        return price
 
     def _asked(self, pairs: list[TextPair]) -> Iterator[tuple[TextPair, float]]:
         """Yield the pairs with their qualities as they are answered. Raises the first error after all other answers."""
@@ -229,6 +240,17 @@ def judge(
         if not (isinstance(value, (int, float)) and math.isfinite(value) and value >= least[option]):
             raise OptionError.of(f"Expected `{option}` to be a number of at least {least[option]}, got {value!r}")
     return Judge(ask, Path(cache), match_by, version, limit, retries, wait, threads, announce)
+
+
+def ask_judges(pairs: Mapping[Judge, Iterable[TextPair]]) -> dict[Judge, dict[TextPair, float]]:
+    """Return the answers of several judges to their pairs; see `Judge.answers`.
+
+    Raises:
+        FunctionError: As by `Judge.answers`. If the limit of one judge does not suffice, no judge is asked.
+    """
+    for one, texts in pairs.items():
+        one.check_limit(texts)
+    return {one: one.answers(texts) for one, texts in pairs.items()}
 
 
 def _failed(name: str, problem: str, pair: TextPair, attempts: int, cache: Path) -> FunctionError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from arbitre.distances.base import FlooredPool
+from arbitre.distances.judges import ask_judges
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.engine.solve.reached import reached_pairs, settle_reached
 from arbitre.paths import wildcard
@@ -59,7 +60,7 @@ def judge_matched(root: Batch, *, ask: bool) -> None:
     texts: defaultdict[Judge, list[TextPair]] = defaultdict(list)
     for one in judged:
         texts[one.judge] += one.pairs
-    answers = {judge: judge.answers(pairs) if ask else judge.known_answers(pairs) for judge, pairs in texts.items()}
+    answers = ask_judges(texts) if ask else {judge: judge.known_answers(pairs) for judge, pairs in texts.items()}
     for one in judged:
         _set_qualities(one, answers[one.judge])
     settle_reached(reached)
