@@ -152,6 +152,19 @@ class TestAnswers:
         assert len(asked.pairs) == 8
         assert old.signature != new.signature
 
+    def test_two_judges_do_not_use_each_others_answers(self, asked, same):
+        other = {"type": "string", "x-arbitre": {"distance": "other"}}
+        schema = {"type": "object", "properties": {"same": TOPIC, "other": other}}
+        own = same()
+        with pytest.raises(SchemaError, match="got `other` and `same` with the same `cache` and `version`"):
+            Comparator(schema, distances={"same": own, "other": same(lambda *_: 0.25)})
+        Comparator(schema, distances={"same": own, "other": same(match_by="levenshtein")})  # the same function
+        found = Comparator(schema, distances={"same": own, "other": same(lambda *_: 0.25, version="other")}).compare(
+            gold={"same": "a", "other": "a"}, predicted={"same": "b", "other": "b"}
+        )
+        assert (found.at("/same").quality, found.at("/other").quality) == (0.0, 0.25)
+        assert asked.pairs == [("a", "b")]
+
     def test_a_file_of_something_else_is_not_touched(self, same, tmp_path):
         (tmp_path / "answers.db").write_text("mine", encoding="utf-8")
         with pytest.raises(FunctionError, match="Cannot use the file of answers of `same`"):

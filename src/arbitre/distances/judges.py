@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from arbitre.errors import FunctionError, OptionError, shown
+from arbitre.errors import FunctionError, OptionError, SchemaError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -217,7 +217,8 @@ def judge(
         ask: Function of a gold text and a predicted text that returns True (same meaning), False, or a quality from 0
             to 1. With several processes, it must be picklable, or defined in a module that `functions` names.
         cache: SQLite file for the answers. It is created, and extended by every run. Answers are written one by one, so
-            that none is lost.
+            that none is lost. Two judges in one schema need different files or versions, unless they have the same
+            `ask`.
         match_by: Built-in distance of texts that decides the matching.
         version: Text that is part of the signature and is stored with each answer. Change it when you change the prompt
             or the model: old answers are then not used.
@@ -251,6 +252,19 @@ def ask_judges(pairs: Mapping[Judge, Iterable[TextPair]]) -> dict[Judge, dict[Te
     for one, texts in pairs.items():
         one.check_limit(texts)
     return {one: one.answers(texts) for one, texts in pairs.items()}
+
+
+def check_answers(judges: Iterable[Judge]) -> None:
+    """Raise SchemaError if two judges with different functions would use each other's answers."""
+    known: dict[tuple[Path, str], Judge] = {}
+    for one in sorted(judges, key=lambda judge: judge.name):
+        other = known.setdefault((one.cache.resolve(), one.version), one)
+        if other.ask != one.ask:
+            raise SchemaError.of(
+                f"Expected judges with different functions to have different answers, got `{other.name}` and "
+                f"`{one.name}` with the same `cache` and `version`",
+                hint="Pass another `cache` or `version` to one of them.",
+            )
 
 
 def _failed(name: str, problem: str, pair: TextPair, attempts: int, cache: Path) -> FunctionError:

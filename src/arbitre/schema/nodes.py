@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
 
 import regex
 
+from arbitre.distances.judges import check_answers
 from arbitre.matching import Candidates
 from arbitre.paths import STAR
 from arbitre.values import PATTERN_SECONDS, Absence, Kind
@@ -443,8 +444,15 @@ class PlanFacts:
 
     @classmethod
     def of(cls, sites: Sequence[Site], reached: Sequence[Reach]) -> PlanFacts:
-        """Return the facts of compiled sites; `reached` holds the reach of each site."""
+        """Return the facts of compiled sites; `reached` holds the reach of each site.
+
+        Raises:
+            SchemaError: Two judges would use each other's answers.
+        """
         both = list(zip(sites, reached, strict=True))
+        distances = (leaf.distance for reach in reached for leaf in reach.leaves)
+        judges = dict.fromkeys(one.judge for one in distances if one.judge is not None)
+        check_answers(judges)
         countable = frozenset(index for index, (site, reach) in enumerate(both) if _countable(site, reach))
         informative = [
             index
@@ -456,7 +464,7 @@ class PlanFacts:
             is_multiset=countable,
             has_informative_lists=with_declared_above(sites, informative),
             expensive_above=_expensive_above(sites, reached),
-            judged=any(leaf.distance.judge is not None for reach in reached for leaf in reach.leaves),
+            judged=bool(judges),
             has_ids=any(site.identity is not None or isinstance(site.object.keys, Identity) for site in sites),
             has_references=any(site.reference is not None or isinstance(site.object.keys, Reference) for site in sites),
         )
