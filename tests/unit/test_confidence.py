@@ -384,6 +384,18 @@ class TestCommand:
         Path("answer.json").write_text(json.dumps({"id": "a", "name": "Ada", "name_confidence": 1}), encoding="utf-8")
         assert self.read("gold.json", "answer.json")["by_path"]["/name"]["correct"] == 1
 
+    def test_a_note_names_the_first_confidence_that_is_not_read(self):
+        name = {"value": "Ada", "confidence": 0.9}
+        odd = {"id": "b", "name": [name | {"page": 3}], "age": 20, "age_confidence": 1}
+        self.write("answers", [{"id": "a", "name": name}, odd, odd | {"id": "c"}])
+        stated = ("--confidence-from", "explicit")
+        said = 'Confidences beside keys other than "value" are not read; the first is at /name/0/confidence in prediction b'
+        assert said in self.run(*stated).stderr
+        assert "clés que « value » ne sont pas lues" in self.run(*stated, "--lang", "fr").stderr
+        fields = {"confidence": {"type": "number"}, "age": {"type": "integer"}}
+        Path("schema.json").write_text(json.dumps({"type": "object", "properties": fields}), encoding="utf-8")
+        assert "are not read" not in self.run(*stated).stderr
+
     def test_repeated_gold_is_refused(self):
         self.write("gold", [{"id": "a"}, {"id": "a"}])
         assert "Gold contains document 'a' twice" in self.run(code=2).output

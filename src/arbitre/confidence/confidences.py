@@ -91,7 +91,8 @@ def from_explicit(document: Json, suffix: str = f"_{CONFIDENCE}") -> ConfidentDo
     * `{"value": ..., "confidence": 0.9}` in place of the value, without other keys
     * a field of the same object whose key is that of the value with a suffix: `"name_confidence": 0.9` for `name`
 
-    A value that is nested in a value with a confidence, and has none of its own, has the same confidence.
+    An object with the keys `value` and `confidence` and further keys is an ordinary object; see `unread_confidences`. A
+    value that is nested in a value with a confidence, and has none of its own, has the same confidence.
 
     Args:
         document: The prediction.
@@ -157,6 +158,22 @@ class _Reader:
             for name, item in value.items()
             if name.removesuffix(self.suffix) == name
         }
+
+
+def unread_confidences(value: Json, pointer: str = "") -> Iterator[str]:
+    """Yield the pointers of confidences that are not read, because their object also has keys other than `value`.
+
+    >>> list(unread_confidences([{"value": "Ada", "confidence": 0.9}, {"value": "Bo", "confidence": 0.9, "page": 3}]))
+    ['/1/confidence']
+    """
+    if isinstance(value, dict):
+        if value.keys() > {VALUE, CONFIDENCE}:
+            yield f"{pointer}/{CONFIDENCE}"
+        for name, item in value.items():
+            yield from unread_confidences(item, f"{pointer}/{escape(name)}")
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from unread_confidences(item, f"{pointer}/{at}")
 
 
 def _checked(value: Json, pointer: str) -> float:

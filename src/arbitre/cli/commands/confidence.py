@@ -15,6 +15,7 @@ from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.confidence.calibration import bins_table, by_path_table, curve_table
+from arbitre.confidence.confidences import CONFIDENCE, unread_confidences
 from arbitre.errors import DataError
 from arbitre.inputs.csv_table import CsvTable
 from arbitre.inputs.open_files import expand_globs, split_name
@@ -26,11 +27,13 @@ from arbitre.text.token_perplexity import logprobs_at
 from arbitre.values import ABSENT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
 
     from arbitre.confidence import ConfidenceReport, ConfidentDocument
+    from arbitre.inputs.records import Record
+    from arbitre.schema import Plan
     from arbitre.values import Json
 
 
@@ -51,14 +54,11 @@ def confidence(
     """Compare the confidence of predicted values with their correctness."""
     screen = output.terminal()
     comparator = Comparator(schema, **options)
-    expected: dict[str, Json] = {}
     reading = ReadOptions(id_key=id_key).for_plan(comparator.plan)
-    for record in map(readable, reading.records(gold, "gold")):
-        if record.id in expected:
-            raise DataError.of(f"Gold contains document {record.id!r} twice", file=record.file, line=record.line)
-        expected[record.id] = record.value
+    expected = _by_id(map(readable, reading.records(gold, "gold")))
     answers: list[tuple[Json, ConfidentDocument]] = []
     unknown: list[str] = []
+    unread = ""
     failures: list[dict[str, Json]] = []
     if confidence_from == "explicit":
         reading = replace(reading, field_kinds={**reading.field_kinds, **_confidence_kinds(predicted, suffix)})
@@ -69,6 +69,7 @@ def confidence(
         try:
             if confidence_from == "explicit":
                 answer = measures.from_explicit(record.value, suffix)
+                unread = unread or _unread(record, comparator.plan)
             else:
                 answer = measures.from_logprobs(logprobs_at(record.value, logprobs))
             comparator.plan.check_predicted(answer.document)
@@ -78,10 +79,30 @@ def confidence(
         answers.append((expected[record.id], answer))
     if unknown:
         screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
+    if unread:
+        screen.note(f'Confidences beside keys other than "value" are not read; the first is at {unread}')
     for failure in failures:
         screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
     report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)
     screen.result(lambda: report.to_dict() | {"failures": failures}, partial(_blocks, report))
+
+
+def _by_id(records: Iterable[Record]) -> dict[str, Json]:
+    """Return gold documents by id. Raises DataError if an id occurs twice."""
+    found: dict[str, Json] = {}
+    for record in records:
+        if record.id in found:
+            raise DataError.of(f"Gold contains document {record.id!r} twice", file=record.file, line=record.line)
+        found[record.id] = record.value
+    return found
+
+
+def _unread(record: Record, plan: Plan) -> str:
+    """Return the place of the first confidence that is not read; "" if there is none, or if the schema declares it."""
+    first = next(unread_confidences(record.value), None)
+    if first is None or any(field.name == CONFIDENCE for site in plan.sites for field in site.object.fields):
+        return ""
+    return f"{first} in prediction {record.id}"
 
 
 def _confidence_kinds(source: str, suffix: str) -> dict[str, frozenset[Kind]]:
