@@ -579,6 +579,18 @@ def test_print_lists_the_disagreements_of_the_filters(visit, queues):
     assert page.locator("#q-print tr").count() == 0
 
 
+def test_decided_numbers_are_shown_with_all_digits(visit, tmp_path):
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    page = visit(small(tmp_path, schema, {"n": 1}, {"n": 1}, {"n": 2}))
+    page.keyboard.press("e")
+    page.locator(".editor input").fill("12345678901234567890123")
+    page.keyboard.press("Enter")
+    expect(page.locator("#q-said")).to_contain_text("/n: 12345678901234567890123.")
+    expect(page.locator(".own")).to_have_text("12345678901234567890123 whole number")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert "12345678901234567890123" in page.locator("#q-print tbody").text_content()
+
+
 def test_hostile_data_stay_text(visit, tmp_path):
     (tmp_path / "report.html").write_text(hostile(), encoding="utf-8")
     page = visit(tmp_path / "report.html")

@@ -36,14 +36,14 @@ def script(visit, tmp_path):
     def opened(language=Language.EN):
         data = {"language": language.value, "strings": Translator(language).catalogue, "glyphs": {}}
         code = "".join(PAGE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in USED)
-        names = "problemOf, typed, untyped, members, linesById"
+        names = "problemOf, typed, untyped, members, linesById, exact, text"
         (tmp_path / "report.html").write_text(
             f'<!doctype html><meta charset="utf-8"><script type="application/json" id="arbitre-data">{json.dumps(data)}'
             f'</script><script type="module">{code}Object.assign(globalThis, {{ {names} }});</script>',
             encoding="utf-8",
         )
         page = visit(tmp_path / "report.html")
-        return lambda call, *values: page.evaluate(f"(values) => {call}(...values)", list(values))
+        return lambda call, *values: page.evaluate(f"(values) => ({call})(...values)", list(values))
 
     return opened
 
@@ -171,3 +171,16 @@ def test_the_parts_of_a_json_text_are_kept_as_they_are_written(script):
     assert call("members", '[1.0, [2, 3], {"a": ","}]') == {"0": "1.0", "1": "[2, 3]", "2": '{"a": ","}'}
     assert call("members", "[ ]") == {}
     assert call("members", "{}") == {}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "12345678901234567890123",
+        '{"a":[-9007199254740993,9007199254740991,1.5,null],"\ue0001":"\ue000\\"2","b\\\\":": 12345678901234567890"}',
+        '"\ue0001"',
+        '"12345678901234567890"',
+    ],
+)
+def test_the_text_of_a_value_has_all_digits(script, raw):
+    assert script()("(raw) => text(exact(raw), true)", raw) == raw

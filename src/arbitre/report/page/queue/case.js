@@ -185,7 +185,7 @@ const decisionPane = (one, { settle, withdraw, discard, changed }) => {
     ? make(
         "p",
         { class: "choice chosen own" },
-        rendered([JSON.parse(decision.raw)])[0],
+        rendered([exact(decision.raw)])[0],
         " ",
         make("small", {}, kindOf(decision.raw)),
       )

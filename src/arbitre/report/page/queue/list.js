@@ -134,7 +134,7 @@ const printed = () => {
     const lacking = one.absent.annotators.length
       ? line("", say("queue.lacking", { names: named(one.absent.annotators) }))
       : null;
-    const value = decision ? (decision.raw === null ? say("queue.leave_out") : spaced(JSON.parse(decision.raw))) : "";
+    const value = decision ? (decision.raw === null ? say("queue.leave_out") : spaced(exact(decision.raw))) : "";
     return [
       [...one.choices.map((choice) => line(spaced(choice.value), named(choice.annotators))), lacking],
       line(value, outcome(one)),

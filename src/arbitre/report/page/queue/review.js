@@ -102,7 +102,7 @@ const decide = (raw) => {
   tell(
     say("queue.just.decided", {
       pointer: plain(brief(one.pointer || "/")),
-      value: raw === null ? say("queue.leave_out") : plain(brief(spaced(JSON.parse(raw)), 60)),
+      value: raw === null ? say("queue.leave_out") : plain(brief(spaced(exact(raw)), 60)),
     }),
   );
   return advance();

@@ -36,11 +36,20 @@ const json = (value) => {
     return false;
   }
 };
+// The value of a JSON text, in which large integers are strings that hold their digits, as in the values of the page.
+const exact = (raw) =>
+  JSON.parse(
+    raw.replace(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*/g, (part) => {
+      if (part.endsWith(":")) return part; // a key
+      const large = /^-?\d+$/.test(part) && !Number.isSafeInteger(Number(part));
+      return large || String(JSON.parse(part)).startsWith(LITERAL) ? JSON.stringify(LITERAL + part) : part;
+    }),
+  );
 // The text of a value. A string is in quotes only if `literal`, or if it would look like another value.
 // Objects and lists are indented by `indent`.
 const text = (value, literal, indent) => {
   if (typeof value !== "string")
-    return JSON.stringify(value, null, indent).replace(/(?<!\\)"\ue000((?:[^"\\]|\\.)*)"/g, (_, part) => JSON.parse(`"${part}"`));
+    return JSON.stringify(value, null, indent).replace(/(?<!\\)"\ue000((?:[^"\\]|\\.)*)"(?!\s*:)/g, (_, part) => JSON.parse(`"${part}"`));
   if (value.startsWith(LITERAL)) return value.slice(1);
   return literal || json(value) ? JSON.stringify(value) : value;
 };
