@@ -362,6 +362,19 @@ def test_the_decision_on_an_item_covers_what_is_in_it(visit, queues):
     assert outcome() == "Undecided"
 
 
+def test_a_proposal_that_is_accepted_in_the_form_covers_nothing(visit, tmp_path):
+    left, right = ({"name": "Eda", "party": party} for party in ("left", "right"))
+    page = visit(small(tmp_path, PEOPLE, {"people": [left]}, {"people": [right]}, {"people": []}))
+    assert place(page) == ["d", "/people/0"]
+    page.keyboard.press("e")
+    page.locator(".editor").get_by_role("button", name="Accept").click()
+    assert status(page) == "Decided: 1 of 2."
+    assert place(page) == ["d", "/people/0/party"]
+    page.keyboard.press("k")
+    assert "chosen" in choices(page).first.get_attribute("class").split()
+    assert page.locator(".own").count() == 0
+
+
 def test_undo_takes_back_the_last_step_and_shows_it(visit, queues):
     page = visit(queues(3)[0] / "queue" / "queue.html")
     first = current(page)

@@ -36,7 +36,7 @@ def script(visit, tmp_path):
     def opened(language=Language.EN):
         data = {"language": language.value, "strings": Translator(language).catalogue, "glyphs": {}}
         code = "".join(PAGE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in USED)
-        names = "problemOf, typed, untyped, members, linesById, exact, text"
+        names = "problemOf, typed, untyped, members, linesById, exact, text, isSame"
         (tmp_path / "report.html").write_text(
             f'<!doctype html><meta charset="utf-8"><script type="application/json" id="arbitre-data">{json.dumps(data)}'
             f'</script><script type="module">{code}Object.assign(globalThis, {{ {names} }});</script>',
@@ -184,3 +184,21 @@ def test_the_parts_of_a_json_text_are_kept_as_they_are_written(script):
 )
 def test_the_text_of_a_value_has_all_digits(script, raw):
     assert script()("(raw) => text(exact(raw), true)", raw) == raw
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ('{"a": 1, "b": [2]}', '{"b":[2],"a":1.0}', True),
+        ("9007199254740993", "9007199254740992", False),
+        ("9007199254740992", "9007199254740992.0", True),
+        ("1e22", "10000000000000000000000", True),
+        ("1e22", "10000000000000000000001", False),
+        ("12345678901234567890", '"12345678901234567890"', False),
+        ("12345678901234567890", '"\ue00012345678901234567890"', False),
+        ("null", None, False),
+        (None, None, True),
+    ],
+)
+def test_values_are_the_same_however_they_are_written(script, left, right, same):
+    assert script()("isSame", left, right) == same

@@ -116,7 +116,7 @@ const decisionPane = (one, { settle, withdraw, discard, changed }) => {
   const said = make("p", { class: "outcome" }, outcome(one));
   const pick = (key, raw, label, describedBy) => {
     const wrong = obstacle(one, raw);
-    const chosen = decision !== undefined && decision.raw === raw;
+    const chosen = decision !== undefined && isSame(decision.raw, raw);
     const made = button(key, () => settle(raw), {
       class: "pick",
       "data-key": key,
@@ -167,7 +167,7 @@ const decisionPane = (one, { settle, withdraw, discard, changed }) => {
     ]),
   );
   const other =
-    decision !== undefined && decision.raw !== null && !one.choices.some((choice) => choice.raw === decision.raw);
+    decision !== undefined && decision.raw !== null && !one.choices.some(({ raw }) => isSame(raw, decision.raw));
   const slot = make("div", { id: "q-editor" });
   const open = () => {
     if (!slot.childElementCount) slot.append(editor(one, settle, discard));

@@ -11,7 +11,7 @@ const settledBy = ({ document, pointer }) => {
     place = place.slice(0, place.lastIndexOf("/"));
     const above = cases.get(`${document}#${place}`);
     const decision = above && decided.get(above.id);
-    if (decision) return decision.raw === proposalOf(above) ? null : above;
+    if (decision) return isSame(decision.raw, proposalOf(above)) ? null : above;
   }
   return null;
 };
@@ -104,7 +104,7 @@ const take = (whole, obstacleTo) => {
       continue;
     }
     const before = decided.get(id);
-    if (before && before.raw !== decision.raw) result.replaced += 1;
+    if (before && !isSame(before.raw, decision.raw)) result.replaced += 1;
     decided.set(id, decision);
     result.loaded += 1;
   }

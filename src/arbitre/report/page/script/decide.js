@@ -109,7 +109,6 @@ const undoDecision = () => {
   return announce(say("decide.undone", { document: plain(nameOf(undone)) }));
 };
 
-const isSame = (left, right) => left !== null && right !== null && canonical(JSON.parse(left)) === canonical(JSON.parse(right));
 // What the schema says against a value. A problem that the gold value has as well does not count.
 const problemWith = (own, raw) => {
   const schema = data.schemas?.[own.path];
@@ -141,7 +140,7 @@ const valueText = (raw) => {
 const valueChoice = (one, own, subject, settle) => {
   const choices = candidates(one, own, subject);
   const decided = own.decision === GOLD_WRONG;
-  const chosen = decided ? choices.findIndex(({ raw }) => raw === own.value) : -1;
+  const chosen = decided ? choices.findIndex(({ raw }) => isSame(raw, own.value)) : -1;
   const group = `decide-${(desk.group += 1)}`;
   const said = make("small", { class: "said", id: `${group}-said`, role: "alert" });
   const take = (raw, typing) => {

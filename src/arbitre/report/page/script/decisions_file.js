@@ -135,13 +135,13 @@ const takeDecisions = (found) => {
   for (const given of found) {
     const own = withRun(given);
     const id = own && idOf(own);
-    const stale = known.has(id) && known.get(id) !== own.gold && !isSame(known.get(id), own.gold);
+    const stale = known.has(id) && !isSame(known.get(id), own.gold);
     if (!own || stale || !CHOICES.includes(own.decision) || !own.document) {
       result.refused.push(given);
       continue;
     }
     const before = judged.get(id);
-    if (before && (before.decision !== own.decision || before.value !== own.value)) result.replaced += 1;
+    if (before && (before.decision !== own.decision || !isSame(before.value, own.value))) result.replaced += 1;
     judged.set(id, own);
     result.loaded += 1;
   }

@@ -30,9 +30,15 @@ const TYPES = {
 };
 const typeOf = (value) => Object.keys(TYPES).find((name) => TYPES[name](value));
 
-// A text that is equal for equal values, whatever the order of their keys.
+// A text that is equal for equal values of `exact`, whatever the order of their keys.
 const canonical = (value) =>
-  JSON.stringify(value, (_, inner) => (isObject(inner) ? Object.fromEntries(Object.entries(inner).sort()) : inner));
+  JSON.stringify(value, (_, inner) => {
+    if (isObject(inner)) return Object.fromEntries(Object.entries(inner).sort());
+    return Number.isInteger(inner) && !Number.isSafeInteger(inner) ? LITERAL + BigInt(inner) : inner; // such as 1e22
+  });
+// Whether two JSON texts are the same value, however they are written. Null, for no value, differs from all others.
+const isSame = (left, right) =>
+  left === right || (left !== null && right !== null && canonical(exact(left)) === canonical(exact(right)));
 const leap = (year) => (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0);
 const isDate = (written) => {
   const [year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(written) ?? []).slice(1).map(Number);
