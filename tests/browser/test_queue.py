@@ -604,6 +604,37 @@ def test_decided_numbers_are_shown_with_all_digits(visit, tmp_path):
     assert "12345678901234567890123" in page.locator("#q-print tbody").text_content()
 
 
+def test_large_integers_of_the_schema_are_chosen_and_exported_exactly(visit, tmp_path):
+    fields = {"n": {"enum": [2**53 + 1, 2**53, 2**53 + 3]}, "kind": {"const": 2**60 + 1}}
+    item = {"type": "object", "properties": fields, "required": ["n", "kind"]}
+    schema = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}
+    given = {"n": 2**53 + 3, "kind": 2**60 + 1}
+    page = visit(small(tmp_path, schema, {"items": [given]}, {"items": [given]}, {"items": []}))
+    page.keyboard.press("e")
+    choice = page.locator(".editor").get_by_label("n", exact=True)
+    assert choice.locator("option").all_text_contents() == ["—", *map(str, fields["n"]["enum"])]
+    assert choice.evaluate("(select) => select.selectedOptions[0].textContent") == str(2**53 + 3)
+    choice.select_option(label=str(2**53 + 1))
+    page.locator(".editor").get_by_role("button", name="Accept").click()
+    page.locator("#q-name").fill("Zoé")
+    leave(page)
+    assert records(exported(page, tmp_path))["d#/items/0"]["value"] == {"n": 2**53 + 1, "kind": 2**60 + 1}
+
+
+def test_a_new_field_begins_with_the_exact_constant(visit, tmp_path):
+    fields = {"n": {"type": "integer"}, "kind": {"const": 2**60 + 1}}
+    item = {"type": "object", "properties": fields}
+    schema = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}
+    page = visit(small(tmp_path, schema, {"items": [{"n": 1}]}, {"items": [{"n": 1}]}, {"items": []}))
+    page.keyboard.press("e")
+    page.locator(".editor").get_by_label("Name of a new field of items").fill("kind")
+    page.keyboard.press("Enter")
+    page.locator(".editor").get_by_role("button", name="Accept").click()
+    page.locator("#q-name").fill("Zoé")
+    leave(page)
+    assert records(exported(page, tmp_path))["d#/items/0"]["value"] == {"n": 1, "kind": 2**60 + 1}
+
+
 def test_hostile_data_stay_text(visit, tmp_path):
     (tmp_path / "report.html").write_text(hostile(), encoding="utf-8")
     page = visit(tmp_path / "report.html")

@@ -306,6 +306,25 @@ def _shallow(value: Json) -> Json:
     return as_literal(value) if large else value
 
 
+_WITH_VALUES: Final = frozenset(("enum", "const", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
+
+
+def shown_schema(schema: Json) -> Json:
+    """Convert a schema of `value_schemas` for a browser: large integers become JSON text (see `as_literal`)."""
+    if isinstance(schema, list):
+        return [shown_schema(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: shown_schema(inner) for name, inner in part.items()}
+        if key == "properties"
+        else _shallow(part)
+        if key in _WITH_VALUES
+        else shown_schema(part)
+        for key, part in schema.items()
+    }
+
+
 class ShownDocument(NamedTuple):
     """JSON of a document for the report (`plain`), its size, and the entries and transport plan for its matrix."""
 

@@ -20,7 +20,7 @@ from arbitre.parsing.fast_json import compact
 from arbitre.paths import STAR, parse
 from arbitre.paths import escape as escape_token
 from arbitre.report import entry_rows, sentences
-from arbitre.report.document_tree import first_text, spelled
+from arbitre.report.document_tree import first_text, shown_schema, spelled
 from arbitre.report.entry_rows import GLYPHS
 from arbitre.report.figures import charts
 from arbitre.report.standalone import render
@@ -393,7 +393,7 @@ def _data(plain: Mapping[str, Any], language: Language, *, several: bool) -> dic
             for one in plain["subjects"]
         ],
         "key": _key(plain),
-        "schemas": {path: schema for one in plain["subjects"] for path, schema in one["schemas"].items()},
+        "schemas": {path: shown_schema(schema) for one in plain["subjects"] for path, schema in one["schemas"].items()},
     }
 
 

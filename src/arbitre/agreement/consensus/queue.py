@@ -17,7 +17,7 @@ from arbitre.inputs.source_excerpts import SearchableText
 from arbitre.language import Language
 from arbitre.parsing.fast_json import compact
 from arbitre.paths import parse
-from arbitre.report.document_tree import shown
+from arbitre.report.document_tree import shown, shown_schema
 from arbitre.report.standalone import render_queue
 from arbitre.schema.value_schema import value_schemas
 from arbitre.storage.files import atomic_text_file
@@ -179,7 +179,7 @@ def queue_view(
         "annotators": list(annotators),
         "entries": plain_entries,
         "disagreements": plain,
-        "schemas": {path: schemas[path] for path in paths if path in schemas},
+        "schemas": {path: shown_schema(schemas[path]) for path in paths if path in schemas},
         "formats": plan is not None and plan.format_assertion,
         "decisions": made,
         "made": _digest(made),

@@ -1,6 +1,6 @@
 // The pane of the decision: the values to choose from, another value, and a note.
 
-const kindOf = (raw) => say(`queue.kind.${typeOf(JSON.parse(raw))}`);
+const kindOf = (raw) => say(`queue.kind.${typeOf(exact(raw))}`);
 const proposed = () => make("em", { class: "tag" }, say("queue.proposed"));
 const keyed = (key) => make("kbd", { "aria-hidden": "true" }, key);
 // The decision of a disagreement, as text.

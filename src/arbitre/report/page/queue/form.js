@@ -39,7 +39,7 @@ const valuesOfWay = (way) => {
 };
 const isPlain = (way) => [...SCALARS, "any"].includes(typeOfWay(way));
 const isOfWay = (way, raw) => {
-  const type = typeOf(JSON.parse(raw));
+  const type = typeOf(exact(raw));
   return typeOfWay(way) === type || (type === "integer" && typeOfWay(way) === "number");
 };
 // The way that a value takes: the first that allows it, else the first of its type, else the first.
@@ -53,7 +53,7 @@ const blank = (schema) => {
   const [way] = waysOf(schema);
   const type = typeOfWay(way);
   if (type === "array") return "[]";
-  if (type !== "object") return "const" in Object(way) ? JSON.stringify(way.const) : type === "null" ? "null" : null;
+  if (type !== "object") return "const" in Object(way) ? text(way.const, true) : type === "null" ? "null" : null;
   const parts = (way.required ?? []).map((key) => [key, blank(way.properties?.[key] ?? true)]);
   return objectText(parts.map(([key, raw]) => [key, raw ?? '""']));
 };
@@ -111,12 +111,12 @@ const textControl = (schema, way, raw, label, changed) => {
 const choiceControl = (schema, values, raw, label, changed) => {
   const option = (value, at) => make("option", { value: at }, plain(brief(text(value, false), 80)));
   const input = make("select", { "aria-label": label }, make("option", { value: "" }, "—"), values.map(option));
-  const at = raw === null ? -1 : values.findIndex((value) => canonical(value) === canonical(JSON.parse(raw)));
+  const at = raw === null ? -1 : values.findIndex((value) => canonical(value) === canonical(exact(raw)));
   input.value = at < 0 ? "" : String(at);
   return checking(
     schema,
     input,
-    (partial) => (input.value !== "" ? JSON.stringify(values[Number(input.value)]) : partial ? '""' : null),
+    (partial) => (input.value !== "" ? text(values[Number(input.value)], true) : partial ? '""' : null),
     changed,
   );
 };
@@ -244,7 +244,7 @@ const listControl = (way, raw, label, changed) => {
 };
 const controlOfWay = (schema, way, raw, label, changed) => {
   const type = typeOfWay(way);
-  const given = raw === null || type !== "any" ? type : typeOf(JSON.parse(raw));
+  const given = raw === null || type !== "any" ? type : typeOf(exact(raw));
   if (given === "object") return objectControl(way, raw, label, changed);
   if (given === "array") return listControl(way, raw, label, changed);
   return textControl(schema, way, raw, label, changed);

@@ -18,13 +18,15 @@ const SHORT = 80; // maximum length of each, in characters
 const isList = (value) => Array.isArray(value);
 const isObject = (value) => !scalar(value) && !isList(value);
 const isText = (value) => typeof value === "string";
-const isNumber = (value) => typeof value === "number";
+// Values are those of `exact`: large integers are strings that hold their digits.
+const isLarge = (value) => isText(value) && /^\ue000-?\d+$/.test(value);
+const isNumber = (value) => typeof value === "number" || isLarge(value);
 const TYPES = {
   null: (value) => value === null,
   boolean: (value) => typeof value === "boolean",
-  integer: Number.isInteger,
+  integer: (value) => Number.isInteger(value) || isLarge(value),
   number: isNumber,
-  string: isText,
+  string: (value) => isText(value) && !isLarge(value),
   array: isList,
   object: isObject,
 };
@@ -65,18 +67,23 @@ const listing = (values) => {
 };
 const typeNames = (types) => types.map((name) => say(`check.type.${name}`)).join(say("check.or"));
 
+// A single value as JavaScript has it: large integers as BigInt.
+const meant = (value) => {
+  if (!isText(value) || !value.startsWith(LITERAL)) return value;
+  return isLarge(value) ? BigInt(value.slice(1)) : JSON.parse(value.slice(1));
+};
 // For each keyword: the values that it applies to, and whether a value satisfies it.
 const CHECKS = {
   minimum: [isNumber, (value, bound) => value >= bound],
   maximum: [isNumber, (value, bound) => value <= bound],
   exclusiveMinimum: [isNumber, (value, bound) => value > bound],
   exclusiveMaximum: [isNumber, (value, bound) => value < bound],
-  minLength: [isText, (value, bound) => size(value) >= bound],
-  maxLength: [isText, (value, bound) => size(value) <= bound],
+  minLength: [TYPES.string, (value, bound) => size(value) >= bound],
+  maxLength: [TYPES.string, (value, bound) => size(value) <= bound],
   minItems: [isList, (value, bound) => size(value) >= bound],
   maxItems: [isList, (value, bound) => size(value) <= bound],
-  pattern: [isText, (value, pattern) => matches(pattern, value)],
-  format: [isText, (value, name) => FORMATS[name]?.(value) ?? true],
+  pattern: [TYPES.string, (value, pattern) => matches(pattern, value)],
+  format: [TYPES.string, (value, name) => FORMATS[name]?.(value) ?? true],
 };
 // The first violation of a schema by a value: its place in the value, its message, and the types that a `type` expects.
 const violation = (schema, value, place = "") => {
@@ -88,9 +95,12 @@ const violation = (schema, value, place = "") => {
     return { place, message: say("check.enum", { values: listing(schema.enum) }) };
   if ("const" in schema && canonical(schema.const) !== canonical(value))
     return { place, message: say("check.enum", { values: listing([schema.const]) }) };
-  for (const [name, [applies, holds]] of Object.entries(CHECKS))
-    if (name in schema && applies(value) && !holds(value, schema[name]))
-      return { place, message: say(name === "format" ? `check.${schema.format}` : `check.${name}`, { bound: plain(String(schema[name])) }) };
+  for (const [name, [applies, holds]] of Object.entries(CHECKS)) {
+    if (!(name in schema && applies(value))) continue;
+    const bound = isLarge(schema[name]) ? meant(schema[name]) : schema[name];
+    if (!holds(meant(value), bound))
+      return { place, message: say(name === "format" ? `check.${schema.format}` : `check.${name}`, { bound: plain(String(bound)) }) };
+  }
   return inside(schema, value, place) ?? beside(schema, value, place);
 };
 const mistyped = (types, value, place) => ({
@@ -124,7 +134,7 @@ const beside = (schema, value, place) => {
 // What is wrong with a JSON text by a schema, as a sentence; null if nothing is. Other keywords are left to the command.
 const problemOf = (schema, raw) => {
   if (raw === null || !json(raw)) return say("check.malformed");
-  const found = violation(schema ?? true, JSON.parse(raw));
+  const found = violation(schema ?? true, exact(raw));
   if (!found) return null;
   return found.place ? say("check.within", { place: plain(found.place), message: found.message }) : found.message;
 };
