@@ -194,6 +194,29 @@ class TestValuesThatTheSchemaDoesNotAllow:
         assert result.documents == built(("p#/speakers/0/pages/0", 2)).documents
         assert name in result.undecided
 
+    @pytest.mark.parametrize("value", ["8,75", "87,5"], ids=["not the proposal", "the proposal"])
+    def test_a_value_of_an_annotator_is_allowed(self, value):
+        amount = {"type": "number", "x-arbitre": {"normalize": [{"number": {"decimal": ","}}]}}
+        schema = {"type": "object", "properties": {"amount": amount}}
+        annotations = {name: {"p": {"amount": own}} for name, own in zip("abc", ("8,75", "87,5", "87,5"), strict=True)}
+        assert gold(("p#/amount", value), annotations=annotations, schema=schema) == {"amount": value}
+        with pytest.raises(DataError, match="'9,5' is not of type 'number'"):
+            built(("p#/amount", "9,5"), annotations=annotations, schema=schema)
+
+    def test_an_item_of_an_annotator_is_allowed_but_not_what_others_change_in_it(self):
+        item, year, party = "p#/speakers/2", "p#/speakers/2/pages/1", "p#/speakers/2/party"
+        annotations = deepcopy(ANNOTATIONS)
+        annotations["ada"]["p"]["speakers"].append(COHEN | {"pages": ["400", 402]})
+        annotations["bob"]["p"]["speakers"][2] = COHEN | {"party": "left", "pages": ["400"]}
+        names = ids(built(annotations=annotations))
+        assert {item, year, party} <= names.keys()
+        kept = COHEN | {"pages": ["400", 402]}
+        result = built((item, kept), annotations=annotations)
+        assert not result.refused
+        assert kept in result.documents["p"]["speakers"]
+        result = built((item, kept), (party, "green"), annotations=annotations)
+        assert [each.id for each in result.refused] == [party]
+
     def test_if_all_are_refused_nothing_is_built(self):
         with pytest.raises(DataError, match="not of type 'integer'") as refused:
             built(("p#/year", "1931"), ("p#/speakers/1/party", "green"))

@@ -170,7 +170,10 @@ def revise(
 
 
 def _violating(plan: Plan, revision: Revision) -> Iterator[tuple[Decision, Violation]]:
-    """Yield the decisions that the schema does not allow: the value, or the object or list that it was left out of."""
+    """Yield the decisions that the schema does not allow: the value, or the object or list that it was left out of.
+
+    A value that an annotator has at its place is always allowed.
+    """
     by_document: dict[str, list[Disagreement]] = defaultdict(list)
     for own in revision.draft.disagreements:
         if own.id in revision.decisions:
@@ -178,6 +181,8 @@ def _violating(plan: Plan, revision: Revision) -> Iterator[tuple[Decision, Viola
     documents = revision.assembly.documents()
     for name, disagreements in by_document.items():
         violations = _violations(plan, documents.get(name, ABSENT))
+        if violations:
+            violations = _without_those_of_annotators(plan, revision, disagreements, violations)
         refused = list(_refused(revision, disagreements, violations))
         if not refused and violations:  # decisions may be valid one by one, but not together in their object or list
             before = Counter(each.place for each in _violations(plan, revision.draft.documents.get(name, ABSENT)))
@@ -219,17 +224,44 @@ def _refused(
     revision: Revision, disagreements: Sequence[Disagreement], violations: Sequence[Violation]
 ) -> Iterator[tuple[Decision, Violation]]:
     """Yield each violation of a decided value, or inside a value that is not the proposal."""
-    decided = {
+    decided = _decided(revision, disagreements)
+    for violation in violations:
+        own = _innermost(decided, violation.pointer)
+        if own is not None and (decided.get(violation.pointer) is own or revision.changes(own)):
+            yield revision.decisions[own.id], violation
+
+
+def _decided(revision: Revision, disagreements: Sequence[Disagreement]) -> dict[str, Disagreement]:
+    """Return the disagreements with a decision that keeps a value, by the pointer of the value."""
+    return {
         revision.pointers[place]: own
         for own in disagreements
         if (place := revision.draft.located[own.id]) in revision.pointers
     }
-    for violation in violations:
-        where = violation.pointer
-        while where not in decided and where:
-            where = where.rpartition("/")[0]
-        if where in decided and (where == violation.pointer or revision.changes(decided[where])):
-            yield revision.decisions[decided[where].id], violation
+
+
+def _innermost(decided: Mapping[str, Disagreement], where: str) -> Disagreement | None:
+    """Return the innermost disagreement of a decided value that contains a pointer, or is at it."""
+    while where not in decided and where:
+        where = where.rpartition("/")[0]
+    return decided.get(where)
+
+
+def _without_those_of_annotators(
+    plan: Plan, revision: Revision, disagreements: Sequence[Disagreement], violations: Sequence[Violation]
+) -> tuple[Violation, ...]:
+    """Return the violations without those in a decided value that an annotator has, if an annotator has them too."""
+    root = revision.assembly.places.roots[disagreements[0].document]
+    theirs = {each.place for at in root.voters() for each in _violations(plan, root.values[at])}
+    decided = _decided(revision, disagreements)
+
+    def kept(violation: Violation) -> bool:
+        own = _innermost(decided, violation.pointer)
+        value = ABSENT if own is None else revision.decisions[own.id].value
+        read = own is not None and any(same(value, each.value) for each in own.readings)
+        return not read or violation.place not in theirs
+
+    return tuple(filter(kept, violations))
 
 
 def _incompatible(

@@ -13,10 +13,16 @@ const outcome = (one) => {
   }
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
+// What the schema says against a value. It never prevents a decision for the value of an annotator: it may be valid only
+// after normalisation.
+const refusalOf = (one, raw) => {
+  const isIt = ({ annotators, raw: own }) => annotators.length && canonical(JSON.parse(own)) === canonical(JSON.parse(raw));
+  return one.choices.some(isIt) ? { problem: null, soft: false } : refusal(schemaOf(one), raw);
+};
 // Why a value cannot be chosen, as a sentence; null if it can.
 const obstacle = (one, raw) => {
   if (raw === null) return one.required ? say("queue.required") : null;
-  const { problem, soft } = refusal(schemaOf(one), raw);
+  const { problem, soft } = refusalOf(one, raw);
   return soft ? null : problem;
 };
 
@@ -71,7 +77,7 @@ const editor = (one, accept, discard) => {
     event?.preventDefault();
     const raw = inner.read();
     inner.check();
-    const { problem, soft } = raw === null ? { problem: say("queue.incomplete"), soft: false } : refusal(schema, raw);
+    const { problem, soft } = raw === null ? { problem: say("queue.incomplete"), soft: false } : refusalOf(one, raw);
     if (problem && !(soft && insisted === raw)) {
       insisted = soft ? raw : null;
       said.textContent = soft ? `${problem} ${say("queue.insist")}` : problem;
