@@ -51,7 +51,8 @@ def evaluation(name="hasty", **options):
 
 def left_in_english(text):
     """Lines with an English word or a decimal point, except commands to copy, signatures, and names of the data."""
-    lines = [line for line in text.splitlines() if not line.startswith(("  arbitre ", "signature "))]
+    unquoted = re.sub(r"`[^`]*`", "", text)  # may be wrapped
+    lines = [line for line in unquoted.splitlines() if not line.startswith(("  arbitre ", "signature "))]
     plain = [QUOTED.sub("", line) for line in lines]
     return [line for line in plain if ENGLISH.search(line) or re.search(r"(?<![\w.|:])\d+\.\d+(?![\w.])", line)]
 

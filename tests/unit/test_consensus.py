@@ -12,6 +12,7 @@ import pytest
 import arbitre
 from arbitre import Comparator, DataError, OptionError, agreement
 from arbitre.agreement import build_consensus
+from arbitre.agreement.consensus.decisions import Decision, Decisions
 from arbitre.agreement.consensus.disagreement import PathCounts
 from arbitre.inputs.provenance import Provenance, ValueOrigin
 from arbitre.values import ABSENT
@@ -388,6 +389,94 @@ class TestTheResult:
 
     def test_two_annotators_are_warned_about(self):
         assert build(TAGS, {}, {}).notes == ("With two annotators, there is no majority: every disagreement is a tie.",)
+
+
+PEOPLE = {
+    "type": "object",
+    "properties": {
+        "people": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string", "x-arbitre": {"id": "person"}},
+                    "name": {"type": "string"},
+                    "born": {"type": "integer"},
+                },
+            },
+        },
+        "letters": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "date": {"type": "string"},
+                    "to": {"type": "array", "items": {"type": "string"}, "x-arbitre": {"ref": "person"}},
+                },
+            },
+        },
+    },
+}
+
+
+class TestErrorsInTheGold:
+    @pytest.fixture
+    def letters(self):
+        """Two of five annotators have the person z; two of the three who have the second letter refer to z."""
+        known = [{"id": "h", "name": "Hugo Keller", "born": 1861}, {"id": "m", "name": "Max Brandt", "born": 1884}]
+        first = {"date": "1914-08-02", "to": ["h"]}
+        second = {"date": "1920-01-01", "to": ["h"]}
+        everything = {
+            "people": [*known, {"id": "z", "name": "Zoe Quist", "born": 1900}],
+            "letters": [first, second | {"to": ["h", "z"]}],
+        }
+        nobody = {"people": known, "letters": [first]}
+        return [everything, everything, {"people": known, "letters": [first, second]}, nobody, nobody]
+
+    def test_a_reference_to_an_item_that_is_left_out_is_reported(self, letters):
+        result = build(PEOPLE, *letters)
+        assert [one["id"] for one in result.documents["p"]["people"]] == ["h", "m"]
+        assert result.documents["p"]["letters"][1]["to"] == ["h", "z"]
+        assert result.notes[-1] == (
+            "In 1 document, the gold has ids or references that `arbitre evaluate` refuses, for example in 'p' at "
+            "/letters/1/to/1. The votes on items and on the references to them are independent. Correct these places "
+            "in the gold."
+        )
+        with pytest.raises(DataError, match="The reference 'z' in gold is dangling"):
+            Comparator(PEOPLE).compare(gold=result.documents["p"], predicted=letters[2])
+
+    def test_decisions_can_leave_out_an_item_with_references(self, letters):
+        everything, _, without, *_ = letters
+        annotations = {"a": {"p": everything}, "b": {"p": everything}, "c": {"p": everything | without}}
+        annotations["c"]["p"]["letters"] = everything["letters"]
+        made = Decisions("d.jsonl", {"p#/people/2": Decision("p#/people/2", ABSENT, "Zoé")})
+        for decisions, wrong in ((None, False), (made, True)):
+            notes = build_consensus(Comparator(PEOPLE), annotations, strategy="collegial", decisions=decisions).notes
+            assert (
+                any("`arbitre evaluate` refuses, for example in 'p' at /letters/1/to/1." in n for n in notes) is wrong
+            )
+
+    def test_a_required_field_that_is_left_out_is_reported(self):
+        schema = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
+        documents = {"p": {"x": "a"}, "q": {"x": "a"}, "r": {"x": "a"}}
+        annotations = {"a": documents, "b": documents | {"q": {}, "r": {}}, "c": documents | {"q": {}, "r": {}}}
+        (note,) = build_consensus(Comparator(schema), annotations, strategy="majority").notes
+        assert note == (
+            "In 2 documents, the gold violates the schema, for example in 'q' at /: `'x' is a required property "
+            "(required)`."
+        )
+
+    def test_an_empty_list_can_violate_the_schema_though_no_annotator_did(self):
+        tags = {"type": "object", "properties": {"tags": {"type": "array", "minItems": 1}}}
+        notes = build(tags, {"tags": ["abc"]}, {"tags": ["xyz"]}, {"tags": ["mno"]}).notes
+        assert notes[-1].startswith("In 1 document, the gold violates the schema, for example in 'p' at /tags: ")
+
+    def test_a_value_that_is_valid_after_normalisation_is_no_violation(self):
+        amount = {"type": "number", "x-arbitre": {"normalize": [{"number": {"decimal": ","}}]}}
+        schema = {"type": "object", "properties": {"amounts": {"type": "array", "items": amount}}}
+        assert not build(schema, *[{"amounts": ["87,5", 2]}] * 3).notes
+        (note,) = build(schema, *[{"amounts": ["87,5", "many"]}] * 3).notes
+        assert "at /amounts/1: `'many' is not of type 'number' (type)`." in note
 
 
 class TestUnanimity:

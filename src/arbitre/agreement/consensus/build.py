@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -40,6 +40,7 @@ from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.engine.batch_comparison import compare_batch, with_common_ids
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.gold.checks import findings_of, positions
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.inputs.open_files import expand_globs
@@ -48,6 +49,7 @@ from arbitre.inputs.reader import LINES
 from arbitre.inputs.records import Record
 from arbitre.inputs.source_texts import SourceTexts
 from arbitre.language import Language
+from arbitre.normalizers import normalize
 from arbitre.options import COMPARATOR, Reading, Strategy, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.storage.output_folder import check_output_folder, destination, paths_among
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.places import Places
     from arbitre.agreement.consensus.risk import Presence
     from arbitre.comparator import Comparator
+    from arbitre.gold.checks import GoldFinding
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.inputs.options import ReadOptions
     from arbitre.options import AnnotationFormat
@@ -267,10 +270,11 @@ def build_consensus(
     """
     if min_annotators < 1:
         raise OptionError.of(f"Expected `min_annotators` to be at least 1, got {min_annotators}.")
-    if comparator.plan.facts.has_ids:
-        annotations = with_common_ids(comparator.plan, annotations)
+    plan = comparator.plan
+    if plan.facts.has_ids:
+        annotations = with_common_ids(plan, annotations)
         comparator = copy(comparator)
-        comparator.plan = comparator.plan.with_compared_ids()  # gold needs the ids as well
+        comparator.plan = plan.with_compared_ids()  # gold needs the ids as well
     shared, notes = documents_of_several(annotations, min_annotators)
     built = build_gold(
         comparator, shared, strategy=strategy, weak_margin=weak_margin, decisions=decisions, predictions=predictions
@@ -285,7 +289,7 @@ def build_consensus(
                 0
             ].documents(),
         )
-    return replace(built, notes=(*notes, *built.notes), standing=standing)
+    return replace(built, notes=(*notes, *built.notes, *_errors_in(plan, built.documents)), standing=standing)
 
 
 def documents_of_several(
@@ -451,6 +455,52 @@ def _of_estimates(places: Places, estimates: Estimates) -> Iterator[str]:
     for path, (values, categories) in estimates.sizes.items():
         if values < LEAST_VALUES * categories:
             yield f"{path}: {values} values in {categories} categories are too few for reliable error rates."
+
+
+def _errors_in(plan: Plan, documents: Mapping[str, Json]) -> Iterator[str]:
+    """Yield how many gold documents have wrong references or violate the schema, with the first place of each kind.
+
+    Annotators vote separately on items, fields and references, so the gold may have errors that no annotator made. A
+    value that satisfies the schema after normalisation does not count as a violation.
+    """
+    references: list[tuple[str, GoldFinding]] = []
+    violations: list[tuple[str, GoldFinding]] = []
+    for name, document in documents.items():
+        findings = findings_of(plan, document)
+        wrong = [one for one in findings if one.check == "references"]
+        references += [(name, one) for one in wrong[:1]]
+        wrong = [one for one in findings if one.check == "schema"]
+        if wrong:
+            normal = findings_of(plan, _with_normalized_values(plan, document))
+            remaining = {one.pointer for one in normal if one.check == "schema"}
+            violations += [(name, one) for one in wrong if one.pointer in remaining][:1]
+    for name, finding in references[:1]:
+        counted = f"{len(references)} document{'s' * (len(references) > 1)}"
+        yield (
+            f"In {counted}, the gold has ids or references that `arbitre evaluate` refuses, for example in "
+            f"{name!a} at {finding.pointer}. The votes on items and on the references to them are independent. Correct "
+            "these places in the gold."
+        )
+    for name, finding in violations[:1]:
+        counted = f"{len(violations)} document{'s' * (len(violations) > 1)}"
+        yield (
+            f"In {counted}, the gold violates the schema, for example in {name!a} at {finding.pointer or '/'}: "
+            f"`{finding.message}`."
+        )
+
+
+def _with_normalized_values(plan: Plan, document: Json) -> Json:
+    """Return a copy of a document in which single values are normalised, if they remain single values."""
+    holder: Any = [deepcopy(document)]
+    for site, value, tokens in positions(plan, document):
+        normal = normalize(site.normalizers if site.leaf is None else site.leaf.normalizers, value)
+        if isinstance(value, str | int | float) and isinstance(normal, str | int | float):
+            above = holder
+            *outer, last = (0, *tokens)
+            for token in outer:
+                above = above[token]
+            above[last] = normal
+    return holder[0]
 
 
 # Scores of systems, on unanimous and on contested values separately.
