@@ -138,6 +138,20 @@ def test_a_broken_row_is_a_failure(tmp_path):
     assert third.value == {"name": "Cy"}
 
 
+def test_rows_without_any_value_are_skipped_and_keep_their_lines(tmp_path):
+    path = tmp_path / "p.csv"
+    text = 'id;name;pages\n;;\na;Bo;1\n;"";\n;\n"";"";""\nb;Cy\n;;\n'
+    first, second = read(path, text)
+    assert (first.id, first.line) == ("a", 3)
+    assert (second.line, second.reason) == (7, "Expected 3 cells, got 2")
+    path.write_text(text.replace("b;Cy", "b;Cy;2"))
+    evaluation = COMPARATOR.evaluate(gold=path, predicted=path, strict=True)
+    assert (len(evaluation.documents), evaluation.failures) == (2, ())
+    with pytest.raises(DataError) as caught:
+        read(path, 'id;name\na;Bo\n;\n;\nb;"C')
+    assert caught.value.hint == "Correct the row after line 4."
+
+
 @pytest.mark.parametrize(
     ("data", "message", "hint"),
     [

@@ -39,6 +39,8 @@ def csv_reader(lines: Iterable[str], delimiter: str, *, strict: bool = False) ->
 def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
     r"""Yield the last line number and the cells of each row that is not blank; the first row holds the columns.
 
+    A row is blank if all its cells are empty.
+
     Args:
         lines: The text in lines, with their line ends.
         delimiter: The delimiter; None for the one of `DELIMITERS` that splits the first line into the most columns.
@@ -48,6 +50,8 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
 
     >>> list(csv_rows(["name;place\n", '"Larcher, Gérard";Paris\n']))
     [(1, ['name', 'place']), (2, ['Larcher, Gérard', 'Paris'])]
+    >>> list(csv_rows(["name;place\n", ";\n", '"";""\n', "Ada;\n"]))
+    [(1, ['name', 'place']), (4, ['Ada', ''])]
     """
     rest = iter(lines)
     head = next(rest, "")
@@ -57,7 +61,8 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
     line = 1
     try:
         for cells in rows:
-            if cells:
-                yield (line := rows.line_num), cells
+            line = rows.line_num
+            if any(cells):
+                yield line, cells
     except csv.Error as error:
         raise CsvError(str(error), line) from error
