@@ -409,7 +409,7 @@ class TestEvaluate:
         assert "2 documents, 1 failed" in shown
         assert "Failures (2), 1 counted as empty predictions, 1 not scored" in shown
         page = Path("out/report.html").read_text(encoding="utf-8")
-        assert "1 pair is not scored" in page
+        assert "1 document is not scored" in page
         assert "1 prediction failed." in page
 
     def test_ten_failures_are_listed_and_the_rest_are_counted(self):

@@ -357,5 +357,18 @@ def test_documents_that_are_not_scored_are_counted_by_reason_in_the_first_lines(
     shown = run("--gold", "gold.jsonl", "--predicted", "predicted.jsonl").stdout
     head = shown.partition("\nscore")[0]
     assert "2 documents, 0 failed" in head
-    assert "not scored: 1 gold document, duplicate id; 1 prediction without gold" in head
+    assert "not scored: 1 duplicate gold document; 1 prediction without gold" in head
     assert "duplicate id: ignored, the first gold document with this id is compared" in " ".join(shown.split())
+    lines = (tmp_path / "predicted.jsonl").read_text()
+    (tmp_path / "broken.jsonl").write_text(f'{lines}{{bad\n[1,\n{{"id": "e", "names": \n')
+    (tmp_path / "cut.jsonl").write_text('{"id": "a", "names": []}\n{"id": "b", "names": \n{bad\n')
+    reasons = "2 unusable predictions; 2 predictions without gold"
+    for name, expected in (("broken", reasons), ("cut", "1 unusable prediction")):
+        found = run("--gold", "gold.jsonl", "--predicted", f"{name}.jsonl").stdout
+        assert f"not scored: 1 duplicate gold document; {expected}\n" in found
+    systems = ["a=broken.jsonl", "b=predicted.jsonl"]
+    ranked = CliRunner().invoke(app, ["rank", "--schema", "schema.json", "--gold", "gold.jsonl", *systems])
+    assert f"a: not scored: 1 duplicate gold document; {reasons}" in " ".join(ranked.stderr.split())
+    french = run("--gold", "gold.jsonl", "--predicted", "broken.jsonl", "--lang", "fr").stdout
+    expected = "1 document de référence en double ; 2 prédictions inutilisables ; 2 prédictions sans référence"
+    assert f"sans note : {expected}\n" in french

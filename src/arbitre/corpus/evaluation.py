@@ -22,7 +22,9 @@ from arbitre.corpus.documents import (
 )
 from arbitre.corpus.quality_bounds import check_bounds, require, with_paths
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.inputs.join import DUPLICATES
 from arbitre.inputs.provenance import UNKNOWN_GOLD
+from arbitre.inputs.records import key
 from arbitre.language import Language, Translator
 from arbitre.paths import outside
 from arbitre.statistics.intervals import LEVEL, METHOD, interval, intervals_to_dict
@@ -225,15 +227,25 @@ class Evaluation:
 
     @property
     def unscored(self) -> int:
-        """Number of failures that affect no scored document: unusable gold documents and duplicate predictions."""
+        """Number of failures that affect no scored document.
+
+        These are unusable or duplicate gold documents, duplicate predictions, and unusable predictions that belong to
+        no gold document.
+        """
         return len(self.failures) - int(self.document_table.failed.sum())
 
     @property
     def not_scored(self) -> dict[str, int]:
         """Number of documents that were not scored, by reason."""
-        gold = Counter(failure.reason.partition(":")[0] for failure in self.failures if failure.side == "gold")
-        reasons = {f"gold document, {reason}": number for reason, number in gold.items()}
-        reasons["duplicate prediction"] = self.unscored - gold.total()
+        failed = np.flatnonzero(self.document_table.failed)
+        listed = {one.key for one in self.document_table.at(failed)} | set(self.without_gold)
+        reasons = Counter[str]()
+        for one in self.failures:
+            what = "gold document" if one.side == "gold" else "prediction"
+            if one.reason in DUPLICATES:
+                reasons[f"duplicate {what}"] += 1
+            elif one.side == "gold" or one.id is None or key(one.id, one.run) not in listed:
+                reasons[f"unusable {what}"] += 1
         reasons["prediction without gold"] = len(self.without_gold)
         return {reason: number for reason, number in reasons.items() if number}
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 DUPLICATE: Final = "duplicate id: ignored, the first gold document with this id is compared"
 DUPLICATE_RUN: Final = "duplicate id and run: ignored, the first prediction with both is compared"
 DUPLICATE_ROW: Final = "duplicate id and run: rows with the same id need different values of `run`"
+DUPLICATES: Final = (DUPLICATE, DUPLICATE_RUN, DUPLICATE_ROW)
 
 _FIRST: Final = "INSERT INTO first SELECT min(row), id FROM gold WHERE NOT failed"
 _OTHERS: Final = "SELECT {column} FROM gold WHERE row NOT IN (SELECT row FROM first) ORDER BY row"

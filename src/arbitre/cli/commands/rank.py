@@ -109,12 +109,12 @@ def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:
     """Print notes on failed, repaired and skipped documents."""
     for count, what in (
         (evaluation.macro.failed, "failed, counted as empty predictions"),
-        (evaluation.unscored, "gold documents failed or duplicated, not scored"),
         (sum(not repair.in_text for repair in evaluation.repaired), "invalid JSON, repaired"),
-        (len(evaluation.without_gold), "predictions without gold, not scored"),
     ):
         if count:
             screen.note(f"{name}: {what} ({count})")
+    if unscored := result_tables.not_scored(evaluation.not_scored):
+        screen.note(f"{name}: {unscored}")
 
 
 def ranking_blocks(results: RankingResults, width: int, say: Translator = ENGLISH) -> Iterator[RenderableType]:

@@ -200,7 +200,8 @@ def solidarity(comparison: FlatComparison) -> str:
 
 def not_scored(reasons: Mapping[str, int]) -> str:
     """Return a line with the number of documents that are not scored, by reason; empty if there are none."""
-    listed = "; ".join(f"{number} {escape_hidden(reason)}" for reason, number in reasons.items())
+    parts = [(number, *reason.partition(" without ")) for reason, number in reasons.items()]
+    listed = "; ".join(f"{counted(number, noun)}{without}{what}" for number, noun, without, what in parts)
     return f"not scored: {listed}" if listed else ""
 
 
