@@ -108,7 +108,7 @@ _PART: Final = re.compile(r"(, )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""
 _GROUP: Final = re.compile(r"; (?![^()]*\))")
 """What separates the groups of parts."""
-_NEXT_SENTENCE: Final = re.compile(r"(?<=[\w)%`]\.) (?=\w)")
+_NEXT_SENTENCE: Final = re.compile(r"(?<=[\w)%`'…]\.) (?=\w)")
 _FIGURE: Final = re.compile(r"(?<![^\s(,])[-+]?\d+\.\d+%?(?![\w.])(, (?=\S))?|(?<![^\s(,])\d+%")
 """A number among other texts, with the comma after it."""
 
@@ -189,19 +189,24 @@ class Translator:
     def sentence(self, text: str) -> str:
         """Translate an English note of the results; return it unchanged if it is not in the catalogue.
 
-        A note of several sentences is translated as a whole if the catalogue has it, or else sentence by sentence.
+        A note of several sentences is translated as a whole if the catalogue has it, or else sentence by sentence. A
+        name at the end of a sentence does not include the next sentence if the catalogue has both.
 
         >>> Translator(Language.FR).sentence("Every resample has the same score.")
         'Tous les rééchantillonnages ont le même score.'
         """
         if text in _words():
             return self.word(text)
+        parts = [text] if self.language is Language.EN else _NEXT_SENTENCE.split(text)
         for template, texts in _sentences(self.language):
             if found := template.fullmatch(text):
+                if len(parts) > 1 and not _NEXT_SENTENCE.search(texts["en"]):
+                    said = list(map(self.sentence, parts))
+                    if all(one != part for one, part in zip(said, parts, strict=True)):
+                        return " ".join(said)
                 kinds, values = dict(_GIVEN.findall(texts["en"])), found.groupdict()
                 given = {name: self._given(value, kinds[name]) for name, value in values.items()}
                 return self._spaced(_GIVEN.sub(r"{\1}", _in_number(texts[self.language], values))).format(**given)
-        parts = [text] if self.language is Language.EN else _NEXT_SENTENCE.split(text)
         return text if len(parts) == 1 else " ".join(map(self.sentence, parts))
 
     def _given(self, value: str, kind: str) -> str:

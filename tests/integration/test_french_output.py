@@ -305,6 +305,26 @@ def test_a_command_prints_french_and_the_same_data(words):
         assert left_in_english(run(*command, "--format", "markdown", "--lang", "fr")) == []
 
 
+@pytest.mark.usefixtures("files")
+def test_notes_on_written_files_are_french():
+    evaluation(out="saved", no_report=True)
+    command = ("report", "saved", "--out", "report.html", "--keep", "9", "--lang", "fr")
+    assert printed(*command)[1].splitlines() == ["Écrit : report.html"]
+    figures = printed("figures", "saved", "--out", "figures", "--lang", "fr")[1]
+    assert figures.startswith("Écrit : ")
+    assert figures.endswith(", dans figures\n")
+
+
+def test_a_name_at_the_end_of_a_sentence_does_not_include_the_next_sentence():
+    few = "2 of 4 documents have fewer than 2 annotators and are left out: 'a' (bob), 'b' (bob)"
+    french = "2 documents sur 4 ont moins de 2 annotateurs et sont écartés\u00a0: 'a' (bob), 'b' (bob)"
+    keep = "L’option --min-annotators permet de les conserver."
+    assert FR.text(f"{few}. Use --min-annotators to keep them.") == f"{french}. {keep}"
+    assert FR.text(f"{few}, …. Use --min-annotators to keep them.") == f"{french}, …. {keep}"
+    odd = "1 of 4 documents has fewer than 2 annotators and is left out: 'a (b). Use c' (bob)."
+    assert FR.text(odd).endswith("est écarté\u00a0: 'a (b). Use c' (bob).")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_advice_on_each_kind_of_cause_is_french(kind):
     found = []

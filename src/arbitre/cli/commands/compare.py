@@ -76,7 +76,7 @@ def compare(
     chosen = overrides.configurations(schema or infer(documents[:1]), options)
     for choice in chosen:
         for path, most in choice.comparator.most_calls(gold=documents[0], predicted=documents[1]).items():
-            screen.note(f"The function at {path or '(the whole)'} may be called up to {most:,} times.")
+            screen.note(f"The function at {path or WHOLE} may be called up to {screen.say.value(most)} times.")
     plan = chosen[0].comparator.plan
     for note in (*plan.notes, *check_keys(plan.document_keys, *documents, strict=strict)):
         screen.note(note)

@@ -19,4 +19,4 @@ def figures(
     output: OutputOptions,
 ) -> None:
     """Draw the figures of an evaluation or a ranking as SVG, PDF and PNG."""
-    output.terminal().wrote(write_figures(evaluations, out, lang=lang, width=width, force=force), out)
+    output.terminal(lang).wrote(write_figures(evaluations, out, lang=lang, width=width, force=force), out)

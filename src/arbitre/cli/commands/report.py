@@ -19,7 +19,7 @@ def report(
     output: OutputOptions,
 ) -> None:
     """Regenerate the HTML report of an evaluation or a ranking, in English or French."""
-    screen = output.terminal()
+    screen = output.terminal(lang)
     file = screen.destination(out or report_file(evaluations), force=force)
     written = write_report(evaluations, file, lang=lang, keep=keep)
     screen.note(f"Wrote {written.file.as_posix()}")
