@@ -102,7 +102,7 @@ grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """Prefixes of the catalogue names of headings and words in cells."""
 _PLURAL: Final = "(s)"
-"""Optional plural ending in a text of a table. In French, it becomes "s" if the number before it is 2 or more."""
+"""Optional plural ending. It becomes "s" if the number before it has the plural: in French, from 2."""
 _QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
 _PART: Final = re.compile(r"(, )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""
@@ -131,16 +131,19 @@ def _sentences(language: Language) -> list[tuple[re.Pattern[str], dict[str, str]
     ]
 
 
-def _in_number(text: str, values: Mapping[str, str]) -> str:
-    """Replace each "(s)" with "s" if the number before it is 2 or more, and with nothing otherwise.
+def _in_number(text: str, values: Mapping[str, object], language: Language) -> str:
+    """Replace each "(s)" with "s" if the number before it has the plural in the language, and with nothing otherwise.
 
-    >>> _in_number("{n} document(s), {m} retenu(s)", {"n": "3", "m": "1"})
+    >>> _in_number("{n} document(s), {m} retenu(s)", {"n": "3", "m": "1,5"}, Language.FR)
     '{n} documents, {m} retenu'
+    >>> _in_number("{n} document(s), {m} value(s)", {"n": 0, "m": 1}, Language.EN)
+    '{n} documents, {m} value'
     """
     begin, *others = text.split(_PLURAL)
     for part in others:
-        number = values[_GIVEN.findall(begin)[-1][0]]
-        begin += "s" * (float(number) >= 2) + part  # noqa: PLR2004
+        written = str(values[_GIVEN.findall(begin)[-1][0]]).replace("\u202f", "")
+        number = float(written.replace(",", "" if language is Language.EN else "."))
+        begin += "s" * (number != 1 if language is Language.EN else number >= 2) + part  # noqa: PLR2004
     return begin
 
 
@@ -179,8 +182,12 @@ class Translator:
         single = f"{name}.one"
         return known[single if str(n) == "1" and single in known else name][self.language]
 
+    def form(self, name: str, values: Mapping[str, object]) -> str:
+        """Return a text with its placeholders, with its optional plural endings set for the values."""
+        return _in_number(self.template(name, values.get("n")), values, self.language)
+
     def __call__(self, name: str, /, **values: object) -> str:
-        return self.template(name, values.get("n")).format(**{key: self.value(one) for key, one in values.items()})
+        return self.form(name, values).format(**{key: self.value(one) for key, one in values.items()})
 
     def value(self, value: object) -> str:
         """Return a value of a sentence: a number as a count, anything else as its text."""
@@ -206,7 +213,8 @@ class Translator:
                         return " ".join(said)
                 kinds, values = dict(_GIVEN.findall(texts["en"])), found.groupdict()
                 given = {name: self._given(value, kinds[name]) for name, value in values.items()}
-                return self._spaced(_GIVEN.sub(r"{\1}", _in_number(texts[self.language], values))).format(**given)
+                form = _GIVEN.sub(r"{\1}", _in_number(texts[self.language], values, self.language))
+                return self._spaced(form).format(**given)
         return text if len(parts) == 1 else " ".join(map(self.sentence, parts))
 
     def _given(self, value: str, kind: str) -> str:

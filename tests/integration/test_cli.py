@@ -407,7 +407,7 @@ class TestEvaluate:
         write("pairs.jsonl", "\n".join(map(json.dumps, rows)))
         shown = run("evaluate", "--schema", "schema.json", "--pairs", "pairs.jsonl", "--out", "out").stdout
         assert "2 documents, 1 failed" in shown
-        assert "Failures (2), 1 counted as empty predictions, 1 not scored" in shown
+        assert "Failures (2), 1 counted as an empty prediction, 1 not scored" in shown
         page = Path("out/report.html").read_text(encoding="utf-8")
         assert "1 document is not scored" in page
         assert "1 prediction failed." in page

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.bench.cause_corpora import WRITTEN, seeded
 from tests.bench.cause_planters import KINDS, plant
 from typer.testing import CliRunner
@@ -18,10 +21,12 @@ from arbitre.causes.search import find_causes
 from arbitre.cli import app
 from arbitre.corpus import tables
 from arbitre.errors import OptionError
-from arbitre.inputs.records import Pair
+from arbitre.inputs.records import Failure, Pair
+from arbitre.language import ENGLISH as ENGLISH_TEXTS
 from arbitre.language import Language, Translator, catalogue
 from arbitre.systems.tables import leaderboard
 from arbitre.tables.table import SCORE, SHARE, Table, TableColumn, columns
+from arbitre.tables.terminal import render
 
 FR = Translator(Language.FR)
 SCHEMA = schemas() / "examples" / "speakers.schema.json"
@@ -196,6 +201,92 @@ def test_saved_reports_have_the_language_of_the_evaluation_or_another_one(tmp_pa
     assert arbitre.load(tmp_path / "a").to_dict() == french.to_dict()
     with pytest.raises(OptionError, match="Expected a known language, got 'de'"):
         french.save(tmp_path / "d", lang="de")
+
+
+def test_reasons_of_failures_in_the_report_are_french(tmp_path):
+    french, english = (
+        evaluation(lang=lang, out=tmp_path / lang) and (tmp_path / lang / "report.html").read_text(encoding="utf-8")
+        for lang in ("fr", "en")
+    )
+    assert "<td>aucune prédiction</td>" in french
+    assert "<td>no prediction</td>" not in french
+    assert "<td>no prediction</td>" in english
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "english", "french"),
+    [
+        (
+            "said.pairs",
+            {"exact": "9", "close": "2", "low": "1", "threshold": "0,80"},
+            "Pairs: 9 exact, 2 close (quality 0,80 or more) and 1 low.",
+            "Paires : 9 exactes, 2 proches (qualité d’au moins 0,80) et 1 faible.",
+        ),
+        (
+            "said.counts",
+            {"gold": 2, "predicted": 1, "matched": 1.5},
+            "Entries: 2 in gold, 1 predicted, 1.50 matched.",
+            "Entrées : 2 dans la référence, 1 prédite, 1,50 appariée.",
+        ),
+        (
+            "causes.cell",
+            {"n": "13", "documents": "1", "gain": "0.5"},
+            "Faults: 13, in 1 document. Gain after repair: 0.5",
+            "Erreurs : 13, dans 1 document. Gain après correction : 0.5",
+        ),
+    ],
+)
+def test_sentences_have_the_singular_and_the_plural_of_their_numbers(name, values, english, french):
+    assert Translator(Language.EN)(name, **values) == english
+    assert FR(name, **values).replace("\u00a0", " ") == french
+
+
+def test_the_number_of_failed_documents_in_the_methods_has_the_singular():
+    values = dict.fromkeys(("documents", "gold", "predicted", "matched", "f1q", "imq", "irq", "amq", "entries"), "9")
+    for failed, english, french in (
+        (0, "0 failed, counted as empty predictions.", "dont 0 en échec, compté comme prédiction vide."),
+        (1, "1 failed, counted as empty prediction.", "dont 1 en échec, compté comme prédiction vide."),
+        (2, "2 failed, counted as empty predictions.", "dont 2 en échec, comptés comme prédictions vides."),
+    ):
+        assert english in Translator(Language.EN)("methods.results", failed=failed, **values)
+        assert french in FR("methods.results", failed=failed, **values)
+
+
+@pytest.mark.parametrize(
+    ("scored", "unscored", "english", "french"),
+    [
+        (1, 0, "Failures (1), counted as an empty prediction", "Échecs (1), compté comme une prédiction vide"),
+        (2, 0, "Failures (2), counted as empty predictions", "Échecs (2), comptés comme des prédictions vides"),
+        (0, 1, "Failures (1), not scored", "Échecs (1), non noté"),
+        (0, 2, "Failures (2), not scored", "Échecs (2), non notés"),
+        (
+            *(1, 1, "Failures (2), 1 counted as an empty prediction, 1 not scored"),
+            "Échecs (2) : 1 compté comme une prédiction vide, 1 non noté",
+        ),
+        (
+            *(2, 3, "Failures (5), 2 counted as empty predictions, 3 not scored"),
+            "Échecs (5) : 2 comptés comme des prédictions vides, 3 non notés",
+        ),
+    ],
+)
+def test_the_title_of_the_failures_has_the_singular(scored, unscored, english, french):
+    failures = [Failure("predicted", str(at), reason="no prediction") for at in range(scored + unscored)]
+    title = tables.failures(failures, unscored).title
+    assert title == english
+    assert Translator(Language.FR, plain=True).text(title) == french
+
+
+def test_the_number_of_rows_left_out_has_the_singular():
+    for more, english, french in (
+        (1, "... and 1 more failure", "1 autre échec"),
+        (2, "2 more failures", "2 autres échecs"),
+    ):
+        failures = [Failure("predicted", str(at), reason="no prediction") for at in range(3 + more)]
+        shown = render(tables.failures(failures, 0), 100, most=3, rest="more failure(s)")
+        for say, expected in ((ENGLISH_TEXTS, english), (FR, french)):
+            console = Console(file=io.StringIO(), width=100)
+            console.print(replace(shown, say=say))
+            assert f"{expected}\n" in console.file.getvalue()
 
 
 def test_the_report_on_entities_is_french(tmp_path):

@@ -339,7 +339,7 @@ class Comparator:
             html.line(f"Entries: {self.entries or 'the document'}. Distance: {certificate.verdict}", strong=True),
             html.folded("Why", html.table(("path", "reason", "remedy"), breaks)),
             html.folded("Settings by path", html.table(heads, rows), shown=True),
-            *([html.line(f"and {more} more paths")] if more else []),
+            *([html.line(f"and {more} more path{'s' * (more > 1)}")] if more else []),
             signature=self.signature,
         )
 

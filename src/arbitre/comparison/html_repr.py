@@ -120,7 +120,8 @@ def scores_table(
 def paths_table(by_path: Mapping[str, Scores], *, say: Translator = ENGLISH) -> Markup:
     """Return the scores of the paths, collapsed."""
     rows = [(path or say.word(WHOLE), scores) for path, scores in list(by_path.items())[:PATHS]]
-    more = line(f"and {len(by_path) - PATHS} more paths", say=say) if len(by_path) > PATHS else Markup()
+    left = len(by_path) - PATHS
+    more = line(f"and {left} more path{'s' * (left > 1)}", say=say) if left > 0 else Markup()
     return folded("Scores by path", scores_table("path", rows, say=say) + more, say=say)
 
 

@@ -266,7 +266,8 @@ def figures(
 
 def failures(found: Sequence[Failure], unscored: int) -> Table:
     """Return the failed documents with place and reason; `unscored` of them were not scored."""
-    empty, treatment = len(found) - unscored, "counted as empty predictions"
+    empty = len(found) - unscored
+    treatment = "counted as an empty prediction" if empty == 1 else "counted as empty predictions"
     if unscored:
         treatment = f"{empty} {treatment}, {unscored} not scored" if empty else "not scored"
     rows = [(failure.id or "?", failure.side, _place(failure), failure.reason) for failure in found]

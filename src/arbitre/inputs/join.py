@@ -499,7 +499,10 @@ def missing_runs(numbers: Counter[int]) -> str | None:
     fewer = total - numbers[most]
     if most <= 1 or not fewer:
         return None
-    return f"{fewer} of {total} documents have fewer than {most} predictions. Missing runs are not counted as failures."
+    have = "has" if fewer == 1 else "have"
+    return (
+        f"{fewer} of {total} documents {have} fewer than {most} predictions. Missing runs are not counted as failures."
+    )
 
 
 def repeated_gold(repeated: int, predictions: int, documents: int) -> str | None:

@@ -101,7 +101,7 @@ def test_title(test: Mapping[str, Any], say: Translator) -> str:
 def strong(name: str, say: Translator, /, **values: object) -> Markup:
     """Return a sentence with its values in bold."""
     marked = {key: Markup("<b>{}</b>").format(say.value(value)) for key, value in values.items()}
-    return escape(say.template(name, values.get("n"))).format(**marked)
+    return escape(say.form(name, values)).format(**marked)
 
 
 def caveats(view: Mapping[str, Any], say: Translator) -> list[str]:

@@ -59,7 +59,7 @@ class ShownTable:
         table: The whole table.
         width: Width of the terminal.
         most: Maximum number of rows.
-        rest: Description of the rows that are not shown, and how to see them.
+        rest: Description of the rows that are not shown, and how to see them. `(s)` is a plural ending.
         ways: How to see the columns that are left out.
         say: Translator of the texts, with plain instead of no-break spaces.
     """
@@ -77,7 +77,8 @@ class ShownTable:
         texts = _Texts(table, self.most)
         cells = texts.wrapped(texts.rooms(self.width))
         more = table.size - len(cells[0]) + 1 if cells else 0
-        below = [self.say.text(f"... and {more} {self.rest}")] * (more > 0)
+        rest = self.rest.replace("(s)", "s" * (more > 1))
+        below = [self.say.text(f"... and {more} {rest}")] * (more > 0)
         left_out = self.say.text(f"Left out at this width: {', '.join(dropped)}. {self.ways}")
         below += [left_out] * bool(dropped)
         below += table.notes

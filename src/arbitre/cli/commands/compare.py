@@ -147,7 +147,7 @@ def _side_by_side(found: Sequence[SideBySideRow], width: int) -> Iterator[Render
     yield render(table(found), width)
     for row in found:
         if row.more or row.fewer:
-            yield render(differing(row), width, most=MAX_PAIRS, rest="more pairs with --format json")
+            yield render(differing(row), width, most=MAX_PAIRS, rest="more pair(s) with --format json")
 
 
 def _refuse(given: bool, reason: str, *more: str) -> None:  # noqa: FBT001

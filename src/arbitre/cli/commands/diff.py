@@ -77,7 +77,7 @@ def _blocks(found: EvaluationDiff, width: int) -> Iterator[RenderableType]:
         yield render(found.documents_table(), width, most=MAX_SHOWN)
     for keys, where in ((found.only_before, "before"), (found.only_after, "after")):
         if keys:
-            yield render(names(keys, f"Documents only {where} ({{}})"), width, most=MAX_SHOWN, rest="more documents")
+            yield render(names(keys, f"Documents only {where} ({{}})"), width, most=MAX_SHOWN, rest="more document(s)")
 
 
 def _some(keys: Sequence[str]) -> str:

@@ -122,7 +122,7 @@ def causes(results: Evaluation, width: int) -> Iterator[RenderableType]:
     """Yield the causes of the faults with the largest gains."""
     if results.causes:
         table = corpus_tables.causes(results.cause_analysis, results.entries, results.signature)
-        yield render(table, width, most=MAX_SHOWN, rest="more causes")
+        yield render(table, width, most=MAX_SHOWN, rest="more cause(s)")
 
 
 def flat(comparison: FlatComparison, width: int) -> Iterator[RenderableType]:
@@ -147,7 +147,7 @@ def violations(found: Sequence[Mapping[str, Any]], width: int) -> RenderableType
     """Return a table of schema violations, each with the name of its document if it has an id."""
     if not found:
         return Text("No schema violations")
-    return render(corpus_tables.violations(found), width, most=MAX_SHOWN, rest="more violations")
+    return render(corpus_tables.violations(found), width, most=MAX_SHOWN, rest="more violation(s)")
 
 
 def headline(tally: Scores, entries: str, before: str) -> Text:
@@ -258,11 +258,11 @@ def evaluation(
         yield render(tables.survival(results.curve, THRESHOLDS), width)
     if results.failures:
         yield render(
-            corpus_tables.failures(results.failures, results.unscored), width, most=MAX_SHOWN, rest="more failures"
+            corpus_tables.failures(results.failures, results.unscored), width, most=MAX_SHOWN, rest="more failure(s)"
         )
     if results.without_gold:
         table = corpus_tables.names(results.without_gold, "Predictions without gold ({}), not scored")
-        yield render(table, width, most=MAX_SHOWN, rest="more predictions")
+        yield render(table, width, most=MAX_SHOWN, rest="more prediction(s)")
     if violated is not None:
         yield violations(violated, width)
     yield from more
