@@ -289,6 +289,13 @@ def test_the_number_of_rows_left_out_has_the_singular():
             assert f"{expected}\n" in console.file.getvalue()
 
 
+def test_the_root_has_the_same_name_in_violations_as_in_paths():
+    found = [{"pointer": "", "message": "[] is not an object"}, {"pointer": "/a", "message": "1 is not a text"}]
+    table = tables.violations(found)
+    assert [cells[0] for cells in table.texts()] == ["(the whole)", "/a"]
+    assert [cells[0] for cells in table.translated(FR).texts()] == ["(tout le document)", "/a"]
+
+
 def test_the_report_on_entities_is_french(tmp_path):
     tags = tmp_path / "tags.conll"
     tags.write_text("Ada B-PER\nParis B-LOC\n", encoding="utf-8")

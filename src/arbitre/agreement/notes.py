@@ -11,6 +11,7 @@ from arbitre.agreement.by_document import MIN_UNITS
 from arbitre.agreement.leaf_ratings import DIVERGENCE, level_of
 from arbitre.engine.columns.column import LeafColumn
 from arbitre.statistics.intervals import FEW_UNITS
+from arbitre.tables.table import WHOLE
 from arbitre.values import kind_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def notes_of(by_path: Mapping[str, Coefficient], coefficients: Mapping[str, Cate
     yield from _intervals(by_path)
     yield from _alignments(by_path)
     for path, coefficient in by_path.items():
-        place, value = path or "(the whole)", coefficient.value
+        place, value = path or WHOLE, coefficient.value
         if value is None:
             continue
         yield from _dominated(place, coefficient)
@@ -84,7 +85,7 @@ def token_notes(values: Mapping[str, Sequence[Json]]) -> Iterator[str]:
         labelled = [tag for tag in tags if tag != OUTSIDE]
         if len(tags) == len(each) and labelled and all(_TAG.fullmatch(tag) for tag in labelled):
             yield (
-                f"{path or '(the whole)'}: the values are tags of tokens, such as {min(labelled)!r}. Agreement on "
+                f"{path or WHOLE}: the values are tags of tokens, such as {min(labelled)!r}. Agreement on "
                 "tokens rewards long spans and does not show whether the annotators marked the same spans, and items "
                 "of lists are aligned regardless of their positions. Measure the agreement on spans: arbitre gamma."
             )
@@ -98,7 +99,7 @@ def level_notes(parts: Iterable[AlignedRows]) -> Iterator[str]:
             outside = [value for value in outside if kind_of(value) not in part.column.site.declared]
         if level is not None and outside:
             listed = ", ".join(map(repr, outside[:MAX_LISTED])) + (", ..." if len(outside) > MAX_LISTED else "")
-            yield f"{part.path or '(the whole)'}: {_OUTSIDE[level]} Correct these values: {listed}."
+            yield f"{part.path or WHOLE}: {_OUTSIDE[level]} Correct these values: {listed}."
 
 
 def _intervals(by_path: Mapping[str, Coefficient]) -> Iterator[str]:

@@ -31,6 +31,7 @@ from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.load_schema import NotFoundError, import_object
 from arbitre.values import NotJsonError, as_tuple
+from arbitre.tables.table import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -328,10 +329,10 @@ class Comparator:
 
     def _repr_html_(self) -> str:
         certificate = self.certificate
-        breaks = [(one.path or "(the whole)", one.reason, one.remedy) for one in certificate.breaks[: html.WORST]]
+        breaks = [(one.path or WHOLE, one.reason, one.remedy) for one in certificate.breaks[: html.WORST]]
         heads = ("path", "kind", "distance", "weight", "match", "normalize")
         rows = [
-            (row.path or "(the whole)", row.kind, row.distance, row.weight, row.match, row.normalize)
+            (row.path or WHOLE, row.kind, row.distance, row.weight, row.match, row.normalize)
             for row in self.explain()[: html.PATHS]
         ]
         more = len(self.explain()) - len(rows)

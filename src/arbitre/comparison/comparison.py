@@ -29,6 +29,7 @@ from arbitre.errors import DataError, did_you_mean
 from arbitre.paths import STAR, order, outside, parse
 from arbitre.schema.validate import Violation, find_violations
 from arbitre.signature import Signature
+from arbitre.tables.table import WHOLE
 from arbitre.tally import PathScores, Scores, ScoresByPath, Tally
 from arbitre.values import ABSENT, Json
 
@@ -464,7 +465,7 @@ def _worst_faults(leaves: Sequence[LeafVerdict]) -> Markup:
     worst = sorted((loss for loss in losses if loss[0] > 0.0), key=lambda loss: -loss[0])[: html.WORST]
     rows = [
         (
-            (leaf.predicted_pointer if leaf.pointer is None else leaf.pointer) or "(the whole)",
+            (leaf.predicted_pointer if leaf.pointer is None else leaf.pointer) or WHOLE,
             leaf.verdict,
             html.value_text(leaf.gold),
             html.value_text(leaf.predicted),

@@ -288,7 +288,7 @@ def violations(found: Sequence[Mapping[str, Any]]) -> Table:
     """Return the schema violations, each with the name of its document if it has an id."""
     named = [[key(one["id"], one["run"])] if "id" in one else [] for one in found]
     head = (*columns(*["document"] * any(named)), TableColumn("pointer", kind="path"), TableColumn("message"))
-    rows = [[*name, one["pointer"] or "(the root)", one["message"]] for name, one in zip(named, found, strict=True)]
+    rows = [[*name, one["pointer"] or WHOLE, one["message"]] for name, one in zip(named, found, strict=True)]
     return Table.of(f"Schema violations ({len(rows)}); the values are compared unchanged", head, rows)
 
 

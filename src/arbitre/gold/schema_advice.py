@@ -28,6 +28,7 @@ from arbitre.parsing.numerals import MIN_SHARE as MIN_SHARE_OF_NUMBERS
 from arbitre.parsing.numerals import find_number_notation
 from arbitre.paths import STAR, escape, order, wildcard
 from arbitre.schema.loading.annotations import merged_overlay
+from arbitre.tables.table import WHOLE
 from arbitre.values import Kind, canonical, is_placeholder
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class SchemaAdvice:
 
     def __str__(self) -> str:
         settings = "" if self.change is None else f"\n  {json.dumps(self.change, ensure_ascii=False)}"
-        return f"{self.path or '(the whole)'}: {self.message}{settings}"
+        return f"{self.path or WHOLE}: {self.message}{settings}"
 
 
 def find_schema_advice(

@@ -14,6 +14,7 @@ from arbitre.cli.output.console import OutputOptions, counted
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.entry_metricity import claims_table, table
 from arbitre.options import CsvDialectName
+from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import render, split
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _blocks(result: EntryMetricity, width: int) -> Iterator[RenderableType]:
     sizes = f"{first.gold} gold, {len(first) - first.gold} predicted"
     yield Text.assemble(
         (f"All pairs of {counted(len(first), 'entry', 'entries')}{sampled}", "bold"),
-        f"\nentries {comparator.entries or '(the whole)'}: {sizes}",
+        f"\nentries {comparator.entries or WHOLE}: {sizes}",
     )
     for part in split(table(result), width):
         yield render(part, width)

@@ -25,6 +25,7 @@ from arbitre.parsing.fast_json import compact, json_text
 from arbitre.schema.certificate import tables as certificate_tables
 from arbitre.schema.describe import settings
 from arbitre.storage.output_folder import output_text_file, paths_among
+from arbitre.tables.table import WHOLE
 from arbitre.tables.terminal import escape_hidden, render
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _show(screen: Terminal, schema: str, checked: SchemaCheck, *, certificate: b
     """Print the result of a check: the schema, the documents, gold and the advice."""
     comparator = checked.comparator
     found = f"no errors; {_pieces(checked.advice)}" if checked.advice else "no problems"
-    paths, entries = counted(len(comparator.explain()), "path"), comparator.entries or "(the whole)"
+    paths, entries = counted(len(comparator.explain()), "path"), comparator.entries or WHOLE
     screen.verbatim(f"{schema}: {found}; {paths}, entries {entries}", *_authority_lines(comparator))
     if certificate:
         screen.verbatim("")
@@ -171,7 +172,7 @@ def _authority_lines(comparator: Comparator) -> Iterator[str]:
     for used in comparator.authorities:
         authority = used.authority
         counts = f"{counted(authority.names, 'name')}, {counted(authority.variants, 'variant')}"
-        yield f"{used.path or '(the whole)'}: {escape_hidden(authority.source)}, {counts}"
+        yield f"{used.path or WHOLE}: {escape_hidden(authority.source)}, {counts}"
         if authority.ambiguous:
             yield f"  {counted(len(authority.ambiguous), 'variant')} of several names, not replaced:"
         for text, names in list(authority.ambiguous.items())[:MAX_AMBIGUOUS]:
@@ -232,7 +233,7 @@ def _untranslated(imported: ImportedSchema, *, nearest: bool) -> Iterator[str]:
     groups: dict[tuple[str, str, str], list[str]] = {}
     for one in imported.untranslated:
         settings = "; ".join(compact(value) for value in one.nearest.values())
-        groups.setdefault((one.keyword, one.reason, settings), []).append(one.pointer or "the root")
+        groups.setdefault((one.keyword, one.reason, settings), []).append(one.pointer or WHOLE)
     for (keyword, reason, settings), pointers in groups.items():
         yield escape_hidden(f"  {keyword}: {reason}")
         if settings:
