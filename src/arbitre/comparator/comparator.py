@@ -30,8 +30,8 @@ from arbitre.schema import CLOSE, SchemaSource, compile_plan, load
 from arbitre.schema.describe import authorities_of
 from arbitre.schema.loading.infer import infer
 from arbitre.schema.loading.load_schema import NotFoundError, import_object
-from arbitre.values import NotJsonError, as_tuple
 from arbitre.tables.table import WHOLE
+from arbitre.values import NotJsonError, as_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
