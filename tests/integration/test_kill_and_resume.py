@@ -278,6 +278,55 @@ def test_documents_that_are_read_in_another_way_are_compared_again(option):
     assert before[1:] != after[1:] == fresh[1:]
 
 
+def resumed(folder, evaluate, change):
+    """Evaluate, change the inputs, and resume; return the results and those of a new evaluation, without checkpoints."""
+    evaluate(out=folder / "resumed", keep_checkpoints=True)
+    change()
+    evaluate(out=folder / "resumed", resume=True, keep_checkpoints=True)
+    evaluate(out=folder / "fresh")
+    names = [path.name for path in (folder / "fresh").iterdir() if path.name != ".arbitre-output"]
+    return [{name: (folder / one / name).read_bytes() for name in names} for one in ("resumed", "fresh")]
+
+
+def entries_schema(fields, **more):
+    return {"type": "array", "items": {"type": "object", "properties": fields}, **more}
+
+
+ORDERS = [entries_schema({name: {"type": "string"} for name in names}) for names in ("ab", "ba")]
+LENGTHS = [entries_schema({"a": {"minLength": length}}) for length in (1, 2)]
+REFERENCE, INDIRECT = {"$ref": "part.json"}, {"$ref": "folder/whole.json"}
+SCHEMA_CHANGES = {
+    "order of the fields": (ORDERS, {}, {}),
+    "constraint": (LENGTHS, {}, {}),
+    "referenced file": ([entries_schema({"a": {"not": REFERENCE}})] * 2, {}, {}),
+    "file that only validation reads": ([entries_schema({}, contains=INDIRECT)] * 2, {}, {}),
+    "assertion of formats": ([entries_schema({"a": {"format": "date"}})] * 2, {}, {"format_assertion": True}),
+}
+"""Schemas and options of the comparator, each before and after. The file part.json also changes."""
+
+
+@pytest.mark.parametrize("change", SCHEMA_CHANGES)
+def test_documents_are_compared_again_if_the_schema_changed(tmp_path, monkeypatch, change):
+    monkeypatch.chdir(tmp_path)
+    (before, after), *options = SCHEMA_CHANGES[change]
+    entries = [{"a": "x", "b": "y"}]
+
+    def write(schema, part):
+        Path("schema.json").write_text(json.dumps(schema), encoding="utf-8")
+        Path("part.json").write_text(json.dumps(part), encoding="utf-8")
+
+    Path("folder").mkdir()
+    Path("folder/whole.json").write_text('{"properties": {"a": {"$ref": "../part.json"}}}', encoding="utf-8")
+    write(before, {"const": "other"})
+
+    def evaluated(**more):
+        comparator = Comparator("schema.json", **options[more.get("resume", more["out"].name == "fresh")])
+        comparator.evaluate([("d", entries, entries)], validate=True, no_report=True, **more)
+
+    found, fresh = resumed(tmp_path, evaluated, lambda: write(after, {"const": "x"}))
+    assert found == fresh
+
+
 def function_of(source):
     """A function that is defined in a module that is not in a file."""
     names = {"__name__": "unknown"}

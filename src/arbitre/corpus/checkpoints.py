@@ -212,7 +212,17 @@ def _header_of(unit: WorkUnit) -> dict[str, str]:
     return {"format": FORMAT, "digest": "" if unit.checkpoint is None else _digest_of(unit, unit.checkpoint)}
 
 
-# Custom functions, whose code affects the results but is not part of the signature.
+# What affects the results but is not part of the signature.
+
+
+def digest_of_plan(plan: Plan) -> str:
+    """Return a digest of what affects the results of a work unit besides the signature and the custom functions.
+
+    It covers the text of the schema, which determines the violations and the order of the columns of the table of
+    entries.
+    """
+    settings = [plan.root.digest(), plan.format_assertion, plan.max_calls]
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 
 MAX_STATE: Final = 1 << 24

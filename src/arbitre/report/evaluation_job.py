@@ -15,7 +15,7 @@ from arbitre.comparison.flat import FlatTotals
 from arbitre.comparison.leaf_pairs import LeafPair, leaf_pairs
 from arbitre.corpus import tables
 from arbitre.corpus.chance import sample_by_id
-from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions
+from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions, digest_of_plan
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate, ignore_progress, pair_up, with_corpus_ids
 from arbitre.corpus.evaluation import Evaluation, extend, known
 from arbitre.corpus.executors import processes_of, running, workers_of
@@ -355,7 +355,7 @@ class EvaluationJob:
         if self._checkpointed:
             functions = digest_of_functions(self.plan)
             resume = self.options.resume and functions is not None
-            asked = (*noted, functions)
+            asked = (*noted, digest_of_plan(self.plan), functions)
             how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, asked, resume=resume))
 
         def resampled(found: Evaluation) -> Evaluation:

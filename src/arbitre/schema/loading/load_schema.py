@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
 import re
 import shlex
 import sys
@@ -18,6 +20,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
 from arbitre.errors import OptionError, Problem, SchemaError, clipped, did_you_mean, shown
+from arbitre.interpreter import call_with_deep_stack
 from arbitre.parsing.fast_json import schema_of
 from arbitre.paths import escape, pointer
 from arbitre.schema.loading.schema_store import SchemaDocument, SchemaStore, UnavailableError, read_file
@@ -90,6 +93,16 @@ class Subschema:
     @property
     def _identity(self) -> tuple[int, bool, tuple[str, ...]]:
         return id(self.schema), self.conditional, self.scope
+
+    def digest(self) -> str:
+        """Return a digest of the subschema and of all documents that it refers to, including the order of keys."""
+        self.shelf.load_references()
+
+        def text() -> str:
+            contents = sorted(json.dumps([one.uri, one.contents], default=repr) for one in self.shelf.documents)
+            return json.dumps([self.document.uri, self.pointer, contents])
+
+        return hashlib.sha256(call_with_deep_stack(text).encode()).hexdigest()
 
     def below(self, *tokens: str | int) -> Subschema:
         """Return the subschema under these keys."""

@@ -9,11 +9,12 @@ import json
 import math
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin, urlparse
+from urllib.parse import urldefrag, urljoin, urlparse
 
 from jsonschema import Draft201909Validator, Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -236,6 +237,24 @@ class SchemaStore:
                     "A relative reference needs a schema file. Pass the path of the file instead of its contents."
                 )
         return self._resources[uri]
+
+    def load_references(self) -> None:
+        """Read the referenced documents that only validation needs as well. Broken references are ignored."""
+        documents = [*self.documents]
+        for document in documents:  # grows during iteration
+            pending = [(urljoin(document.uri, document.resource.id() or ""), document.contents)]
+            while pending:
+                uri, value = pending.pop()
+                if isinstance(value, dict):
+                    uri = urljoin(uri, value["$id"]) if isinstance(value.get("$id"), str) else uri
+                    for reference in (value.get("$ref"), value.get("$dynamicRef")):
+                        if isinstance(reference, str):
+                            with suppress(UnavailableError, SchemaError, ValueError):
+                                self.retrieve(urldefrag(urljoin(uri, reference)).url)
+                    pending.extend((uri, part) for part in value.values())
+                elif isinstance(value, list):
+                    pending.extend((uri, part) for part in value)
+            documents += [one for one in self.documents if one not in documents]
 
     def _add_file(self, uri: str, path: Path) -> None:
         """Add a referenced file. Raises UnavailableError, SchemaError."""
