@@ -327,6 +327,27 @@ def test_documents_are_compared_again_if_the_schema_changed(tmp_path, monkeypatc
     assert found == fresh
 
 
+def test_documents_are_compared_again_if_the_correspondence_of_shared_ids_changed(tmp_path):
+    identity, reference = ({"type": "string", "x-arbitre": {kind: "person"}} for kind in ("id", "ref"))
+    person = {"type": "object", "properties": {"id": identity, "name": {"type": "string"}}}
+    fields = {"persons": {"type": "array", "items": person}, "sender": reference}
+    schema = {"type": "object", "properties": fields, "x-arbitre": {"scope": {"person": "corpus"}}}
+
+    def document(anna, max_):
+        return {"persons": [{"id": anna, "name": "Anna"}, {"id": max_, "name": "Max"}], "sender": anna}
+
+    triples = [(str(number), document("A", "B"), document("P", "Q")) for number in range(3 * PART_SIZE)]
+
+    def change():
+        triples[PART_SIZE:] = [(name, gold, document("Q", "P")) for name, gold, _ in triples[PART_SIZE:]]
+
+    def evaluated(**options):
+        Comparator(schema).evaluate(triples, no_report=True, no_chance=True, no_diagnose=True, **options)
+
+    found, fresh = resumed(tmp_path, evaluated, change)
+    assert found == fresh
+
+
 def function_of(source):
     """A function that is defined in a module that is not in a file."""
     names = {"__name__": "unknown"}

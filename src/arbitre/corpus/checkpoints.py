@@ -219,9 +219,10 @@ def digest_of_plan(plan: Plan) -> str:
     """Return a digest of what affects the results of a work unit besides the signature and the custom functions.
 
     It covers the text of the schema, which determines the violations and the order of the columns of the table of
-    entries.
+    entries, and the correspondence of the ids that all documents share.
     """
-    settings = [plan.root.digest(), plan.format_assertion, plan.max_calls]
+    shared = sorted(map(repr, (plan.corpus_ids or {}).items()))
+    settings = [plan.root.digest(), plan.format_assertion, plan.max_calls, shared]
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 
