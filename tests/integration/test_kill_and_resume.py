@@ -184,15 +184,12 @@ def test_stored_work_units_are_not_compared_again(plan, joined, tmp_path):
     assert sorted((tmp_path / "documents").iterdir()) == shards
 
 
-@pytest.mark.parametrize("change", ["signature", "file", "asked"])
+@pytest.mark.parametrize("change", ["signature", "asked"])
 def test_checkpoints_of_other_inputs_are_not_resumed(plan, joined, tmp_path, change):
     evaluate(plan, joined, ExecutionOptions({"keys": noted}, checkpoints=Checkpoints(tmp_path, plan.signature)))
     signature, asked = plan.signature, ()
     if change == "signature":
         signature = Comparator(SCHEMA, close=0.9).plan.signature
-    elif change == "file":
-        with (tmp_path / "gold.jsonl").open("a", encoding="utf-8") as file:
-            file.write("\n")
     else:
         asked = ("validate",)
     compared = []
@@ -207,6 +204,28 @@ def test_checkpoints_of_other_inputs_are_not_resumed(plan, joined, tmp_path, cha
         ExecutionOptions({"keys": watched}, checkpoints=Checkpoints(tmp_path, signature, asked, resume=True)),
     )
     assert len(compared) == SIZE
+
+
+def test_only_the_parts_that_contain_changed_documents_are_compared_again(plan, tmp_path):
+    records = [{"id": f"d{number:04}", "entries": [{"name": "a"}]} for number in range(SIZE)]
+    reading, compared = ReadOptions(), []
+
+    def watched(pairs, _levels):
+        compared.extend(pair.id for pair in pairs)
+        return []
+
+    def evaluated(**options):
+        compared.clear()
+        gold, predicted = (lines(tmp_path / f"{side}.jsonl", records) for side in ("gold", "predicted"))
+        joined = join(reading.records([gold], "gold"), reading.records([predicted], "predicted"))
+        checkpoints = Checkpoints(tmp_path, plan.signature, **options)
+        return evaluate(plan, joined, ExecutionOptions({"keys": watched}, checkpoints=checkpoints))
+
+    evaluated()
+    records[300] = {"id": "d0300", "entries": [{"name": "longer"}, {"name": "b"}]}
+    again = evaluated(resume=True)
+    assert compared == [f"d{number:04}" for number in range(PART_SIZE, 2 * PART_SIZE)]
+    assert text(again) == text(evaluated())
 
 
 def workbook(path, **sheets):

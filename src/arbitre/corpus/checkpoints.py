@@ -9,7 +9,7 @@ import re
 import sys
 from collections import deque
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
@@ -18,14 +18,14 @@ from arbitre import distances, matching, normalizers
 from arbitre.corpus.worker import DocumentResults
 from arbitre.errors import DataError
 from arbitre.inputs.records import Failure
-from arbitre.inputs.work_units import Checkpoint, PairLocation, is_temporary, read_pairs
+from arbitre.inputs.work_units import Checkpoint, DocumentFiles, PairLocation, is_temporary, read_pairs
 from arbitre.storage.files import atomic_file, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from arbitre.catalogue import Catalogue
-    from arbitre.inputs.records import Pair
+    from arbitre.inputs.records import ByteRange, Pair
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.schema.plan import Plan
     from arbitre.signature import Signature
@@ -45,7 +45,12 @@ class Checkpoints:
     """
 
     def __init__(
-        self, folder: Path, signature: Signature, asked: Iterable[str | None] = (), *, resume: bool = False
+        self,
+        folder: Path,
+        signature: Signature,
+        asked: Iterable[str | None] = (),
+        *,
+        resume: bool = False,
     ) -> None:
         """Prepare the folder.
 
@@ -110,29 +115,35 @@ class Checkpoints:
 
 
 def _digest_of(unit: WorkUnit, checkpoint: Checkpoint) -> str:
-    """Return a digest of everything that affects the results of a work unit: settings, documents and files.
+    """Return a digest of everything that affects the results of a work unit: settings and documents.
 
-    A document in an input file is identified by the content of the file and by its place there, all others by their
-    values.
+    A document in an input file is identified by its text, all others by their values.
     """
     digest = hashlib.sha256(checkpoint.settings)
-    contents = cache(lambda file: "" if file is None else content_of(Path(checkpoint.folder, file)))
-    for item in unit.items:
-        origins = [(contents(origin.file), origin.line) for origin in item.origins]
-        digest.update(json.dumps([item.id, item.run, origins, _documents(item, contents)], default=repr).encode())
+    with DocumentFiles(checkpoint.folder) as files:
+        for item in unit.items:
+            documents = _documents(item, files)
+            digest.update(json.dumps([item.id, item.run, item.origins, documents], default=repr).encode())
     return digest.hexdigest()
 
 
-def _documents(item: PairLocation | Pair, contents: Callable[[str], str]) -> list[object]:
-    """Return what identifies the documents of a pair, given the digests of files."""
+def _documents(item: PairLocation | Pair, files: DocumentFiles) -> list[object]:
+    """Return what identifies the documents of a pair."""
     if isinstance(item, PairLocation) and not is_temporary(item):
-        places = [
-            place if isinstance(place, Failure) else place._replace(file=contents(place.file))
-            for place in (item.gold, item.predicted)
-        ]
-        return [*places]
+        return [_document(place, files) for place in (item.gold, item.predicted)]
     pair = next(read_pairs([item])).as_json()
     return [pair.gold, pair.predicted, pair.failure]
+
+
+def _document(place: ByteRange | Failure, files: DocumentFiles) -> object:
+    """Return what identifies a document; None if it cannot be read."""
+    if isinstance(place, Failure):
+        return place
+    try:
+        text = hashlib.sha256(files.read(place)).hexdigest()
+    except OSError:
+        return None
+    return [text, place.without, place.member]
 
 
 def content_of(file: Path) -> str:

@@ -7,7 +7,7 @@ import weakref
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self
 
 from arbitre.errors import DataError
 from arbitre.inputs.records import ByteRange, Failure, Origin, Pair
@@ -78,7 +78,7 @@ class Spool:
 
 
 MAX_OPEN_FILES: Final = 8
-"""Approximate maximum number of open files while a work unit is read."""
+"""Maximum number of open files while a work unit is read."""
 
 
 class PairLocation(NamedTuple):
@@ -149,32 +149,55 @@ def _temporary_files(item: PairLocation | Pair) -> Iterator[str]:
     return (place.file for place in places if isinstance(place, ByteRange) and place.file.endswith(SPOOL))
 
 
+class DocumentFiles:
+    """Reads the texts of documents, and keeps a few files open.
+
+    Args:
+        folder: The folder to which names of files are relative.
+    """
+
+    def __init__(self, folder: str = "") -> None:
+        self._folder = folder
+        self._files: dict[str, BinaryIO] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def read(self, place: ByteRange) -> bytes:
+        """Return the text at a place. Raises OSError."""
+        if place.file not in self._files:
+            if len(self._files) >= MAX_OPEN_FILES:
+                self._stack.close()
+                self._files.clear()
+            opened = Path(self._folder, place.file).open("rb")  # noqa: SIM115
+            self._files[place.file] = self._stack.enter_context(opened)
+        self._files[place.file].seek(place.offset)
+        return self._files[place.file].read(place.length)
+
+
 def read_pairs(items: Iterable[PairLocation | Pair]) -> Iterator[Pair]:
     """Read the documents of pairs. Raises DataError if a file has changed."""
-    with ExitStack() as stack:
-        files: dict[str, BinaryIO] = {}
+    with DocumentFiles() as files:
         for item in items:
             if isinstance(item, Pair):
                 yield item
                 continue
-            if len(files) > MAX_OPEN_FILES:
-                stack.close()
-                files.clear()
-            gold = _value(item.gold, item.id, files, stack)
+            gold = _value(item.gold, item.id, files)
             if isinstance(item.predicted, Failure):
                 yield Pair(item.id, item.run, gold, ABSENT, item.predicted, item.origins)
             else:
-                predicted = _value(item.predicted, item.id, files, stack)
+                predicted = _value(item.predicted, item.id, files)
                 yield Pair(item.id, item.run, gold, predicted, origins=item.origins)
 
 
-def _value(place: ByteRange, identity: str, files: dict[str, BinaryIO], stack: ExitStack) -> Json:
+def _value(place: ByteRange, identity: str, files: DocumentFiles) -> Json:
     """Read the document at a place. It has already been parsed strictly once."""
     try:
-        if place.file not in files:
-            files[place.file] = stack.enter_context(Path(place.file).open("rb"))  # noqa: SIM115
-        files[place.file].seek(place.offset)
-        value = parse_again(files[place.file].read(place.length))
+        value = parse_again(files.read(place))
         if place.without and str(value[place.without[0]]) != identity:
             raise _changed(place, identity)
         if place.member is not None:
