@@ -367,6 +367,21 @@ def test_documents_are_compared_again_if_the_correspondence_of_shared_ids_change
     assert found == fresh
 
 
+def test_documents_are_compared_again_if_their_source_texts_changed(tmp_path):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "a.txt").write_text("Anna", encoding="utf-8")
+    comparator = Comparator({"type": "array", "items": {"type": "string"}})
+
+    def evaluated(**options):
+        options |= {"source": tmp_path / "source", "diagnose": True, "no_report": True, "no_chance": True}
+        comparator.evaluate([("a", ["Anna", "Max"], [])], **options)
+
+    found, fresh = resumed(
+        tmp_path, evaluated, lambda: (tmp_path / "source" / "a.txt").write_text("Max", encoding="utf-8")
+    )
+    assert found == fresh
+
+
 def function_of(source):
     """A function that is defined in a module that is not in a file."""
     names = {"__name__": "unknown"}

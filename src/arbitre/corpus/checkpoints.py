@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from arbitre.catalogue import Catalogue
     from arbitre.inputs.records import ByteRange, Pair
+    from arbitre.inputs.source_texts import SourceTexts
     from arbitre.inputs.work_units import WorkUnit
     from arbitre.schema.plan import Plan
     from arbitre.signature import Signature
@@ -50,6 +51,7 @@ class Checkpoints:
         signature: Signature,
         asked: Iterable[str | None] = (),
         *,
+        texts: SourceTexts | None = None,
         resume: bool = False,
     ) -> None:
         """Prepare the folder.
@@ -58,6 +60,7 @@ class Checkpoints:
             folder: The folder that results are written to, before they are complete (see `output_folder`).
             signature: Signature of the plan.
             asked: Other settings that affect the results, besides the signature and the documents.
+            texts: Source texts that affect the results.
             resume: Whether to use existing checkpoints. By default they are written again.
 
         Raises:
@@ -65,7 +68,7 @@ class Checkpoints:
         """
         self._folder = folder.absolute() / FOLDER
         self._settings = json.dumps([FORMAT, signature.long, *asked]).encode()
-        self._resume = resume
+        self._texts, self._resume = texts, resume
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -90,7 +93,9 @@ class Checkpoints:
 
         def missing() -> Iterator[WorkUnit]:
             for part in parts:
-                checkpoint = Checkpoint(self._folder / f"{part.start:09}.jsonl", self._settings, folder)
+                checkpoint = Checkpoint(
+                    self._folder / f"{part.start:09}.jsonl", self._settings, folder, self._texts_of(part)
+                )
                 part = replace(part, checkpoint=checkpoint)  # noqa: PLW2901
                 known = self._resume and checkpoint.file.exists() and _header(checkpoint.file) == _header_of(part)
                 waiting.append((checkpoint.file, known))
@@ -113,9 +118,13 @@ class Checkpoints:
             if _NAME.fullmatch(path.name) and path not in used:
                 path.unlink()
 
+    def _texts_of(self, part: WorkUnit) -> tuple[str | None, ...]:
+        """Return the files of the source texts of the documents of a work unit."""
+        return () if self._texts is None else tuple(self._texts.text_file(item.id, item.run) for item in part.items)
+
 
 def _digest_of(unit: WorkUnit, checkpoint: Checkpoint) -> str:
-    """Return a digest of everything that affects the results of a work unit: settings and documents.
+    """Return a digest of everything that affects the results of a work unit: settings, documents and source texts.
 
     A document in an input file is identified by its text, all others by their values.
     """
@@ -124,6 +133,8 @@ def _digest_of(unit: WorkUnit, checkpoint: Checkpoint) -> str:
         for item in unit.items:
             documents = _documents(item, files)
             digest.update(json.dumps([item.id, item.run, item.origins, documents], default=repr).encode())
+    texts = [text and content_of(Path(checkpoint.folder, text)) for text in checkpoint.texts]
+    digest.update(json.dumps(texts).encode())
     return digest.hexdigest()
 
 

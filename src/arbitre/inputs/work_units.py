@@ -98,11 +98,13 @@ class Checkpoint(NamedTuple):
         file: The file.
         settings: The settings that affect the results, besides the documents, as JSON.
         folder: The current folder of the main process, to which names of input files are relative.
+        texts: Files of the source texts of the documents that the results depend on; None if a document has none.
     """
 
     file: Path
     settings: bytes
     folder: str
+    texts: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -356,7 +356,8 @@ class EvaluationJob:
             functions = digest_of_functions(self.plan)
             resume = self.options.resume and functions is not None
             asked = (*noted, digest_of_plan(self.plan), functions)
-            how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, asked, resume=resume))
+            texts = self.source_texts() if self.options.diagnose else None
+            how = replace(how, checkpoints=Checkpoints(out, self.plan.signature, asked, texts=texts, resume=resume))
 
         def resampled(found: Evaluation) -> Evaluation:
             self.on_progress("resampling", 0, None)
