@@ -1,5 +1,6 @@
 """A corpus gives the same bytes in one process, in several, and after a resumed run (for clusters: test_cluster)."""
 
+import errno
 import fcntl
 import importlib
 import json
@@ -21,6 +22,7 @@ from arbitre import Comparator
 from arbitre.corpus.checkpoints import Checkpoints, digest_of_functions
 from arbitre.corpus.evaluate import PART_SIZE, ExecutionOptions, evaluate
 from arbitre.corpus.executors import ProcessPool
+from arbitre.corpus.worker import DocumentResults
 from arbitre.curve import MAX_BINS, Curve, CurveAccumulator
 from arbitre.errors import ArbitreError, DataError
 from arbitre.inputs.join import join
@@ -380,6 +382,27 @@ def test_documents_are_compared_again_if_their_source_texts_changed(tmp_path):
         tmp_path, evaluated, lambda: (tmp_path / "source" / "a.txt").write_text("Max", encoding="utf-8")
     )
     assert found == fresh
+
+
+def test_on_a_full_disk_the_error_suggests_to_resume(tmp_path, monkeypatch):
+    triples = [(str(number), [], []) for number in range(PART_SIZE + 1)]
+    write = DocumentResults.lines
+
+    def full(results):
+        if len(results) == 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(results)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DocumentResults, "lines", full)
+        with pytest.raises(DataError, match="No space left") as refused:
+            Comparator({}).evaluate(triples, out=tmp_path / "out", no_report=True)
+    assert refused.value.hint == (
+        "Free some space there and continue with --resume, or choose a folder on another disk."
+    )
+    assert [path.name for path in tmp_path.glob("out/.arbitre-new/documents/*.jsonl")] == ["000000000.jsonl"]
+    again = Comparator({}).evaluate(triples, out=tmp_path / "out", no_report=True, resume=True)
+    assert len(again.document_table) == len(triples)
 
 
 def function_of(source):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+import os
 
 import pytest
 
@@ -281,6 +283,21 @@ def test_a_file_that_cannot_be_replaced_is_named(tmp_path):
         pass
     assert caught.value.file == str(tmp_path / "file" / "results.csv")
     assert caught.value.message.startswith("Cannot write the file: ")
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.ENOSPC, "Free some space"),
+        (errno.EDQUOT, "Free some space"),
+        (errno.EFBIG, "Raise the limit on the size of files"),
+        (errno.EACCES, "Check the name and the permissions"),
+    ],
+)
+def test_the_hint_for_a_file_that_cannot_be_written_suits_the_cause(tmp_path, number, hint):
+    with pytest.raises(DataError) as caught, atomic_text_file(tmp_path / "results.csv"):
+        raise OSError(number, os.strerror(number))
+    assert caught.value.hint.startswith(hint)
 
 
 def test_ignored_fields_have_no_columns(tmp_path):

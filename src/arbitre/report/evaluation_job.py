@@ -37,7 +37,7 @@ from arbitre.report.result_files import FaultTableObserver, MatchTableObserver, 
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments
 from arbitre.schema.describe import walk
 from arbitre.statistics.sample import cluster_labels
-from arbitre.storage.files import atomic_text_file
+from arbitre.storage.files import FREE_SPACE, atomic_text_file
 from arbitre.storage.output_folder import CHECKPOINT, check_output_folder, output_folder, paths_among
 from arbitre.tables.csv_text import STANDARD, CsvDialect, write_frame
 
@@ -72,6 +72,7 @@ _NOTHING_MATCHES: Final = (
     "No prediction matches any part of its gold document. Check that both have the same structure (otherwise, set "
     "--predicted-key or use --project), and that equal ids refer to the same document."
 )
+_FREE_SPACE: Final = "Free some space there and continue with --resume, or choose a folder on another disk."
 _CORRECT: Final = "Correct the options, or omit --strict."
 _REPAIR_COLUMNS: Final = ("id", "run", "file", "line", "how")
 
@@ -224,6 +225,10 @@ class EvaluationJob:
             self.options, self._checkpointed = replace(options, out=staging), self.given is None
             try:
                 evaluation, files = self.run(on_results)
+            except DataError as error:
+                if self._checkpointed and error.hint == FREE_SPACE:
+                    raise DataError(*(replace(one, hint=_FREE_SPACE) for one in error.problems)) from error
+                raise
             finally:
                 self.options, self._checkpointed = options, False
         return extend(Evaluation, evaluation, folder=options.out), files

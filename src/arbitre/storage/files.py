@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from contextlib import contextmanager
@@ -78,13 +79,20 @@ def unreadable(path: Path, error: Exception) -> DataError:
     )
 
 
+FREE_SPACE: Final = "Free some space there, or choose a folder on another disk."
+"""Hint if a disk is full."""
+_WRITE_HINTS: Final = {
+    errno.ENOSPC: FREE_SPACE,
+    errno.EDQUOT: FREE_SPACE,
+    errno.EFBIG: "Raise the limit on the size of files (ulimit -f), or choose a folder on another disk.",
+}
+
+
 def unwritable(path: Path, error: OSError) -> DataError:
     """Return the error for a file that cannot be written."""
-    return DataError.of(
-        f"Cannot write the file: {error.strerror or error}",
-        file=str(path),
-        hint="Check the name and the permissions, or choose another folder.",
-    )
+    otherwise = "Check the name and the permissions, or choose another folder."
+    hint = otherwise if error.errno is None else _WRITE_HINTS.get(error.errno, otherwise)
+    return DataError.of(f"Cannot write the file: {error.strerror or error}", file=str(path), hint=hint)
 
 
 _DEVICES: Final = frozenset(
