@@ -229,6 +229,7 @@ GOLD: Final = option(
     "repeated.",
     "PATH",
     keyword="Paths | Documents",
+    field="Paths | Documents | None = None",
     more="Quote globs. See [input](reference/files.md#input).",
     group="Input",
 )
@@ -391,6 +392,7 @@ class Sources:
         "repeated.",
         "PATH",
         keyword="Paths | Documents",
+        field="Paths | Documents | None = None",
     )
     pairs: list[str] = option(
         (),

@@ -117,9 +117,9 @@ class Sources:
     """
 
     # from arbitre.options: Sources
-    gold: Paths | Documents = ()
+    gold: Paths | Documents | None = None
     """Gold documents: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
-    predicted: Paths | Documents = ()
+    predicted: Paths | Documents | None = None
     """Predictions: a folder, a .json, .jsonl, .csv or .parquet file, a glob, or - for standard input."""
     pairs: Paths | DataFrame = ()
     """Records with the keys id, gold and predicted, instead of `gold` and `predicted`."""
