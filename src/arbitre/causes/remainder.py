@@ -11,9 +11,10 @@ from arbitre.causes.changes import declared_normalizers, site_at
 from arbitre.causes.examples import examples_of
 from arbitre.causes.references import WrongReferences
 from arbitre.comparison.cause import KINDS, Cause
-from arbitre.diagnosis.evidence import SourceText, searchable_values
+from arbitre.diagnosis.evidence import searchable_values
 from arbitre.distances import catalogue
 from arbitre.distances.edit import changed_characters
+from arbitre.inputs.source_search import SourceText
 from arbitre.normalizers import normalize
 from arbitre.values import ABSENT, Json, canonical, kind_of
 

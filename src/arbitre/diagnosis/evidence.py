@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from decimal import Decimal
-from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +22,8 @@ import numpy as np
 from arbitre.arrays import exact_parts
 from arbitre.comparison.levels import NONE
 from arbitre.comparison.node_tree import Verdict
-from arbitre.distances.edit import contains_nearly
 from arbitre.engine.columns.column import Column, below_transport
+from arbitre.inputs.source_search import SourceText, words
 from arbitre.paths import STAR, escape, order
 from arbitre.storage.columns import encoded
 from arbitre.values import ABSENT
@@ -48,96 +45,13 @@ if TYPE_CHECKING:
 # Source texts: whether a value occurs in the text that was given to the model.
 
 
-SIMILARITY: Final = 0.9
-"""Minimum Indel similarity of a long text and a part of the source."""
-LONG: Final = 10
-"""Minimum number of characters of a text that may differ from the source."""
-CACHED_TEXTS: Final = 1 << 14
-"""Maximum number of values whose normalised texts are cached."""
-CACHED_LENGTH: Final = 256
-"""Maximum number of characters of these values; bounds the memory of the cache to about 10 MB."""
-
-_BROKEN_WORD: Final = re.compile(r"(?<=\w)[-\u00ad\u2010\u2011]\s*(?=\w)")
-_HYPHENS: Final = frozenset("-\u00ad\u2010\u2011")
-"""The hyphens of `_BROKEN_WORD`."""
-_NOT_WORD: Final = re.compile(r"[\W_]+")
-_SPACES: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
-"""Translates the ASCII characters that are no part of a word to spaces."""
-_NUMBER: Final = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
-_DECIMAL: Final = re.compile(r"(?<![^\W_]|[.,])\d+[.,]\d+(?![^\W_]|[.,]\d)")
-_GROUPED: Final = re.compile(r"(?<![^\W_]|[.,])\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3})+(?![^\W_]|[.,]\d)")
-
-
-class SourceText:
-    r"""The text that was given to the model.
-
-    Texts are compared as words, without regard to case, punctuation, white space and hyphens; a word that is divided
-    between two lines is one word. A text of 10 characters or more also matches a part of the source with an Indel
-    similarity of at least 0.9, to allow for OCR errors. A number must occur as a separate number, without tolerance: 39
-    is not in "394".
-
-    >>> page = SourceText("BARTHOU (Louis). - Discuss. de l'ex-\nploitation des lignes de l'aéropostale, p. 1 211.")
-    >>> "Barthou, Louis" in page, "exploitation des lignes de l'aeropostale" in page, 1211 in page, 39 in page
-    (True, True, True, False)
-    """
-
-    def __init__(self, text: str) -> None:
-        """Normalise a text for the search."""
-        self._words = f" {_normalized(text)} "
-        text = unicodedata.normalize("NFKC", text)
-        numbers = {Decimal(number) for number in _NUMBER.findall(text)}
-        numbers |= {Decimal(number.replace(",", ".")) for number in _DECIMAL.findall(text)}
-        numbers |= {Decimal(re.sub(r"\D", "", number)) for number in _GROUPED.findall(text)}
-        self._numbers = numbers
-        self._known: dict[str, bool] = {}
-
-    def __contains__(self, value: str | float) -> bool:
-        """Return whether a text or a number occurs in the source."""
-        if not isinstance(value, str):
-            return Decimal(str(value)).copy_abs() in self._numbers
-        text = _normalized(value)
-        if text not in self._known:
-            self._known[text] = self._has(text)
-        return self._known[text]
-
-    def _has(self, text: str) -> bool:
-        if f" {text} " in self._words:
-            return True
-        return LONG <= len(text) <= len(self._words) and contains_nearly(text, self._words, SIMILARITY)
-
-
-def _normalized(text: str) -> str:
-    """Return the words of a text in lower case, separated by single spaces.
-
-    Texts in ASCII, and those without hyphens, take a shorter way. Together with the cache of `_words`, this halves the
-    time of the evidence of a corpus.
-    """
-    if text.isascii():
-        text = text.lower()
-        if "-" in text:
-            text = _BROKEN_WORD.sub("", text)
-        return " ".join(text.translate(_SPACES).split())
-    text = unicodedata.normalize("NFKC", text).casefold()
-    if not _HYPHENS.isdisjoint(text):
-        text = _BROKEN_WORD.sub("", text)
-    return _NOT_WORD.sub(" ", text).strip()
-
-
-_cached = lru_cache(maxsize=CACHED_TEXTS)(_normalized)
-
-
-def _words(value: str) -> str:
-    """Return the normalised text of a value, from the cache if the value is short."""
-    return _cached(value) if len(value) <= CACHED_LENGTH else _normalized(value)
-
-
 def search_key(value: str | float) -> str:
     """Return a text that is equal for values that the search does not distinguish.
 
     >>> search_key("Barthou  (Louis)") == search_key("barthou, louis"), search_key(2), search_key(2.0)
     (True, '#2', '#2')
     """
-    return _words(value) if isinstance(value, str) else f"#{int(value) if value == int(value) else value}"
+    return words(value) if isinstance(value, str) else f"#{int(value) if value == int(value) else value}"
 
 
 def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float]]:
@@ -164,7 +78,7 @@ def searchable_values(path: str, value: Json) -> Iterator[tuple[str, str | float
 
 
 def _is_searchable(value: Json) -> TypeGuard[str | float]:
-    return bool(_words(value)) if isinstance(value, str) else type(value) in {int, float}
+    return bool(words(value)) if isinstance(value, str) else type(value) in {int, float}
 
 
 def keys_by_path(value: Json, paths: Collection[str]) -> dict[str, set[str]]:

@@ -9,12 +9,11 @@ r"""The part of a source text in which the values of an entry occur.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from arbitre.distances.edit import find_nearly
+from arbitre.inputs.source_search import PlacedText
 from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
 
 LENGTH: Final = 600
 """Number of characters of an excerpt, without the rest of the first and the last word."""
-
-SIMILARITY: Final = 0.9
-"""Minimum Indel similarity of a long text and a part of the source."""
-
-LONG: Final = 10
-"""Minimum number of characters of a text that may differ from the source."""
 
 MAX_WEIGHT: Final = 40
 """Number of characters from which on the length of a value does not make its occurrence more telling."""
@@ -44,13 +37,6 @@ Kind = Literal["gold", "predicted", "entry"]
 
 SHARES: Final[dict[Kind, float]] = {"gold": 1.0, "predicted": 0.9, "entry": 0.5}
 """How much the occurrence of a value counts in the choice of the excerpt, relative to a gold value."""
-
-_PARTS: Final = re.compile(
-    r"(?P<broken>(?<=\w)[-\u00ad\u2010\u2011]\s*\n\s*(?=\w)|\u00ad)|(?P<space>\s+)|(?P<plain>[!-,.-~]+)|.", re.DOTALL
-)
-_HYPHEN: Final = re.compile(r"(?<=\w)-(?=\w)")
-_ALIKE: Final = str.maketrans("\u2018\u2019\u02bc\u2010\u2011\u2012\u2013\u2014", "'''-----")
-"""Apostrophes and hyphens that count as equal."""
 
 
 class _Mark(NamedTuple):
@@ -97,52 +83,8 @@ class _Occurrence(NamedTuple):
     weight: float
 
 
-class SearchableText:
-    """A text in which values are found whatever their case, white space, Unicode form and hyphens at line ends.
-
-    Apostrophes and hyphens count as equal to their typographic forms. A text of 10 characters or more is also found
-    with an Indel similarity of at least 0.9, to allow for OCR errors. A number is found if it is not part of a longer
-    number or word, also with separators of thousands.
-    """
-
-    def __init__(self, text: str) -> None:
-        """Normalise a text for the search."""
-        self.text = text
-        self._folded, self._starts, self._ends = _fold(text)
-
-    def find(self, value: Json, *, nearly: bool = False) -> list[tuple[int, int]]:
-        """Return where a single value occurs: the first character, and the one after the last.
-
-        Args:
-            value: A text or a number; other values are not searched.
-            nearly: Whether a long text that does not occur may differ in some characters.
-        """
-        if isinstance(value, str):
-            folded = _fold(value)[0].strip()
-            found = [*self._places(folded)] if any(map(str.isalnum, folded)) else []
-            if not found:  # a hyphen of the value may be at the end of a line
-                broken = (folded[: hyphen.start()] + folded[hyphen.end() :] for hyphen in _HYPHEN.finditer(folded))
-                found = [place for part in broken for place in self._places(part)]
-            if not found and nearly and len(folded) >= LONG:
-                near = find_nearly(folded, self._folded, SIMILARITY)
-                found = [] if near is None else [_trimmed(self._folded, *near)]
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            found = [place for written in _notations(value) for place in self._places(written)]
-        else:
-            found = []
-        return [(self._starts[start], self._ends[end - 1]) for start, end in found]
-
-    def _places(self, part: str) -> Iterator[tuple[int, int]]:
-        """Yield where a part occurs that is neither the beginning nor the end of a longer word or number."""
-        text, start = self._folded, self._folded.find(part)
-        while start >= 0:  # ten times as fast as a regular expression that begins with a look-behind
-            end = start + len(part)
-            before, after = text[max(0, start - 1) : start], text[end : end + 1]
-            begins = not (part[0].isalnum() and before.isalnum())
-            stops = not (part[-1].isalnum() and (after.isalnum() or unicodedata.combining(after or " ")))
-            if begins and stops:
-                yield start, end
-            start = text.find(part, end if begins and stops else start + 1)
+class SearchableText(PlacedText):
+    """A text from which the excerpts are cut that contain values, in whatever notation `SourceText` finds them."""
 
     def excerpt(
         self, gold: Json = ABSENT, predicted: Json = ABSENT, entry: Iterable[Json] = (), length: int = LENGTH
@@ -265,52 +207,6 @@ def _leaves(values: list[Json]) -> Iterator[Json]:
             pending += reversed(value)
         elif value is not ABSENT:
             yield value
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a part without the white space at its ends."""
-    part = text[start:end]
-    return end - len(part.lstrip()), start + len(part.rstrip())
-
-
-def _notations(value: float) -> list[str]:
-    """Return how a number may be written: thousands may be separated, and the decimal mark may be a comma.
-
-    >>> _notations(1211), _notations(2.5)
-    (['1211', '1 211', '1.211', '1,211', "1'211"], ['2.5', '2.50', '2,5', '2,50'])
-    """
-    whole, _, decimals = (f"{abs(value):f}".rstrip("0") if isinstance(value, float) else str(abs(value))).partition(".")
-    groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)][::-1]
-    wholes = dict.fromkeys(separator.join(groups) for separator in ("", *" .,'"))
-    parts = [f"{mark}{decimals}{zero}" for mark in ".," for zero in ("", "0")] if decimals else [""]
-    return [one + part for one in wholes for part in parts]
-
-
-def _fold(text: str) -> tuple[str, list[int], list[int]]:
-    """Return a text in the form in which it is searched, and where each of its characters begins and ends in `text`."""
-    parts: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for match in _PARTS.finditer(text):
-        start, end = match.span()
-        if match.lastgroup == "broken":
-            continue
-        if match.lastgroup == "plain":
-            parts.append(match[0].lower())
-            starts += range(start, end)
-            ends += range(start + 1, end + 1)
-            continue
-        folded = " " if match.lastgroup == "space" else _folded(match[0])
-        parts.append(folded)
-        starts += [start] * len(folded)
-        ends += [end] * len(folded)
-    return "".join(parts), starts, ends
-
-
-def _folded(character: str) -> str:
-    """Return the folded form of a character. Decomposed, it does not depend on the characters around it."""
-    decomposed = unicodedata.normalize("NFKD", character.translate(_ALIKE))
-    return unicodedata.normalize("NFKD", decomposed.casefold()).translate(_ALIKE)
 
 
 class _Utf16:
