@@ -14,7 +14,7 @@ import pkgutil
 import re
 import sys
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from inspect import Parameter
 from itertools import islice, pairwise
 from keyword import iskeyword
@@ -201,15 +201,17 @@ def arguments(function: Callable[..., None], given: dict[str, Any]) -> dict[str,
     """Return the arguments of the function of a command: options by name, and sets of further options.
 
     A parameter whose type is a dataclass or a typed dictionary receives the options that are named like its fields,
-    unless another parameter has taken them.
+    unless another parameter has taken them. A dataclass has defaults of its own for options without values.
     """
     kinds = {name: kind for name, kind in get_type_hints(function).items() if name != "return"}
     sets = {name: kind for name, kind in kinds.items() if is_dataclass(kind) or is_typeddict(kind)}
     found: dict[str, Any] = {name: given[name] for name in kinds.keys() - sets.keys()}
     remaining = {name: value for name, value in given.items() if name not in found}
     for name, kind in sets.items():
-        names = kind.__annotations__ if is_typeddict(kind) else [field.name for field in fields(kind)]
-        found[name] = kind(**{key: remaining.pop(key) for key in names if key in remaining})
+        own = {} if is_typeddict(kind) else {one.name: one.default for one in fields(kind)}
+        taken = {key: remaining.pop(key) for key in own or kind.__annotations__ if key in remaining}
+        absent = {key for key, value in taken.items() if value in ([], ()) and own.get(key, MISSING) is not MISSING}
+        found[name] = kind(**{key: value for key, value in taken.items() if key not in absent})
     return found
 
 
