@@ -28,6 +28,8 @@ def fields(**properties):
     return {"type": "object", "properties": properties}
 
 
+DECIMAL = r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$"
+"""The pattern of a text that Pydantic writes for a field of type `Decimal`."""
 TEXT, NUMBER, INTEGER = ({"type": name} for name in ("string", "number", "integer"))
 
 STICKLER = [
@@ -55,6 +57,13 @@ STICKLER = [
     (TEXT | {"format": "uuid"}, "AB", "ab", 0.0),
     (TEXT | {"format": "email"}, "a@b.org", "A@b.org", 1.0),
     ({"type": ["string", "integer"]}, "3", "3", 1.0),
+    ({"type": ["string", "integer"]}, 3, "3", 1.0),
+    ({"anyOf": [INTEGER, TEXT]} | config("ExactComparator", case_sensitive=False), 3, "3", 1.0),
+    ({"enum": [1, "1"]}, 1, "1", 1.0),
+    ({"type": ["boolean", "integer"]}, True, 1, 0.0),
+    (TEXT | {"format": "decimal"} | config("ExactComparator"), "12.50", "12.5", 0.0),
+    (TEXT | {"format": "decimal", "enum": ["12.50", "12.5"]}, "12.50", "12.5", 0.0),
+    ({"anyOf": [TEXT, TEXT | {"format": "date"}]}, "2024-01-05", "2024-01-05T00:00:00", 0.0),
     ({"type": "array", "items": TEXT}, ["Ada", "Bo"], ["bo"], 0.5),
     ({"type": "array", "items": NUMBER}, [1, 2], [2, 3], 0.5),
     ({"type": "object"}, {"a": 1, "b": 2}, {"b": 2, "a": 1}, 1.0),
@@ -76,6 +85,8 @@ EXTRACT_BENCH = [
     (INTEGER, 3, 4, 0.0),
     ({"type": "boolean"}, True, True, 1.0),
     ({"anyOf": [INTEGER, TEXT], "evaluation_config": "string_exact"}, 3, "3", 1.0),
+    (TEXT | {"format": "decimal", "evaluation_config": "string_exact"}, "12.50", "12.5", 0.0),
+    (TEXT | {"pattern": DECIMAL, "evaluation_config": "string_exact"}, "12.50", "12.5", 0.0),
 ]
 """The same for extract-bench: measured with version 0.1.0."""
 
@@ -89,6 +100,8 @@ X_EVAL = [
     (NUMBER | {f"{X}compare": {"numeric": {"tolerance": {"abs": 0.5}}}}, 42, 42.5, 1.0),
     (NUMBER | {f"{X}compare": {"numeric": {"tolerance": {"abs": 0.5}}}}, 42, 42.6, 0.0),
     (NUMBER | {f"{X}compare": {"numeric": {"tolerance": {}}}}, 42, 43, 0.0),
+    (TEXT | {"format": "decimal"}, "12.50", "12.5", 0.0),
+    ({"anyOf": [NUMBER, TEXT | {"pattern": DECIMAL}]}, 12.5, "12.50", 0.0),
     (TEXT, None, None, 1.0),
     (TEXT, None, "Ada", 0.0),
     ({"type": ["string", "object"]}, {"a": 1}, {"a": 1}, 1.0),
@@ -131,6 +144,14 @@ UNTRANSLATED = [
     ("stickler", TEXT | config("DateComparator", tolerance=3), f"/{S}comparator", "graded"),
     ("stickler", TEXT | config("DateComparator", range_mode="strict"), f"/{S}comparator", "ranges"),
     ("stickler", TEXT | {"format": "date-time"}, "", "time of day"),
+    ("stickler", NUMBER | config("DateComparator"), f"/{S}comparator", "only texts"),
+    ("stickler", {"type": "boolean"} | config("NumericComparator"), f"/{S}comparator", "only numbers"),
+    ("stickler", {"anyOf": [NUMBER, TEXT | {"pattern": DECIMAL}]}, "", "as Python writes them"),
+    ("stickler", {"type": ["number", "string"]}, "", "as Python writes them"),
+    ("stickler", {"type": ["boolean", "string"]}, "", "as Python writes them"),
+    ("stickler", {"anyOf": [INTEGER, NUMBER]}, "", "as Python writes them"),
+    ("stickler", NUMBER | {"enum": [1, 2.5]}, "", "as Python writes them"),
+    ("stickler", {"type": ["number", "string"]} | config("ExactComparator"), f"/{S}comparator", "as Python writes"),
     ("stickler", TEXT | config("OwnComparator"), f"/{S}comparator", "of your own"),
     ("stickler", TEXT | config("auto"), f"/{S}comparator", "name of the field"),
     ("stickler", TEXT | {"x-stickler-weight": 2}, "/x-stickler-weight", 'Did you mean "weight"?'),
@@ -152,6 +173,14 @@ UNTRANSLATED = [
         "/evaluation_config",
         "quality of its values",
     ),
+    ("extract-bench", NUMBER | {"evaluation_config": "string_exact"}, "/evaluation_config", "as Python writes them"),
+    (
+        "extract-bench",
+        {"type": ["boolean", "string"], "evaluation_config": "string_exact"},
+        "/evaluation_config",
+        "as Python writes them",
+    ),
+    ("x-eval", {"type": ["boolean", "number"]}, "", "true equals 1"),
     ("x-eval", TEXT | {f"{X}compare": "semantic"}, f"/{X}compare", "language model"),
     ("x-eval", TEXT | {f"{X}compare": {"oneof": {"values": ["a", "b"]}}}, f"/{X}compare", "whatever gold is"),
     ("x-eval", NUMBER | {f"{X}compare": {"numeric": {"tolerance": {"rel": 0.1}}}}, f"/{X}compare", "refers to gold"),

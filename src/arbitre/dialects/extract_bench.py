@@ -115,7 +115,8 @@ def _comparison(name: str, params: Mapping[str, Any], position: Position) -> tup
         return {}, "an object or a list has the quality of its values in arbitre"
     match name:
         case "string_semantic" | "string_llm" | "string_exact" | "string_case_insensitive" | "string_fuzzy":
-            return _as_text(_text(name, params), types), _MODEL if name in _MODELS else ""
+            settings, reason = _as_text(_text(name, params), position)
+            return settings, _MODEL if name in _MODELS else reason
         case "boolean_exact":
             return {"distance": "exact"}, "" if types == {"boolean"} else "values that are not booleans are equal"
         case "number_tolerance" | "number_exact" | "integer_exact":
@@ -142,9 +143,12 @@ def _numeric(name: str, params: Mapping[str, Any], types: frozenset[str]) -> tup
     return settings, "it drops the decimal places" if name == "integer_exact" and "number" in types else ""
 
 
-def _as_text(settings: Mapping[str, Json], types: frozenset[str]) -> dict[str, Json]:
-    """Return the settings of texts, for values that may also be numbers or booleans."""
+def _as_text(settings: Mapping[str, Json], position: Position) -> tuple[dict[str, Json], str]:
+    """Return the settings of texts, for values that may also be numbers or booleans, and why they are not exact."""
+    types, steps = position.types, list[Any](settings.get("normalize", []))
     if types == {"string"}:
-        return dict(settings)
-    steps: Any = settings.get("normalize", [])
-    return {**settings, "normalize": ["text", *steps]}
+        exact = settings["distance"] == "exact"
+        return {**settings, **({"normalize": steps} if steps or (exact and position.decimal) else {})}, ""
+    alike = types and "number" not in types and ("boolean" not in types or types == {"boolean"})
+    reason = "" if alike else "it compares values as Python writes them"
+    return {**settings, "normalize": ["text", *steps]}, reason

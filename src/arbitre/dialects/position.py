@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from arbitre.paths import STAR, escape
+from arbitre.schema.compiling.branches import declared_format
 from arbitre.schema.loading.load_schema import REFERENCES
 
 if TYPE_CHECKING:
@@ -52,10 +53,14 @@ class Position:
             declared = part.schema.get("type", ())
             types.update([declared] if isinstance(declared, str) else declared)
             if not declared:
-                constants = [part.schema["const"]] if "const" in part.schema else part.schema.get("enum", ())
-                types.update(_OF_VALUES[type(value)] for value in constants if value is not None)
+                types.update(_types_of_constants(part))
                 types.update(kind for kind, key in (("object", "properties"), ("array", "items")) if key in part.schema)
         return frozenset(types - {"null"})
+
+    @cached_property
+    def written_types(self) -> frozenset[str]:
+        """The types, and those of the constants: 1 is an integer even if the type is number."""
+        return self.types.union(*map(_types_of_constants, self.parts))
 
     @cached_property
     def constant(self) -> bool:
@@ -72,6 +77,17 @@ class Position:
     @cached_property
     def format(self) -> str | None:
         return next((str(part.schema["format"]) for part in self.parts if "format" in part.schema), None)
+
+    @cached_property
+    def formats(self) -> frozenset[str]:
+        """The formats of texts; empty for texts without one."""
+        texts = (part.schema for part in self.parts if "string" in part.schema.get("type", ()))
+        return frozenset(str(schema.get("format", "")) for schema in texts)
+
+    @property
+    def decimal(self) -> bool:
+        """Whether texts may be decimal numbers, which arbitre compares as numbers unless `normalize` is set."""
+        return any(declared_format(part.schema) == "decimal" for part in self.parts)
 
     @property
     def open(self) -> bool:
@@ -123,6 +139,12 @@ class Position:
     def keyword(self, key: str) -> tuple[Any, Subschema] | None:
         """Return the value of a keyword, and the subschema that has it; None if there is none."""
         return next(((part.schema[key], part) for part in self.common if key in part.schema), None)
+
+
+def _types_of_constants(part: Subschema) -> set[str]:
+    """Return the types of the values other than null that a subschema lists."""
+    constants = [part.schema["const"]] if "const" in part.schema else part.schema.get("enum", ())
+    return {_OF_VALUES[type(value)] for value in constants if value is not None}
 
 
 def _reached(node: Subschema, combiners: Sequence[str]) -> tuple[Subschema, ...]:

@@ -153,8 +153,8 @@ def _default(position: Position) -> tuple[str, float]:
     if len(position.types) != 1 or position.constant:
         return "ExactComparator", 1.0
     (kind,) = position.types
-    if kind == "string" and position.format in _FORMATS:
-        return _FORMATS[position.format], 1.0
+    if kind == "string" and (formats := position.formats & {*_FORMATS}):
+        return _FORMATS[min(formats)] if len(position.formats) == 1 else "ExactComparator", 1.0
     return _DEFAULTS.get(kind, "ExactComparator"), _GRADED if kind not in {"array", "object"} else 1.0
 
 
@@ -166,9 +166,20 @@ def _comparison(name: str, config: Mapping[str, Any], position: Position) -> tup
     return (settings or {}) if position.types == {"string"} else {}, reason
 
 
-def _exact(config: Mapping[str, Any], _: Position) -> tuple[Mapping[str, Json], str]:
-    folded = {} if config.get("case_sensitive", True) else {"normalize": ["casefold"]}
-    return {"distance": "exact"} | folded, ""
+def _exact(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, Json], str]:
+    return _as_python_text([] if config.get("case_sensitive", True) else ["casefold"], position)
+
+
+def _as_python_text(steps: list[Json], position: Position) -> tuple[Mapping[str, Json], str]:
+    """Return the settings for values that are equal if Python writes them in the same way."""
+    types = position.written_types
+    if len(types) > 1 and "string" in types:
+        steps = ["text", *steps]
+    settings: dict[str, Json] = {"distance": "exact"}
+    if steps or position.decimal:
+        settings["normalize"] = steps
+    alike = len(types) < 2 or types in _ALIKE  # noqa: PLR2004  (a single type)
+    return settings, "" if alike else "it compares values of different types as Python writes them"
 
 
 def _numeric(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, Json], str]:
@@ -178,6 +189,8 @@ def _numeric(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str
     settings: dict[str, Json] = {"distance": {"tolerance": within} if within else "exact"}
     if "string" in position.types:
         return settings | {"normalize": [_AMOUNT]}, "it drops all characters except digits, points and hyphens"
+    if not position.types <= {"integer", "number"}:
+        return {}, "it compares only numbers and texts"
     return settings, "the share refers to gold, not to the larger magnitude" if relative else ""
 
 
@@ -200,6 +213,8 @@ def _edits(distance: str, steps: list[Json], position: Position) -> tuple[Mappin
 
 
 def _date(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, Json], str]:
+    if position.types != {"string"}:
+        return _DATE if "string" in position.types else {}, "arbitre reads only texts as dates"
     if position.format == "date-time":
         return _DATE, "it compares the days and ignores the time of day"
     changed = {key: value for key, value in config.items() if value and _DATE_DEFAULTS.get(key) != value}
@@ -212,13 +227,14 @@ def _date(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, J
     return _DATE, "it reads incomplete dates and ranges differently" if changed else ""
 
 
-def _normalized(config: Mapping[str, Any], _: Position) -> tuple[Mapping[str, Json], str]:
+def _normalized(config: Mapping[str, Any], position: Position) -> tuple[Mapping[str, Json], str]:
     punctuation, space = config.get("ignore_punctuation", True), config.get("ignore_whitespace", True)
-    steps = ["casefold"] * (not config.get("case_sensitive"))
+    steps: list[Json] = ["casefold"] * (not config.get("case_sensitive"))
     steps += ["strip-punctuation"] * punctuation + ["squash-space"] * space
-    reason = "it removes all white space; `strip-punctuation` also removes symbols such as €"
-    settings: dict[str, Json] = {"distance": "exact"} | ({"normalize": steps} if steps else {})
-    return settings, reason if punctuation or space else ""
+    settings, reason = _as_python_text(steps, position)
+    if punctuation or space:
+        reason = "it removes all white space; `strip-punctuation` also removes symbols such as €"
+    return settings, reason
 
 
 _COMPARATORS: Final = {
@@ -243,6 +259,8 @@ _EDITS: Final = frozenset({"LevenshteinComparator", "FuzzyComparator"})
 """Comparators with qualities between 0 and 1, to which a threshold applies."""
 _INEXACT: Final = {"token_sort_ratio": "token-sort", "partial_ratio": "token-set"}
 """Nearest distances to methods of `FuzzyComparator`."""
+_ALIKE: Final = ({"boolean", "integer"}, {"boolean", "number"}, {"integer", "string"})
+"""Sets of types for which `text` writes values like Python, as far as the exact comparison can tell."""
 _DATE_DEFAULTS: Final = {"range_mode": "graded", "precision_mode": "exact"}
 _OWN: Final = "it is a comparator of your own: load it as a custom distance"
 _SHARE: Final = "a number from 0 to 1"

@@ -110,8 +110,9 @@ def _leaf(position: Position, draft: Draft) -> None:
     normalize: dict[str, Json] = {"normalize": known} if known else {}
     settings, reason = _comparison(name, params, position)
     if reason:
-        draft.miss(position, _COMPARE, reason, settings | normalize if settings else None, part=part)
-    elif [step for step, _ in steps if step not in _STEPS] == ["sort_tokens"] == [steps[-1][0]] and name == "exact":
+        key, value = (_COMPARE, None) if part else (None, name)
+        draft.miss(position, key, reason, settings | normalize if settings else None, part=part, value=value)
+    elif _sorts_last(steps) and name == "exact" and position.types == {"string"}:
         draft.set(position, {"distance": "token-sort", "floor": 1} | normalize)
     else:
         draft.set(position, settings | normalize)
@@ -119,6 +120,11 @@ def _leaf(position: Position, draft: Draft) -> None:
             if step not in _STEPS:
                 nearest, why = _transform(step, parameters, known)
                 draft.miss(position, _TRANSFORM, why, nearest, part=transformed, value=step)
+
+
+def _sorts_last(steps: list[tuple[str, Mapping[str, Any]]]) -> bool:
+    """Return whether the last transform sorts the words and the others are normalisers."""
+    return [step for step, _ in steps if step not in _STEPS] == ["sort_tokens"] == [steps[-1][0]]
 
 
 def _entry(
@@ -150,7 +156,9 @@ def _comparison(name: str, params: Mapping[str, Any], position: Position) -> tup
     """Return the settings of a comparator, and why they are not exact; empty if they are."""
     match name:
         case "exact":
-            return {"distance": "exact"}, ""
+            settings: dict[str, Json] = {"distance": "exact"} | ({"normalize": []} if position.decimal else {})
+            numbers = "boolean" in position.types and position.types & {"integer", "number"}
+            return settings, "true equals 1 and false equals 0" if numbers else ""
         case "numeric":
             return _numeric(params.get("tolerance") or {}, position)
         case "oneof":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import nfc
@@ -14,7 +14,7 @@ from arbitre.schema.loading.load_schema import REFERENCES
 from arbitre.values import Kind, canonical, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.paths import Token
     from arbitre.schema.loading.annotations import Annotations
@@ -133,10 +133,14 @@ def own_branch(subschema: Subschema, settings: Annotations) -> Branch:
     if subschema.conditional:
         return declared
     integer = "integer" in types and "number" not in types
-    form = schema.get("format")
-    if form is None and str(schema.get("pattern", "")).startswith(_DECIMAL):
-        form = "decimal"
-    return replace(declared, kinds=kinds, integer=integer, format=form, enum=None if enum is None else tuple(enum))
+    enum = None if enum is None else tuple(enum)
+    return replace(declared, kinds=kinds, integer=integer, format=declared_format(schema), enum=enum)
+
+
+def declared_format(schema: Mapping[str, Any]) -> str | None:
+    """Return the format that a subschema declares; "decimal" for the pattern that Pydantic writes for `Decimal`."""
+    decimal = str(schema.get("pattern", "")).startswith(_DECIMAL)
+    return schema.get("format") or ("decimal" if decimal else None)
 
 
 def _subschema(subschema: Subschema, key: str) -> Subschemas:
