@@ -16,7 +16,7 @@ from arbitre.inputs.blocks import BlockReader
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import split_lines
-from arbitre.inputs.options import ReadOptions, read_records
+from arbitre.inputs.options import ReadOptions, read_records, source_records
 from arbitre.inputs.records import Failure, Record
 
 
@@ -390,3 +390,18 @@ def test_blocks_of_files_and_rows_give_the_same_join(tmp_path, monkeypatch, made
     assert len(shared.failures) > 1
     assert shared.failures == alone.failures
     assert shared.repaired == alone.repaired
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"id": "a", "gold": {"name": "Ada"}}', [("a", {"name": "Ada"})]),
+        ('{"id": "a", "name": "Ada"}', [("a", {"id": "a", "name": "Ada"})]),
+        ('{"name": "Ada"}', [("one", {"name": "Ada"})]),
+        ('[{"name": "Ada"}]', [("one", [{"name": "Ada"}])]),
+        ('[{"id": "a"}, {"id": "b"}]', [("a", {"id": "a"}), ("b", {"id": "b"})]),
+    ],
+)
+def test_a_single_json_file_has_the_ids_of_its_records(tmp_path, text, expected):
+    source = write(tmp_path / "one.json", text)
+    assert [(record.id, record.value) for record in source_records(source, "id")] == expected

@@ -336,7 +336,7 @@ def readable_records(source: str, id_key: str) -> Iterator[Record]:
 def source_records(
     source: str | Path, id_key: str, plan: Plan | None = None, side: Side = "gold"
 ) -> Iterator[Record | Failure]:
-    """Read the documents of a source. A `.json` file is one document, unless it is an array of records with ids.
+    """Read the documents of a source. An array in a `.json` file is one document, unless all its items have ids.
 
     Args:
         source: Path, glob or "-".
@@ -352,7 +352,7 @@ def source_records(
     if path.suffix.lower() == ".json" and path.is_file():
         value = strict_json.load(path)
         labelled = isinstance(value, list) and all(isinstance(item, dict) and id_key in item for item in value)
-        if not labelled:
+        if not labelled and not isinstance(value, dict):
             yield Record(path.stem, None, value, str(source))
             return
     reading = ReadOptions(id_key=id_key)
