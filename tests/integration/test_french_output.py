@@ -242,7 +242,7 @@ def test_sentences_have_the_singular_and_the_plural_of_their_numbers(name, value
 
 
 def test_the_number_of_failed_documents_in_the_methods_has_the_singular():
-    values = dict.fromkeys(("documents", "gold", "predicted", "matched", "f1q", "imq", "irq", "amq", "entries"), "9")
+    values = dict.fromkeys(("documents", "gold", "predicted", "matched", "entries"), "9")
     for failed, english, french in (
         (0, "0 failed, counted as empty predictions.", "dont 0 en échec, compté comme prédiction vide."),
         (1, "1 failed, counted as empty prediction.", "dont 1 en échec, compté comme prédiction vide."),

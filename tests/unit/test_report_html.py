@@ -131,10 +131,26 @@ def test_the_result_is_stated_in_words():
     assert "biaisé" in french
 
 
+def test_per_document_means_and_pooled_scores_are_told_apart():
+    seen = Read(made()).seen
+    assert re.search(r"0\.49\s*graded F1 \(f1q\)\s*per-document mean", seen)
+    assert "Per-document means with partial credit: recall 60.1% (irq), precision 43.5% (imq)" in seen
+    english, french = (Read(render_page(filled(), language)).seen for language in Language)
+    assert re.search(
+        r"Per-document means \(macro\): f1q = 0\.4901 \(95% interval 0\.4000 to 0\.6000\), imq .* = 0\.4345, .*"
+        r"Pooled \(micro\) scores: f1q = 0\.6518, imq = 0\.6518",
+        english,
+    )
+    assert "f1q = 0,4901 (intervalle à 95 % de 0,4000 à 0,6000)" in french.replace("\u00a0", " ")
+    single = Read(render_page(view_of([build_subject(*observed(PEOPLE, PAIRS[:1]))]))).seen
+    assert "With partial credit, recall is 80.4% (irq)" in single
+    assert "er-document mean" not in single.partition("Caveats")[0].partition("graded F1")[2]
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        (Language.EN, r"Chance score\s*f1q 0\.10 \(standard error 0\.01\d\)"),
+        (Language.EN, r"Chance score, pooled\s*f1q 0\.10 \(standard error 0\.01\d\)"),
         (Language.FR, r"hasard\s*f1q 0,10 \(erreur type 0,01\d\)"),
     ],
     ids=["en", "fr"],

@@ -133,7 +133,7 @@ def _each_once(said: Iterable[tuple[str, str | None]], systems: int, say: Transl
 def sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
     """Yield the sentences that summarise the results."""
     counts, classes = subject["counts"], subject["classes"]
-    scores = {line["name"]: line["micro"] for line in subject["headline"]}
+    scores = {line["name"]: line["macro"] for line in subject["headline"]}
     gold, predicted, matched = (counts[name] for name in ("gold", "predicted", "matched"))
     count = partial(say.language.number, digits=0)
     share = {name: say.percent(value) for name, value in scores.items()}
@@ -164,7 +164,8 @@ def sentences(subject: Mapping[str, Any], say: Translator) -> Iterator[Markup]:
         none = strong("said.left.moved" if subject["moved"] and subject["forced"] else "said.left.none", say)
         yield left if missing or spurious else none
     if None not in (scores["irq"], scores["imq"], scores["amq"]):
-        yield strong("said.graded", say, irq=share["irq"], imq=share["imq"], amq=share["amq"])
+        name = "said.graded.several" if subject["documents"] > 1 else "said.graded"
+        yield strong(name, say, irq=share["irq"], imq=share["imq"], amq=share["amq"])
     size = strong("said.documents", say, n=subject["documents"])
     yield size + " " + strong("said.failed", say, n=subject["failed"]) if subject["failed"] else size
     shares = {one["quality"]: one["share"] for one in subject["document_quality"]["at_least"]}
@@ -232,13 +233,24 @@ def _setup(subject: Mapping[str, Any], version: str, say: Translator) -> str:
 
 
 def _results(subject: Mapping[str, Any], say: Translator) -> str:
-    scores = {line["name"]: line["micro"] for line in subject["headline"]}
     counts = {name: say.language.number(value, 0) for name, value in subject["counts"].items()}
-    return say(
+    text = say(
         "methods.results",
         documents=subject["documents"],
         failed=subject["failed"],
         entries=show_hidden(subject["entries"]) or say("whole"),
         **{name: counts[name] for name in ("gold", "predicted", "matched")},
-        **{name: say.language.number(scores[name]) for name in ("f1q", "imq", "irq", "amq")},
     )
+    averages = ("macro", "micro") if subject["documents"] > 1 else ("micro",)
+    return " ".join((text, *(_scores(subject, average, say) for average in averages)))
+
+
+def _scores(subject: Mapping[str, Any], average: str, say: Translator) -> str:
+    """Return the main scores, macro or micro; the macro f1q has its interval, if known."""
+    lines = {line["name"]: line for line in subject["headline"]}
+    values = {name: say.language.number(lines[name][average]) for name in ("f1q", "imq", "irq", "amq")}
+    if average == "macro" and (ends := lines["f1q"]["interval"]):
+        low, high = (say.language.number(ends[end]) for end in ("low", "high"))
+        level = say.percent(ends["level"], 0)
+        values["f1q"] = say("methods.interval", score=values["f1q"], level=level, low=low, high=high)
+    return say(f"methods.{average}", **values)

@@ -54,8 +54,8 @@ class HeadlineScore:
         micro: Score of the summed tallies of all documents.
         macro: Mean of the scores of the documents.
         documents: Number of documents in the mean.
-        interval: Confidence interval of the pooled score.
-        chance: Score of predictions compared with the gold of other documents.
+        interval: Confidence interval of the per-document mean.
+        chance: Pooled score of predictions compared with the gold of other documents.
     """
 
     name: str

@@ -50,7 +50,7 @@ _DIFFERENCE: Final = (
 )
 
 _CHANCE: Final = (
-    "chance: score of predictions compared with the gold of other documents; not subtracted from any score."
+    "chance: pooled score of predictions compared with the gold of other documents; not subtracted from any score."
 )
 
 
