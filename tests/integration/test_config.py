@@ -288,11 +288,50 @@ class TestInit:
         assert {name: path.as_posix() for name, path in new.systems.items()} == {"a": "models/a"}
         assert run("evaluate", "--no-diagnose").exit_code == 0
 
+    @pytest.mark.parametrize(
+        ("ids", "pattern"),
+        [
+            (["page_02", "page_03"], r"^(?P<id>page_\d+)(?:[-_. ](?P<run>.+))?$"),
+            (["a.cover", "page_02"], r"^(?P<id>page_\d+|a\.cover)(?:[-_. ](?P<run>.+))?$"),
+            ([f"letter-{name}" for name in "abcd"], "^(?P<id>[^-]+-[^-]+)(?:-(?P<run>.+))?$"),
+        ],
+    )
+    def test_runs_in_file_names_are_found(self, tmp_path, monkeypatch, ids, pattern):
+        (tmp_path / "own").mkdir()
+        monkeypatch.chdir(tmp_path / "own")
+        for folder, runs in (("gold", [""]), ("answers", ["-01_vt", "-02"])):
+            Path(folder).mkdir()
+            for name in (f"{one}{run}" for one in ids for run in runs):
+                Path(folder, f"{name}.json").write_text('["a"]', encoding="utf-8")
+        new = arbitre.init_config()
+        assert (new.options, new.notes, [*new.systems]) == ({"id_pattern": pattern}, (), ["answers"])
+        found = run("evaluate", "--format", "json", "--no-diagnose")
+        assert found.exit_code == 0
+        scores = json.loads(found.stdout)
+        assert (scores["documents"], scores["macro"]["f1q"]) == (2 * len(ids), 1.0)
+
+    def test_ids_that_cannot_be_joined_are_shown_with_the_option(self, tmp_path, monkeypatch):
+        (tmp_path / "own").mkdir()
+        monkeypatch.chdir(tmp_path / "own")
+        for name in ("gold/page_02_gold", "answers/page_02_vt"):
+            Path(name).parent.mkdir()
+            Path(f"{name}.json").write_text('["a"]', encoding="utf-8")
+        new = arbitre.init_config()
+        (note,) = new.notes
+        assert new.options == {}
+        assert note == (
+            "answers: not a system, no document has an id of gold (in gold: 'page_02_gold', here: 'page_02_vt'). "
+            "If its file names contain more than the id, use --id-pattern (in arbitre.toml: id_pattern)."
+        )
+
     def test_other_documents_are_listed_and_nothing_is_replaced(self):
         Path("arbitre.toml").unlink()
         Path("notes.jsonl").write_text('{"id": "elsewhere"}\n', encoding="utf-8")
         (note,) = arbitre.init_config().notes
-        assert note == "notes.jsonl: not a system, no document has an id of gold"
+        assert note == (
+            "notes.jsonl: not a system, no document has an id of gold (in gold: 'page_01', here: 'elsewhere'). "
+            "If its records store the id under another key, use --id-key (in arbitre.toml: id_key)."
+        )
         Path("arbitre.toml").write_text(PROJECT, encoding="utf-8")
         refused = run("init")
         assert refused.exit_code == 2

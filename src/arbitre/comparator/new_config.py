@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
@@ -32,6 +33,10 @@ GOLD_NAMES: Final = ("gold", "truth", "reference", "expected", "annotated")
 """Parts of file names that show that documents are gold, the most certain first."""
 MOST_RECORDS: Final = 1000
 """Maximum number of documents whose ids are compared."""
+MOST_FORMS: Final = 3
+"""Maximum number of forms of ids, such as `page_01` and `cover`, that a pattern lists."""
+_SEPARATOR: Final = re.compile(r"[-_. ]")
+"""Separates an id from a run in file names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,8 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     Gold is the file or folder whose name contains gold, truth, reference, expected or annotated. Every other file or
     folder of documents that shares ids with gold is treated as a system, unless its name contains one of these words.
     If there is no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key
-    other than `id`, the key is detected.
+    other than `id`, the key is detected. If the file names of predictions are ids of gold followed by a run or a model,
+    as in `page_02_run1.json`, a pattern is written that finds both.
 
     Args:
         folder: The project folder. Its direct subfolders are searched as well.
@@ -84,10 +90,11 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     ids = _ids(gold, reading)
     systems: dict[str, Path] = {}
     for path in others:
-        if ids & _ids(path, reading):
+        found = _ids(path, reading)
+        if ids & found:
             systems[_system_name(root, path, systems)] = path
         else:
-            notes.append(f"{path.as_posix()}: not a system, no document has an id of gold")
+            notes.append(f"{path.as_posix()}: not a system, no document has an id of gold{_id_hint(path, ids, found)}")
     notes += [f"{path.as_posix()}: not used, there is another schema" for path in schemas[1:]]
     inferred = None
     if not schemas:
@@ -218,9 +225,43 @@ def _id_options(gold: Path, others: list[Path]) -> dict[str, Any]:
     reading = ReadOptions()
     ids = _ids(gold, reading)
     found = set().union(*(_ids(path, reading) for path in others))
-    if ids and not ids & found and {*map(normalized_id, ids)} & {*map(normalized_id, found)}:
+    if not ids or ids & found:
+        return {}
+    if {*map(normalized_id, ids)} & {*map(normalized_id, found)}:
         return {"normalize_ids": True}
+    longer = [path for path in others if any(_with_run(ids, one) for one in _ids(path, reading))]
+    for pattern in _run_patterns(ids) if longer else ():
+        reading = ReadOptions(id_pattern=pattern)
+        if _ids(gold, reading) == ids and all(ids & _ids(path, reading) for path in longer):
+            return {"id_pattern": pattern}
     return {}
+
+
+def _with_run(ids: set[str], longer: str) -> bool:
+    """Return whether a text is one of the ids, a separator and more."""
+    return any(longer[: one.start()] in ids for one in _SEPARATOR.finditer(longer, 0, len(longer) - 1))
+
+
+def _run_patterns(ids: set[str]) -> Iterator[str]:
+    """Yield patterns that find one of the ids at the beginning of a file name, and the run after it, if any."""
+    texts = {re.sub(r"\d+", r"\\d+", re.escape(one)) for one in ids}
+    if len(texts) <= MOST_FORMS:
+        yield f"^(?P<id>{'|'.join(sorted(texts, key=len, reverse=True))})(?:{_SEPARATOR.pattern}(?P<run>.+))?$"
+    for separator in ("_", "-"):
+        counts = {one.count(separator) for one in ids}
+        if len(counts) == 1:
+            part = f"[^{separator}]+"
+            first = "".join([part, *[separator + part] * counts.pop()])
+            yield f"^(?P<id>{first})(?:{separator}(?P<run>.+))?$"
+
+
+def _id_hint(path: Path, ids: set[str], found: set[str]) -> str:
+    """Return an id of gold and one of another source, and how ids are found."""
+    if not ids or not found:
+        return ""
+    option = "--id-pattern (in arbitre.toml: id_pattern)" if path.is_dir() else "--id-key (in arbitre.toml: id_key)"
+    where = "file names contain more than the id" if path.is_dir() else "records store the id under another key"
+    return f" (in gold: {min(ids)!r}, here: {min(found)!r}). If its {where}, use {option}."
 
 
 def _system_name(root: Path, path: Path, taken: Mapping[str, Path]) -> str:
