@@ -18,6 +18,7 @@ from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
 from arbitre.language import Language, Translator
 from arbitre.statistics.sample import Sample, estimate, weigh_for_beta
+from arbitre.systems import tables as system_tables
 from arbitre.systems.factors import factor
 from arbitre.systems.ranking import StatisticsOptions, rank
 
@@ -144,6 +145,15 @@ def test_the_best_system_and_the_lost_mass_are_listed_by_path():
     assert found.winners == {"/*": ("old", "young"), "/*/age": ("young",), "/*/name": ("old",)}
     assert found.by_path["/*/age"] == {"old": 0.5, "young": 1.0}
     assert {one.name: one.lacking for one in found.systems} == {"old": {"/*/age": 1.0}, "young": {"/*/name": 1.0}}
+
+
+def test_the_table_of_losses_says_that_weights_are_ignored():
+    table = system_tables.lacking(rank({"a": people([{"name": "Ada", "age": 30}, {"name": "Bo", "age": 5}])}))
+    assert table.title == "Loss of leaf quality of a by path (unweighted)"
+    assert "`arbitre evaluate --diagnose` shows the cost of each path in f1q" in table.notes[0]
+    french = Translator(Language.FR)
+    assert french.text(table.title) == "Qualité des feuilles perdue par a, par chemin (sans pondération)"
+    assert "donne le coût de chaque chemin en f1q" in french.text(table.notes[0])
 
 
 def test_a_perfect_system_loses_no_mass():

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 def loss_shares(by_path: Mapping[str, Scores]) -> dict[str, float]:
     """Return the share of the lost leaf quality by path, largest first.
 
+    All leaves count alike, whatever their weight, so these are not the shares of what the entry scores lose.
     Lists and objects are left out: their leaves cover them.
     """
     lost = {
@@ -651,7 +652,7 @@ class Evaluation:
             line(f"Document quality (mean): {html.number(self.document_quality.mean)}"),
             *map(line, self.intervals["notes"]),
             folded("Worst documents", listed(("document", "f1q", "quality", ""), worst_rows)),
-            folded("Where quality is lost", listed(("path", "share of the loss"), losses)),
+            folded("Where leaf quality is lost (unweighted)", listed(("path", "share of the loss"), losses)),
             html.paths_table(self.by_path, say=say),
             signature=self.signature,
         )

@@ -140,7 +140,7 @@ class RankedSystem:
         scores: The scores shown side by side.
         ranks: Rank of the system in each of these scores, from 1 (best).
         mean_rank: Mean of the ranks.
-        lacking: Share of the quality lost in all leaves, by path.
+        lacking: Share of the quality lost in all leaves, by path; weights are ignored.
     """
 
     name: str
@@ -294,7 +294,11 @@ class Ranking:
             *(line(f"No significant difference: {group}") for group in groups),
             *map(line, self.notes),
             listed(("difference", self.score, "low", "high", "p (adjusted)", "significant"), tests),
-            html.folded("Where quality is lost", listed(("system", "path", "share of the loss"), worst), say=say),
+            html.folded(
+                "Where leaf quality is lost (unweighted)",
+                listed(("system", "path", "share of the loss"), worst),
+                say=say,
+            ),
             line(f"signature of {self.systems[0].name}: {self.signature.get('short', '')}"),
         )
 

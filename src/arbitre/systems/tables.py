@@ -99,12 +99,21 @@ def _winners(say: Translator, names: str) -> str:
 
 
 def lacking(ranking: Ranking) -> Table:
-    """Return the share of the best system's loss at each path."""
+    """Return the share of the best system's loss of leaf quality at each path; weights are ignored."""
     best = ranking.systems[0]
     head = (TableColumn("path", kind="tree"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
-    note = f"Share of loss: share of the leaf quality that {best.name} does not reach."
-    return Table.of(f"Loss of {best.name} by path", head, rows, _short_signature(ranking), notes=(note,))
+    note = (
+        f"Share of loss: share of the leaf quality that {best.name} does not reach. All values count alike, so it is "
+        "not the share of the lost entry scores: `arbitre evaluate --diagnose` shows the cost of each path in f1q."
+    )
+    return Table.of(
+        f"Loss of leaf quality of {best.name} by path (unweighted)",
+        head,
+        rows,
+        _short_signature(ranking),
+        notes=(note,),
+    )
 
 
 def levels(factors: Sequence[Factor]) -> Table:
