@@ -399,7 +399,7 @@ def test_blocks_of_files_and_rows_give_the_same_join(tmp_path, monkeypatch, made
         ('{"id": "a", "name": "Ada"}', [("a", {"id": "a", "name": "Ada"})]),
         ('{"name": "Ada"}', [("one", {"name": "Ada"})]),
         ('[{"name": "Ada"}]', [("one", [{"name": "Ada"}])]),
-        ('[{"id": "a"}, {"id": "b"}]', [("a", {"id": "a"}), ("b", {"id": "b"})]),
+        ('[{"id": "a"}, {"id": "b"}]', [("a", {}), ("b", {})]),
     ],
 )
 def test_a_single_json_file_has_the_ids_of_its_records(tmp_path, text, expected):

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -24,7 +25,7 @@ from tests.unit.test_worst_documents import document as worst_document
 import arbitre
 from arbitre import bundled
 from arbitre.errors import clipped, show_hidden
-from arbitre.inputs.join import close_ids, repeated_gold, swapped_names
+from arbitre.inputs.join import close_ids, missing_runs, repeated_gold, swapped_names
 from arbitre.inputs.provenance import Correction, DisagreementCounts, GoldProvenance, MeasuredAgreement, Provenance
 from arbitre.language import Language, Translator, catalogue
 from arbitre.report.build_view import build_subject
@@ -122,7 +123,7 @@ def test_shown_numbers_are_rounded():
 
 def test_the_result_is_stated_in_words():
     seen = Read(made()).seen
-    assert "Entries: 4 in gold, 4 predicted, 3 matched. 2 are exact, 0 close " in seen
+    assert "Entries: 4 in gold, 4 predicted, 3 matched. Pairs: 2 exact, 0 close " in seen
     assert "Unmatched: 1 in gold (missing), 1 in the prediction (spurious)." in seen
     assert "3 documents. 1 of them failed and counts as an empty prediction." in seen
     assert "biased" in seen
@@ -229,6 +230,7 @@ def notes():
     yield from itertools.chain.from_iterable(provenance_parts())
     yield from filter(None, (close_ids(["Page.1"], ["page.1"]), close_ids(["Ab", "Cd"], ["ab.json", "cd.json"])))
     yield from filter(None, (repeated_gold(count, 0, 1) for count in (1, 2)))
+    yield from filter(None, (missing_runs(Counter({2: 7, 1: count})) for count in (1, 3)))
     swapped = swapped_names(["predictions.1.jsonl"], ["gold.jsonl"], "exchange --gold and --predicted")
     yield from filter(None, [swapped])
     comparator = arbitre.Comparator({"type": "array", "items": {"type": "string"}})
