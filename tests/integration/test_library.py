@@ -1,6 +1,7 @@
 """The functions of the Python library: reading, evaluating, tables, files and reports."""
 
 import json
+import re
 import sys
 from zipfile import ZipFile
 
@@ -13,10 +14,10 @@ from pydantic import BaseModel
 from typer.testing import CliRunner
 
 import arbitre
-from arbitre import bundled
+from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.corpus.archive import _digest
-from arbitre.errors import OptionError
+from arbitre.errors import DataError, OptionError
 from arbitre.inputs.options import read_records
 from arbitre.report.evaluation_job import EvaluationJob
 
@@ -118,6 +119,46 @@ class TestSources:
         with pytest.raises(arbitre.DataError, match="to share ids, got 'a', 'b' and none"):
             arbitre.rank({"full": gold, "empty": []}, schema=WORDS, gold=gold)
 
+    @pytest.mark.parametrize("form", [dict, iter, lambda pairs: [one for _, one in pairs]])
+    def test_annotators_and_ranked_systems_are_documents_in_memory_too(self, form, tmp_path):
+        schema = {"type": "object", "properties": {"names": WORDS}}
+        answers = {"ada": ["Ada", "Bo"], "bob": ["Ada", "B"], "cy": ["Ada", "Bo"], "system": ["Ada", "Cy"]}
+        pairs = {name: [(at, {"names": [one]}) for at, one in enumerate(names)] for name, names in answers.items()}
+
+        def in_file(name):
+            file = tmp_path / f"{name}.jsonl"
+            file.write_text("\n".join(json.dumps({"id": at, **one}) for at, one in pairs[name]))
+            return file
+
+        def results(source):
+            def of(*names):
+                return {name: source(name) for name in names}
+
+            three = "ada", "bob", "cy"
+            yield agreement.agree(schema, of(*three))
+            yield agreement.suggest_category_distances(schema, of(*three))
+            yield agreement.consensus(schema, of(*three), systems=of("system"))
+            yield agreement.leave_one_out(schema, of(*three), systems=of("system"))
+            yield arbitre.rank(of(*three), schema=schema, gold=source("ada"))
+
+        found, expected = results(lambda name: form(pairs[name])), results(in_file)
+        assert [one.to_dict() for one in found] == [one.to_dict() for one in expected]
+
+    def test_documents_of_annotators_that_cannot_be_read_are_refused(self):
+        schema = {"type": "object", "properties": {"n": {"type": "string"}}}
+        one = {"a": {"n": "x"}}
+        for sources, message in (
+            ({"A": one, "B": [("a", {"n": object()})]}, "<B>:1: Expected a JSON value"),
+            ({"A": one, "B": [*one.items()] * 2}, "'B' annotated the document 'a' twice"),
+            ({"A": [one["a"]], "B": []}, "as many documents without ids in `B` as in `A`, got 0 and 1"),
+            ({"A": one, "B": pd.DataFrame(one)}, "Expected `B` to be paths or documents, got a data frame"),
+            ([one, one], "Expected `annotators` to be a dictionary or a file, got list"),
+        ):
+            with pytest.raises(arbitre.ArbitreError, match=re.escape(message)):
+                agreement.agree(schema, sources)
+        with pytest.raises(DataError, match="Expected files with the spans of 'A', got documents"):
+            agreement.agree_spans({"A": one, "B": one})
+
     def test_pairs_with_the_same_id_are_failures_as_records_are(self):
         pairs, records = [("a", {"n": 1}), ("a", {"n": 2})], [{"id": "a", "n": 1}, {"id": "a", "n": 2}]
         found, expected = (
@@ -165,8 +206,12 @@ class TestSources:
     @pytest.mark.parametrize(
         ("gold", "predicted", "words"),
         [
-            ([{"n": 1}, {"n": 2}], [{"n": 1}], "as many predictions as gold documents without ids, got 1 and 2"),
-            ([{"n": 1}], [], "as many predictions as gold documents without ids, got 0 and 1"),
+            (
+                [{"n": 1}, {"n": 2}],
+                [{"n": 1}],
+                "as many documents without ids in `predicted` as in `gold`, got 1 and 2",
+            ),
+            ([{"n": 1}], [], "as many documents without ids in `predicted` as in `gold`, got 0 and 1"),
             ([{"id": 1, "n": 1}], [{"n": 1}], "share ids"),
             ([("a", 1, 2)], [("a", 1)], "Expected (id, document) pairs, got a tuple of length 3"),
             (pd.DataFrame({"id": [1]}), [{"n": 1}], "Expected `gold` to be paths or documents, got a data frame"),

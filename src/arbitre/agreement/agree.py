@@ -29,28 +29,31 @@ from arbitre.agreement.span_files import SPANS, annotators_in, has_spans, span_d
 from arbitre.comparator.comparator import ComparatorKeywords, take_comparator
 from arbitre.engine import with_common_ids
 from arbitre.engine.columns.column import ListColumn
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError
 from arbitre.inputs.annotation_files import AnnotationOptions
+from arbitre.inputs.corpus_sources import listed, paths_in, taken_from_memory
 from arbitre.inputs.open_files import expand_globs, split_name
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.reader import TABLE
-from arbitre.inputs.records import Failure
+from arbitre.inputs.records import Failure, Record
 from arbitre.options import COMPARATOR, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
 from arbitre.statistics.intervals import LEVEL, RESAMPLES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from arbitre.agreement.aligned_rows import IndependentRows, ShuffledChance
     from arbitre.agreement.coefficient import Coefficient
     from arbitre.comparator import Comparator
-    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.corpus_sources import Documents, InMemory, Paths
     from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-    Annotators = Mapping[str, Paths] | str | Path
-    """Sources of the documents of each annotator, or a table of ratings."""
+    Annotators = Mapping[str, Paths | Documents] | str | Path
+    """Sources of the documents of each annotator or the documents themselves, or a table of ratings."""
 
 
 FORMAT: Final = "arbitre-agreement/1"
@@ -254,9 +257,9 @@ def agree(
     Args:
         schema: Schema of the documents, or a comparator. For a table of ratings, the schema of one rating; None for
             unordered categories, or for spans from annotation tools.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
-            a table of ratings: a .csv or .tsv file with a row for each item and a column for each annotator. Or a file
-            of an annotation tool that names its annotators.
+        annotators: Sources of the documents of each annotator: folders, files or globs, or the documents themselves, as
+            for `arbitre.evaluate`. Documents are joined by id. Or a table of ratings: a .csv or .tsv file with a row
+            for each item and a column for each annotator. Or a file of an annotation tool that names its annotators.
         difference: Difference of two values in alpha; see `structural`.
         level: Confidence level of the intervals.
         resamples: Number of bootstrap resamples of the documents.
@@ -285,10 +288,11 @@ def agree(
 
 
 class Annotations(NamedTuple):
-    """The documents of each annotator by id, and notes on what was left out."""
+    """The documents of each annotator by id, notes on what was left out, and (id, prediction) pairs of each system."""
 
     documents: dict[str, dict[str, Json]]
     notes: tuple[str, ...] = ()
+    predictions: Mapping[str, Sequence[tuple[str, Json]]] = {}
 
 
 def schema_of(schema: Any, annotators: Annotators, files: AnnotationOptions) -> Any:  # noqa: ANN401  (a schema)
@@ -298,15 +302,28 @@ def schema_of(schema: Any, annotators: Annotators, files: AnnotationOptions) -> 
         OptionError: No schema is given for documents.
     """
     if schema is None and isinstance(annotators, Mapping):
-        paths = [path for sources in annotators.values() for path in expand_globs(sources)]
+        paths = [path for sources in annotators.values() for path in expand_globs(paths_in(sources))]
         if paths and has_spans(paths[0], files):
             return dict(SPANS)
     return schema_of_ratings(schema, annotators)
 
 
 def annotation_sources(annotators: Annotators, files: AnnotationOptions) -> Annotators:
-    """Return the sources by annotator if the annotators are those that a file of an annotation tool names."""
-    if isinstance(annotators, Mapping) or not has_spans(str(annotators), files):
+    """Return the sources by annotator, also if the annotators are those that a file of an annotation tool names.
+
+    Raises:
+        DataError: A file of an annotation tool cannot be read.
+        OptionError: The annotators are neither a mapping nor a file, or the documents of one are neither paths nor
+            documents.
+    """
+    if isinstance(annotators, Mapping):
+        return {name: listed(name, sources) for name, sources in annotators.items()}
+    if not isinstance(annotators, (str, Path)):
+        raise OptionError.of(
+            f"Expected `annotators` to be a dictionary or a file, got {type(annotators).__name__}.",
+            hint="Pass the documents of each annotator under the name of the annotator.",
+        )
+    if not has_spans(str(annotators), files):
         return annotators
     return annotators_in(annotators, files)
 
@@ -321,21 +338,46 @@ def annotations_of(
     return Annotations(read_rating_table(annotators, options, comparator.plan))
 
 
-def read_annotations(annotators: Mapping[str, Paths], options: ReadOptions, files: AnnotationOptions) -> Annotations:
-    """Read the documents of each annotator, by id. The documents of annotation tools have a list `spans`.
+def read_annotations(
+    annotators: Mapping[str, Paths | Documents],
+    options: ReadOptions,
+    files: AnnotationOptions,
+    systems: Mapping[str, Paths | Documents] | None = None,
+) -> Annotations:
+    """Read the documents of each annotator, by id, and the predictions of systems.
+
+    The documents of annotation tools have a list `spans`. Predictions that cannot be read are left out.
 
     Raises:
-        DataError: A document cannot be read, or an annotator has two documents with the same id.
+        DataError: A document of an annotator or a whole source cannot be read, or an annotator has two documents with
+            the same id.
     """
+    systems = systems or {}
+    sides = [*annotators.items(), *systems.items()]
+    given = iter(taken_from_memory(sides, options.id_key))
+    taken = dict(zip(annotators, given, strict=False))
     spans = span_documents(annotators, files)
-    if spans is not None:
-        return Annotations(spans[0], tuple(spans[1]))
-    return Annotations(
-        {name: _documents(name, sources, _side(sources, options)) for name, sources in annotators.items()}
+    documents, notes = spans or (
+        {name: _documents(name, each, taken[name], _side(each, options)) for name, each in annotators.items()},
+        [],
     )
+    predictions = {
+        name: [(item.id, item.value) for item in _records(name, each, answers, options) if isinstance(item, Record)]
+        for (name, each), answers in zip(systems.items(), given, strict=True)
+    }
+    return Annotations(documents, tuple(notes), predictions)
 
 
-def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
+def _records(
+    name: str, sources: Paths | Documents, taken: InMemory | None, options: ReadOptions
+) -> Iterator[Record | Failure]:
+    """Return the records of an annotator or a system from its sources, or from its documents in memory."""
+    if taken is not None:
+        return taken.records(options.reader("predicted"), name)
+    return options.records(paths_in(sources), "predicted")
+
+
+def _side(sources: Paths | Documents, options: ReadOptions) -> ReadOptions:
     """Return the options that read the documents of an annotator.
 
     If `gold_key` or `predicted_key` is set, it is the column or key of the documents; the same holds for the sheets of
@@ -348,16 +390,16 @@ def _side(sources: Paths, options: ReadOptions) -> ReadOptions:
         return replace(options, predicted_key=given[0])
     from arbitre.inputs.data_frames import ParquetTable  # noqa: PLC0415  (an extra)
 
-    tables = [Path(name) for name in expand_globs(sources) if split_name(Path(name))[1] == TABLE]
+    tables = [Path(name) for name in expand_globs(paths_in(sources)) if split_name(Path(name))[1] == TABLE]
     columns = {name for table in tables for name in ParquetTable(table).columns}
     first, second = options.predicted_key, options.gold_key
     return replace(options, predicted_key=second if second in columns and first not in columns else first)
 
 
-def _documents(name: str, sources: Paths, options: ReadOptions) -> dict[str, Json]:
+def _documents(name: str, sources: Paths | Documents, taken: InMemory | None, options: ReadOptions) -> dict[str, Json]:
     """Return the documents of the annotator `name`, by id; for errors, see `read_annotations`."""
     documents: dict[str, Json] = {}
-    for record in options.records(sources, "predicted"):
+    for record in _records(name, sources, taken, options):
         if isinstance(record, Failure):
             raise DataError.of(record.reason, pointer=record.pointer, file=record.file, line=record.line)
         value = record.value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arbitre.entities.sentences import read
 from arbitre.entities.spans import AUTO
 from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.inputs.corpus_sources import are_documents, paths_in
 from arbitre.inputs.open_files import expand_globs, split_name
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from arbitre.entities.sentences import Sentences
     from arbitre.entities.spans import Span
     from arbitre.inputs.annotation_files import AnnotationOptions
+    from arbitre.inputs.corpus_sources import Documents as JsonDocuments
     from arbitre.inputs.corpus_sources import Paths
     from arbitre.values import Json
 
@@ -69,7 +71,7 @@ def annotators_in(paths: Paths, files: AnnotationOptions) -> dict[str, list[str]
 
 
 def span_documents(
-    annotators: Mapping[str, Paths], files: AnnotationOptions
+    annotators: Mapping[str, Paths | JsonDocuments], files: AnnotationOptions
 ) -> tuple[dict[str, dict[str, Json]], list[str]] | None:
     """Read the spans of each annotator as documents with a list `spans`, by id, and notes.
 
@@ -77,7 +79,7 @@ def span_documents(
 
     For the errors, see `read_spans`.
     """
-    paths = [path for sources in annotators.values() for path in expand_globs(sources)]
+    paths = [path for sources in annotators.values() for path in expand_globs(paths_in(sources))]
     if not paths or not has_spans(paths[0], files):
         return None
     joined, notes = read_spans(annotators, files)
@@ -89,7 +91,7 @@ def span_documents(
 
 
 def read_spans(
-    annotators: Mapping[str, Paths],
+    annotators: Mapping[str, Paths | JsonDocuments],
     files: AnnotationOptions,
     *,
     tags: str = AUTO,
@@ -117,6 +119,11 @@ def read_spans(
         DataError: A file cannot be read, an id occurs twice, or the files do not have the same sentences.
         OptionError: `column` names an unknown annotator.
     """
+    if given := [name for name, sources in annotators.items() if are_documents(sources)]:
+        raise DataError.of(
+            f"Expected files with the spans of {given[0]!r}, got documents",
+            hint="For spans in memory, use `arbitre.agreement.gamma`.",
+        )
     columns = dict.fromkeys(annotators, column) if isinstance(column, int) else dict(column)
     if unknown := columns.keys() - annotators.keys():
         name = min(unknown)
@@ -132,7 +139,7 @@ def read_spans(
                 layer=files.layer,
                 annotator=name,
             )
-            for file in expand_globs(annotators[name])
+            for file in expand_globs(paths_in(annotators[name]))
         ]
         for name in sorted(annotators)
     }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.quality_bounds import Bounds
     from arbitre.gold.aliases import AliasSuggestions
     from arbitre.gold.suggested_gate import SuggestedGate
-    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.options import Gold
     from arbitre.options import Average
     from arbitre.report.keywords import Pairs, Progress
@@ -89,11 +89,11 @@ def evaluate(
 
 @overload
 def rank(
-    systems: Mapping[str, Evaluation | Paths],
+    systems: Mapping[str, Evaluation | Paths | Documents],
     score: str | Sequence[str] = ...,
     *,
     schema: SchemaSource | Comparator | None = ...,
-    gold: Paths | None = ...,
+    gold: Paths | Documents | None = ...,
     beside: str | Sequence[str] = ...,
     aggregate: Average = ...,
     level: float = ...,
@@ -122,11 +122,11 @@ def rank(
 
 @spelled_out(*COMPARATOR, Reading, *CORPUS, workers=1, out=None, table=())
 def rank(
-    systems: Mapping[str, Evaluation | Paths] | None = None,
+    systems: Mapping[str, Evaluation | Paths | Documents] | None = None,
     score: str | Sequence[str] = "f1q",
     *,
     schema: SchemaSource | Comparator | None = None,
-    gold: Paths | None = None,
+    gold: Paths | Documents | None = None,
     manifest: str | Path | None = None,
     factor: str | Sequence[str] = (),
     beside: str | Sequence[str] = SCORES,
@@ -142,11 +142,12 @@ def rank(
     Every pair of systems is compared by paired approximate randomisation (see `arbitre.statistics.contrasts`).
 
     Args:
-        systems: Evaluations, or paths of predictions, by the names of the systems.
+        systems: Evaluations, or predictions, by the names of the systems. Predictions are paths or documents, as for
+            `evaluate`.
         score: Score to rank by, one of `arbitre.statistics.sample.HIGHER_IS_BETTER` or `fq(beta)`. With
             several scores, the first determines the ranking and the others replace `beside`.
-        schema: Schema or comparator, if predictions are given as paths.
-        gold: Paths of the gold documents, if predictions are given as paths.
+        schema: Schema or comparator, if predictions are given.
+        gold: The gold documents or their paths, if predictions are given.
         manifest: CSV file with the columns id, gold and predicted and a column for each factor, instead of `systems`
             and `gold`.
         factor: Columns of the manifest whose values are compared.
@@ -159,7 +160,7 @@ def rank(
         seed: Random seed.
         **options: `out`, the folder for the ranking, its tables and its report, with a folder for each system; `table`,
             further tables to write there; `fail_under` and `fail_over`, bounds on the scores of each system; `lang`.
-            For paths, also the options for reading and evaluating documents, as for `evaluate`.
+            For predictions, also the options for reading and evaluating documents, as for `evaluate`.
 
     Returns:
         The ranking, or the comparison of each factor.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard, TypeVar
 
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.blocks import read_by_workers
@@ -96,8 +96,6 @@ if TYPE_CHECKING:
     Paths: TypeAlias = str | Path | Sequence[str | Path]
     Documents: TypeAlias = Mapping[str, Json] | Sequence[Json | tuple[str | int, Json]]
     """Documents in memory: by id, (id, document) pairs, or records."""
-    _Given: TypeAlias = tuple[Any, Json | DataError]
-    """An id, or ABSENT, and a document, or the reason why it is not JSON."""
 
 _Read = TypeVar("_Read")
 
@@ -132,12 +130,12 @@ class Sources:
 
     def __post_init__(self) -> None:
         for name in ("gold", "predicted"):
-            object.__setattr__(self, name, _listed(name, getattr(self, name)))
+            object.__setattr__(self, name, listed(name, getattr(self, name)))
         others = isinstance(self.pairs, DataFrame) or bool(self.pairs), self.manifest is not None
         sides = [bool(side) or (side is not None and not any(others)) for side in (self.gold, self.predicted)]
         if all(sides) + sum(others) != 1 or any(sides) != all(sides):
             raise OptionError.of("Expected `gold` and `predicted`, or `pairs` alone, or `manifest` alone.")
-        if [*_each(self.gold), *_each(self.predicted), *_each(self.pairs)].count(STDIN) > 1:
+        if [*paths_in(self.gold), *paths_in(self.predicted), *paths_in(self.pairs)].count(STDIN) > 1:
             raise OptionError.of("Expected at most one source to be standard input (-), got several.")
 
     def joined(
@@ -158,7 +156,7 @@ class Sources:
         Raises:
             DataError: A source cannot be read, or a sidecar is invalid.
         """
-        paths = [str(self.manifest)] if self.manifest is not None else [*_each(self.gold), *_each(self.pairs)]
+        paths = [str(self.manifest)] if self.manifest is not None else [*paths_in(self.gold), *paths_in(self.pairs)]
         provenance = GoldProvenance.read(expand_globs(paths))
         joined = self._joined(reading, on_read, workers)
         notes = (*joined.notes, *self._sheet_notes(reading or ReadOptions()))
@@ -168,7 +166,7 @@ class Sources:
         """Return the files and folders that the documents are read from. Raises DataError if a glob matches none."""
         if self.manifest is not None:
             return [*Manifest(self.manifest, reading or ReadOptions()).files()]
-        return [*expand_globs([*_each(self.gold), *_each(self.predicted), *_each(self.pairs)])]
+        return [*expand_globs([*paths_in(self.gold), *paths_in(self.predicted), *paths_in(self.pairs)])]
 
     def _sheet_notes(self, reading: ReadOptions) -> Iterator[str]:
         """Yield a note for each workbook of which only the first of several sheets is read."""
@@ -177,7 +175,7 @@ class Sources:
             (self.predicted, reading.predicted_sheet, "--predicted-sheet"),
         )
         for sources, sheet, option in sides:
-            for name in expand_globs(_each(sources) if sheet is None else []):
+            for name in expand_globs(paths_in(sources) if sheet is None else []):
                 if Path(name).suffix.lower() == WORKBOOK and (
                     note := sheet_note(Path(name), f"Set another with {option}.")
                 ):
@@ -208,7 +206,7 @@ class Sources:
             try:
                 joined = paired(counted(reading.rows(self.pairs)), only=only, open_text=open_text)
             except DataError as error:
-                raise error.located(file=", ".join(_each(self.pairs))) from None
+                raise error.located(file=", ".join(paths_in(self.pairs))) from None
             if joined.failures and not len(joined):
                 first = joined.failures[0]
                 raise DataError.of(
@@ -221,28 +219,19 @@ class Sources:
         spool = None if workers is None else TemporaryFolder()
         gold, predicted = self._records(reading, workers, spool)
         joined = join(counted(gold), counted(predicted), only=only, spool=spool, open_text=open_text)
-        note = swapped_names(_each(self.gold), _each(self.predicted), "exchange --gold and --predicted")
+        note = swapped_names(paths_in(self.gold), paths_in(self.predicted), "exchange --gold and --predicted")
         return joined if note is None else replace(joined, notes=(*joined.notes, note))
 
     def _records(
         self, reading: ReadOptions, workers: Workers | None, spool: TemporaryFolder | None
     ) -> list[Iterator[Record | Failure | IndexRow]]:
         """Return the records of both sides. Raises DataError."""
-        gold, predicted = _taken_from_memory(self.gold), _taken_from_memory(self.predicted)
-        if gold is not None and predicted is not None and not any(_have_ids(reading.id_key, gold + predicted)):
-            if len(gold) != len(predicted):
-                raise DataError.of(
-                    f"Expected as many predictions as gold documents without ids, got {len(predicted)} and {len(gold)}",
-                    hint=f"Give each document its id, under {reading.id_key!r} or as the key of a dictionary.",
-                )
-            gold, predicted = (
-                [(number, document) for number, (_, document) in enumerate(side)] for side in (gold, predicted)
-            )
         found: list[Iterator[Record | Failure | IndexRow]] = []
         sides: tuple[Side, Side] = ("gold", "predicted")
-        for side, documents in zip(sides, (gold, predicted), strict=True):
+        given = taken_from_memory([(side, getattr(self, side)) for side in sides], reading.id_key)
+        for side, documents in zip(sides, given, strict=True):
             if documents is not None:
-                found.append(_records_of(documents, reading.reader(side)))
+                found.append(documents.records(reading.reader(side), side))
             elif workers is None or spool is None:
                 found.append(reading.records(getattr(self, side), side))
             else:
@@ -250,14 +239,19 @@ class Sources:
         return found
 
 
-def _listed(name: str, sources: object) -> object:
+# Documents in memory, for the sides of a corpus, the annotators and the systems.
+
+
+def listed(name: str, sources: object) -> Any:  # noqa: ANN401  (paths or documents)
     """Return paths or documents of one side, as a list if they are in another iterable. Raises OptionError."""
     if sources is None or isinstance(sources, (str, Path, Mapping, list, tuple)):
         return sources
     if isinstance(sources, DataFrame):
         raise OptionError.of(
             f"Expected `{name}` to be paths or documents, got a data frame.",
-            hint="Pass a data frame with a column for each side as `pairs`.",
+            hint="Pass a data frame with a column for each side as `pairs`."
+            if name in {"gold", "predicted"}
+            else "Write it to a .parquet or .csv file, or convert its rows to dictionaries.",
         )
     if isinstance(sources, Iterable) and not hasattr(type(sources), "__pydantic_serializer__"):  # models are iterable
         return list(sources)
@@ -268,12 +262,88 @@ def _listed(name: str, sources: object) -> object:
     )
 
 
-def _taken_from_memory(sources: Paths | Documents | None) -> list[_Given] | None:
-    """Return documents in memory with their ids as JSON, with a DataError for each that is not JSON; None for paths."""
-    if not _are_documents(sources):
-        return None
-    given = sources.items() if isinstance(sources, Mapping) else map(split_pair, sources)
-    return [(identity, _as_json(document)) for identity, document in given]
+def paths_in(sources: Paths | Documents | DataFrame | None) -> list[str]:
+    """Return the paths of one side; none for documents in memory."""
+    if sources is None or isinstance(sources, DataFrame) or are_documents(sources):
+        return []
+    return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))
+
+
+def are_documents(sources: Paths | Documents | DataFrame | None) -> TypeGuard[Documents]:
+    """Return whether sources are documents in memory. Texts in a list are paths."""
+    if isinstance(sources, (list, tuple)):
+        return not sources or any(not isinstance(item, (str, Path)) for item in sources)
+    return isinstance(sources, Mapping)
+
+
+class InMemory(NamedTuple):
+    """Documents in memory as JSON, each with its id or ABSENT; a DataError for each that is not JSON."""
+
+    documents: list[tuple[Any, Json | DataError]]
+
+    @classmethod
+    def of(cls, documents: Documents) -> Self:
+        """Convert documents to JSON. Raises DataError if a tuple is not an (id, document) pair."""
+        given = documents.items() if isinstance(documents, Mapping) else map(split_pair, documents)
+        return cls([(identity, _as_json(document)) for identity, document in given])
+
+    def numbered(self) -> InMemory:
+        """Return the documents with their positions as ids."""
+        return InMemory([(number, document) for number, (_, document) in enumerate(self.documents)])
+
+    def have_ids(self, key: str) -> bool:
+        """Return whether a document has an id, which may be under this key."""
+        return any(
+            identity is not ABSENT or (isinstance(document, dict) and key in document)
+            for identity, document in self.documents
+        )
+
+    def records(self, reader: Reader, name: str) -> Iterator[Record | Failure]:
+        """Yield the documents as records. A document without an id contains it.
+
+        Args:
+            reader: Reads the records.
+            name: Whose documents these are, for errors.
+        """
+        file = f"<{name}>"
+        for line, (given, value) in enumerate(self.documents, 1):
+            identity = None
+            try:
+                if given is not ABSENT:
+                    identity = label(given, (reader.id_key,))
+                if isinstance(value, DataError):
+                    raise value
+            except DataError as error:
+                yield reader.failure(error.located(file=file, line=line), identity)
+                continue
+            if identity is None:
+                yield reader.record(value, file, line)
+            else:
+                yield reader.finished(Record(identity, None, value, file, line))
+
+
+def taken_from_memory(sides: Sequence[tuple[str, Paths | Documents]], id_key: str) -> list[InMemory | None]:
+    """Return the documents in memory of each side, joined by position if all are in memory and none has an id.
+
+    Args:
+        sides: The name of each side, and its sources. The result is None for paths.
+        id_key: Key of the id of a record.
+
+    Raises:
+        DataError: A tuple is not an (id, document) pair, or sides without ids do not have the same length.
+    """
+    found = [InMemory.of(sources) if are_documents(sources) else None for _, sources in sides]
+    taken = [side for side in found if side is not None]
+    if len(taken) < len(found) or any(side.have_ids(id_key) for side in taken):
+        return found
+    for (name, _), side in zip(sides, taken, strict=True):
+        if len(side.documents) != len(taken[0].documents):
+            raise DataError.of(
+                f"Expected as many documents without ids in `{name}` as in `{sides[0][0]}`, got {len(side.documents)} "
+                f"and {len(taken[0].documents)}",
+                hint=f"Give each document its id, under {id_key!r} or as the key of a dictionary.",
+            )
+    return [side.numbered() for side in taken]
 
 
 def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
@@ -284,40 +354,3 @@ def _as_json(document: Any) -> Json | DataError:  # noqa: ANN401  (any object)
     except DataError as error:
         return error
     return value
-
-
-def _have_ids(key: str, documents: Iterable[_Given]) -> Iterator[bool]:
-    for identity, document in documents:
-        yield identity is not ABSENT or (isinstance(document, dict) and key in document)
-
-
-def _are_documents(sources: Paths | Documents | DataFrame | None) -> TypeGuard[Documents]:
-    """Return whether sources are documents in memory. Texts in a list are paths."""
-    if isinstance(sources, (list, tuple)):
-        return not sources or any(not isinstance(item, (str, Path)) for item in sources)
-    return isinstance(sources, Mapping)
-
-
-def _records_of(documents: Iterable[_Given], reader: Reader) -> Iterator[Record | Failure]:
-    """Yield documents in memory as records. A document without an id contains it."""
-    file = f"<{reader.side}>"
-    for line, (given, value) in enumerate(documents, 1):
-        identity = None
-        try:
-            if given is not ABSENT:
-                identity = label(given, (reader.id_key,))
-            if isinstance(value, DataError):
-                raise value
-        except DataError as error:
-            yield reader.failure(error.located(file=file, line=line), identity)
-            continue
-        if identity is None:
-            yield reader.record(value, file, line)
-        else:
-            yield reader.finished(Record(identity, None, value, file, line))
-
-
-def _each(sources: Paths | Documents | DataFrame | None) -> list[str]:
-    if sources is None or isinstance(sources, DataFrame) or _are_documents(sources):
-        return []
-    return [str(sources)] if isinstance(sources, (str, Path)) else list(map(str, sources))

@@ -16,7 +16,7 @@ from arbitre.corpus.executors import running
 from arbitre.corpus.quality_bounds import check_bounds, parse_bounds, require
 from arbitre.corpus.tables import ExportTable
 from arbitre.errors import DataError, OptionError
-from arbitre.inputs.corpus_sources import Manifest, Sources
+from arbitre.inputs.corpus_sources import Manifest, Sources, listed
 from arbitre.inputs.join import JoinedCorpus
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.language import Language, Translator
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.corpus.executors import Executor
-    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.options import ReadOptions
     from arbitre.schema import Plan
     from arbitre.systems.factors import Factor
@@ -198,7 +198,9 @@ class RankingJob:
     table: Sequence[str] = ()
     compare: Callable[[EvaluationJob, str], Evaluation] = compare
 
-    def systems(self, gold: Paths, systems: Mapping[str, Paths]) -> tuple[Ranking, tuple[str, ...]]:
+    def systems(
+        self, gold: Paths | Documents, systems: Mapping[str, Paths | Documents]
+    ) -> tuple[Ranking, tuple[str, ...]]:
         """Evaluate every system on the same gold and rank them.
 
         Returns:
@@ -210,6 +212,7 @@ class RankingJob:
             OptionError: A table is unknown, or there are tables, but no folder.
         """
         names = comparison_names(RankingResults, self.table, self.evaluation.out)
+        gold = listed("gold", gold)  # once for all systems
         sources = {name: Sources(gold=gold, predicted=paths) for name, paths in systems.items()}
         with self._staged(sources, names) as job:
             return job._systems(sources)  # noqa: SLF001  (the same class)
@@ -351,7 +354,7 @@ EITHER: Final = (
 
 
 def rank_evaluations(
-    systems: Mapping[str, Evaluation | Paths],
+    systems: Mapping[str, Evaluation | Paths | Documents],
     scores: Sequence[str],
     statistics: StatisticsOptions,
     options: Mapping[str, Any],
@@ -386,8 +389,8 @@ def rank_paths(
     scores: Sequence[str],
     statistics: StatisticsOptions,
     *,
-    gold: Paths | None,
-    systems: Mapping[str, Evaluation | Paths],
+    gold: Paths | Documents | None,
+    systems: Mapping[str, Evaluation | Paths | Documents],
     manifest: str | Path | None,
     factors: Sequence[str],
     options: Mapping[str, Any],

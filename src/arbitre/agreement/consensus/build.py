@@ -42,11 +42,11 @@ from arbitre.engine.batch_comparison import compare_batch, with_common_ids
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.gold.checks import findings_of, positions
 from arbitre.inputs.annotation_files import AnnotationOptions
+from arbitre.inputs.corpus_sources import listed, paths_in
 from arbitre.inputs.document_ids import normalized_id
 from arbitre.inputs.open_files import expand_globs
 from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance
 from arbitre.inputs.reader import LINES
-from arbitre.inputs.records import Record
 from arbitre.inputs.source_texts import SourceTexts
 from arbitre.language import Language
 from arbitre.normalizers import normalize
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from arbitre.agreement.consensus.risk import Presence
     from arbitre.comparator import Comparator
     from arbitre.gold.checks import GoldFinding
-    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.options import ReadOptions
     from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
@@ -81,12 +81,12 @@ MAX_NAMED: Final = 3
 @spelled_out(*COMPARATOR, Reading)
 def consensus(
     schema: SchemaSource | Comparator | None,
-    annotators: Mapping[str, Paths] | str | Path,
+    annotators: Annotators,
     *,
     strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
     min_annotators: int = MIN_ANNOTATORS,
-    systems: Mapping[str, Paths] | None = None,
+    systems: Mapping[str, Paths | Documents] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
     source: str | Path | None = None,
@@ -101,8 +101,9 @@ def consensus(
 
     Args:
         schema: Schema of the documents, or a comparator; None for spans from annotation tools.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
-            a file of an annotation tool that names its annotators.
+        annotators: Sources of the documents of each annotator: folders, files or globs, or the documents themselves, as
+            for `arbitre.evaluate`. Documents are joined by id. Or a file of an annotation tool that names its
+            annotators.
         strategy: `minimum-risk` keeps what has the best expected score, given how often annotators omit items and
             add spurious ones. `majority` keeps what most annotators have, `unanimity` what all of them share.
             `collegial` proposes the majority, and replaces it with the decisions of people on the disagreements.
@@ -111,8 +112,8 @@ def consensus(
         weak_margin: Minimum lead of the winning reading over the next one, as a share of the votes; a majority with a
             smaller lead is flagged as weak.
         min_annotators: Minimum number of annotators of a document; documents with fewer are left out.
-        systems: Sources of the predictions of systems, which are scored on unanimous and on contested values
-            separately.
+        systems: Sources of the predictions of systems, or the predictions themselves. They are scored on unanimous and
+            on contested values separately.
         out: File for the documents (.jsonl), or a folder; None writes none.
         queue: File for the disagreements (.jsonl, .csv or .html), or a folder for all three, which must not contain
             `out`; None writes none.
@@ -168,7 +169,7 @@ def consensus_on(
     strategy: Strategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
     min_annotators: int = MIN_ANNOTATORS,
-    systems: Mapping[str, Paths] | None = None,
+    systems: Mapping[str, Paths | Documents] | None = None,
     out: str | Path | None = None,
     queue: str | Path | None = None,
     source: str | Path | None = None,
@@ -180,15 +181,15 @@ def consensus_on(
     if not isinstance(annotators, Mapping):
         raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
     language = Language.named(lang)
-    sources = [*annotators.values(), *(systems or {}).values()]
-    inputs = [path for source in sources for path in expand_globs(source)]
+    systems = {name: listed(name, each) for name, each in (systems or {}).items()}
+    sources = [*annotators.values(), *systems.values()]
+    inputs = [path for each in sources for path in expand_globs(paths_in(each))]
     inputs += [*comparator.plan.inputs, *map(str, paths_among([decisions, source]))]
     if source is not None and queue is None:
         raise OptionError.of("`source` requires `queue`.")
     target, queue = consensus_outputs(out, queue, inputs=inputs, force=force)
     options = reading.for_plan(comparator.plan)
-    annotations, left_out = read_annotations(annotators, options, files)
-    predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
+    annotations, left_out, predictions = read_annotations(annotators, options, files, systems)
     decided = None if decisions is None else Decisions.read(decisions)
     ids = sorted({(key, None) for documents in annotations.values() for key in documents})
     texts = None if source is None else SourceTexts.of(source, reading, ids, pictures=True)
@@ -504,15 +505,6 @@ def _with_normalized_values(plan: Plan, document: Json) -> Json:
 
 
 # Scores of systems, on unanimous and on contested values separately.
-
-
-def read_predictions(sources: Paths, options: ReadOptions) -> list[tuple[str, Json]]:
-    """Read the predictions of a system with their ids. Predictions that cannot be read are left out.
-
-    Raises:
-        DataError: A whole source cannot be read.
-    """
-    return [(item.id, item.value) for item in options.records(sources, "predicted") if isinstance(item, Record)]
 
 
 def by_document(predictions: Iterable[tuple[str, Json]]) -> dict[str, list[Json]]:

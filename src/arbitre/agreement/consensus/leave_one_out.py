@@ -9,11 +9,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Unpack, get_args
 
 from arbitre.agreement.agree import AgreeKeywords, annotation_sources, read_annotations, schema_of
-from arbitre.agreement.consensus.build import build_gold, by_document, check_options, read_predictions
+from arbitre.agreement.consensus.build import build_gold, by_document, check_options
 from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN
 from arbitre.comparator.comparator import take_comparator
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs.annotation_files import AnnotationOptions
+from arbitre.inputs.corpus_sources import listed
 from arbitre.inputs.provenance import Provenance
 from arbitre.options import COMPARATOR, AutomaticStrategy, Reading, spelled_out
 from arbitre.report.keywords import ReadingKeywords, option_sets
@@ -21,13 +22,12 @@ from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from arbitre.agreement.agree import Annotators
     from arbitre.agreement.consensus.disagreement import Consensus
     from arbitre.comparator import Comparator
     from arbitre.corpus.evaluation import Evaluation
-    from arbitre.inputs.corpus_sources import Paths
+    from arbitre.inputs.corpus_sources import Documents, Paths
     from arbitre.inputs.options import ReadOptions
     from arbitre.options import AnnotationFormat
     from arbitre.schema import SchemaSource
@@ -100,9 +100,9 @@ class LeaveOneOut:
 @spelled_out(*COMPARATOR, Reading)
 def leave_one_out(
     schema: SchemaSource | Comparator | None,
-    annotators: Mapping[str, Paths] | str | Path,
+    annotators: Annotators,
     *,
-    systems: Mapping[str, Paths] | None = None,
+    systems: Mapping[str, Paths | Documents] | None = None,
     strategy: AutomaticStrategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
     annotations: AnnotationFormat = "auto",
@@ -113,9 +113,11 @@ def leave_one_out(
 
     Args:
         schema: Schema of the documents, or a comparator; None for spans from annotation tools.
-        annotators: Sources of the documents of each annotator: folders, files or globs. Documents are joined by id. Or
-            a file of an annotation tool that names its annotators.
-        systems: Sources of the predictions of systems, which are compared with the same consensuses.
+        annotators: Sources of the documents of each annotator: folders, files or globs, or the documents themselves, as
+            for `arbitre.evaluate`. Documents are joined by id. Or a file of an annotation tool that names its
+            annotators.
+        systems: Sources of the predictions of systems, or the predictions themselves. They are compared with the same
+            consensuses.
         strategy: How a consensus is built; see `consensus`.
         weak_margin: See `consensus`.
         annotations: Format of files of annotation tools; see `arbitre.entities.read`.
@@ -148,7 +150,7 @@ def leave_one_out_on(
     reading: ReadOptions,
     files: AnnotationOptions,
     *,
-    systems: Mapping[str, Paths] | None = None,
+    systems: Mapping[str, Paths | Documents] | None = None,
     strategy: AutomaticStrategy = DEFAULT_STRATEGY,
     weak_margin: float = WEAK_MARGIN,
 ) -> LeaveOneOut:
@@ -156,8 +158,8 @@ def leave_one_out_on(
     options = reading.for_plan(comparator.plan)
     if not isinstance(annotators, Mapping):
         raise OptionError.of("`annotators` must be a mapping, or a file that names several annotators.")
-    annotations, left_out = read_annotations(annotators, options, files)
-    predictions = {name: read_predictions(sources, options) for name, sources in (systems or {}).items()}
+    systems = {name: listed(name, sources) for name, sources in (systems or {}).items()}
+    annotations, left_out, predictions = read_annotations(annotators, options, files, systems)
     found = agreement_with_others(comparator, annotations, predictions, strategy=strategy, weak_margin=weak_margin)
     return replace(found, notes=(*left_out, *found.notes))
 

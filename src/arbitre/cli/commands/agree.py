@@ -51,9 +51,9 @@ def agree(
         _suggest(screen, suggest_distances_on(source, options, sources, reading, files, measured=measured))
         return
     comparator = Comparator(source, **options)
-    annotations, left_out = annotations_of(comparator, sources, reading, files)
-    agreement = structural(comparator, annotations, difference=difference, level=level, seed=seed)
-    agreement = replace(agreement, notes=(*left_out, *agreement.notes))
+    read = annotations_of(comparator, sources, reading, files)
+    agreement = structural(comparator, read.documents, difference=difference, level=level, seed=seed)
+    agreement = replace(agreement, notes=(*read.notes, *agreement.notes))
     screen.result(agreement.to_dict, lambda width: _blocks(agreement, width))
 
 
