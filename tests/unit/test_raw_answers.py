@@ -84,3 +84,10 @@ def test_the_answers_of_the_first_failed_documents_are_kept(tmp_path):
     kept = documents(tmp_path / "out")
     assert sum(one["reason"] is not None for one in kept.values()) == 29
     assert [name for name, one in kept.items() if one["raw"] is not None] == names[1:21]
+
+
+@pytest.mark.parametrize(("answer", "got"), [(None, "none"), ({"name": "Ada"}, "dict")])
+def test_an_answer_that_is_no_text_is_refused(answer, got):
+    for strictness in ("lenient", "strict"):
+        with pytest.raises(arbitre.DataError, match=f"Expected the text of an answer, got {got}"):
+            arbitre.read_answer(answer, strictness=strictness)

@@ -104,8 +104,9 @@ def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Ans
         The value and the list of repairs.
 
     Raises:
-        DataError: The answer contains no JSON object or array, or a damaged one beside others, or needs a repair that
-            `strictness` does not allow or that exceeds a limit.
+        DataError: The answer is not a text, such as None if a model refused to answer, or contains no JSON object or
+            array, or a damaged one beside others, or needs a repair that `strictness` does not allow or that exceeds a
+            limit.
         OptionError: `strictness` has another value.
 
     >>> read_answer('Here you are:\n```json\n{"name": "Ada"}\n```').value
@@ -114,6 +115,13 @@ def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Ans
     (Repair(kind='quotes', detail='line 1, column 2'), Repair(kind='truncated', detail='line 1, column 22'))
     """
     check_strictness(strictness)
+    if not isinstance(text, (str, bytes)):
+        raise DataError.of(
+            f"Expected the text of an answer, got {'none' if text is None else type(text).__name__}",
+            hint="A model may return no text if it refuses to answer. Treat this as a missing prediction."
+            if text is None
+            else "A value that is not a text needs no reading.",
+        )
     return _read(text, strictness)
 
 
