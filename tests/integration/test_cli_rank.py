@@ -71,6 +71,8 @@ def test_p_is_adjusted_and_the_smallest_possible_p_is_reported():
     assert found.groups == (("a", "b", "c"),)
     assert found.to_best("a") is None
     assert (found.to_best("c").a, found.to_best("c").difference) == ("c", -0.5)
+    with pytest.raises(OptionError, match=r"(?s)Unknown system 'd'.*Available: a, b, c\."):
+        found.to_best("d")
     assert [one.p_adjusted for one in found.pairs] == [0.0625] * 3  # all pairs share the swaps
     assert "No p can be below 0.0625 here: more documents are needed" in found.notes[-1]
 

@@ -15,7 +15,7 @@ import scipy
 
 from arbitre.comparison import html_repr as html
 from arbitre.corpus.evaluation import loss_shares
-from arbitre.errors import DataError
+from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.inputs.document_ids import quote_names
 from arbitre.inputs.provenance import UNKNOWN_GOLD, GoldProvenance
 from arbitre.language import Language, Translator
@@ -258,8 +258,15 @@ class Ranking:
         return plain if self.causes is None else plain | {"causes": self.causes.to_dict()}
 
     def to_best(self, name: str) -> PairwiseResult | None:
-        """Return the test of a system against the best one, as the system minus the best; None for the best one."""
-        best = self.systems[0].name
+        """Return the test of a system against the best one, as the system minus the best; None for the best one.
+
+        Raises:
+            OptionError: No system has this name.
+        """
+        names = [system.name for system in self.systems]
+        if name not in names:
+            raise OptionError.of(f"Unknown system {name!r}", hint=did_you_mean(str(name), names))
+        best = names[0]
         if name == best:
             return None
         return next((one.facing(name) for one in self.pairs if {one.a, one.b} == {name, best}), None)
