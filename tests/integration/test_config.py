@@ -344,6 +344,10 @@ class TestInit:
         (tmp_path / "empty").mkdir()
         with pytest.raises(arbitre.DataError, match="whose name contains gold"):
             arbitre.init_config(tmp_path / "empty")
+        (tmp_path / "file").touch()
+        for name, got in (("file", "a file"), ("nofolder", "none")):
+            with pytest.raises(arbitre.DataError, match=f"{name}: Expected a folder, got {got}"):
+                arbitre.init_config(tmp_path / name)
 
 
 class TestHelp:

@@ -76,9 +76,15 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
         force: If a file of the same name exists that arbitre did not write, write to a new file beside it.
 
     Raises:
-        DataError: There is no gold, or a file exists that arbitre did not write.
+        DataError: The folder does not exist, there is no gold, or a file exists that arbitre did not write.
     """
     root = Path(folder)
+    if not root.is_dir():
+        raise DataError.of(
+            "Expected a folder, got a file" if root.exists() else "Expected a folder, got none",
+            file=str(root),
+            hint="Check the name of the folder.",
+        )
     target = output_path(root / NAME, force=force)
     sources, schemas, notes = [*_sources(root)], [*_schemas(root)], []
     gold = _gold(root, sources)
