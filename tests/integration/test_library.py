@@ -439,6 +439,21 @@ class TestFiles:
         assert (loaded.failures, loaded.violations) == (saved.failures, saved.violations)
         assert loaded.to_arrow("matches").equals(saved.to_arrow("matches"))
 
+    def test_a_report_names_evaluations_by_the_keys_of_a_dictionary(self, tmp_path):
+        saved, memory = evaluation(out=tmp_path / "saved"), arbitre.evaluate(WORDS, TRIPLES)
+        again = arbitre.evaluate(SCHEMA, gold=GOLD, predicted=GOLD)
+        written = arbitre.write_report({"first one": saved, "second one": again}, out=tmp_path / "both.html")
+        page = written.file.read_text("utf-8")
+        assert "first one" in page
+        assert "second one" in page
+        alone = [
+            arbitre.write_report(results, out=tmp_path / name).file.read_bytes()
+            for name, results in (("keyed.html", {"a key": memory}), ("alone.html", memory))
+        ]
+        assert alone[0] == alone[1]
+        with pytest.raises(OptionError, match="Expected results, got none"):
+            arbitre.write_report({}, out=tmp_path / "none.html")
+
     def test_loaded_evaluations_are_ranked_as_before(self, tmp_path):
         careful = arbitre.evaluate(SCHEMA, gold=GOLD, predicted=bundled.demo() / "careful.jsonl")
         hasty = evaluation(out=tmp_path)

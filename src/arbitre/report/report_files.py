@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from jsonschema import Draft202012Validator
@@ -119,16 +120,20 @@ def view_of(subjects: Sequence[Subject]) -> View:
     return View(subjects[0].signature["version"], subjects, systems, causes=align_causes(subjects))
 
 
-def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folder: Path | None = None) -> View:
+def read_view(
+    paths: Sequence[Path | Subject], given: Sequence[str] = (), *, keep: int | None = None, folder: Path | None = None
+) -> View:
     """Build the view of a ranking, or of one or several evaluations and at most one comparison of factors.
 
-    Several evaluations are named after their folders; those in memory come last and are named after their position.
+    Several evaluations have the given names. By default, they are named after their folders, and those in memory after
+    their position. Those in memory come last.
 
     Args:
         paths: `ranking.json`, `factors.json` and `evaluation.json` files, or folders with one of these; and at most one
             file with the output of `arbitre confidence --format json`. The evaluations
             of a ranking are in subfolders, as `arbitre rank --out` writes them; `alignments.json` is beside each.
             Evaluations in memory are given as subjects.
+        given: Names of the evaluations, in the order of `paths`.
         keep: Maximum number of documents to include for each system; None for all in `alignments.json`.
         folder: Folder of the page, for its links to pictures; by default, that of the results.
 
@@ -137,13 +142,15 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
     """
     by_kind: dict[str, list[tuple[Path, Any, str]]] = {kind: [] for kind in _WRITTEN}
     held = [
-        replace(path, name=f"evaluation {number}" if len(paths) > 1 else None)
-        for number, path in enumerate(paths, 1)
+        replace(path, name=(name or f"evaluation {number}") if len(paths) > 1 else None)
+        for number, (path, name) in enumerate(zip_longest(paths, given), 1)
         if isinstance(path, Subject)
     ]
-    for path in paths:
+    named: dict[Path, str] = {}
+    for path, name in zip_longest(paths, given):
         for file in () if isinstance(path, Subject) else _files(path):
             plain, text = _read(file)
+            named |= {} if name is None else {file: name}
             by_kind[_kind(plain)].append((file, plain, text))
     factors, rankings, evaluations = by_kind["factors"], by_kind["ranking"], by_kind["evaluation"]
     answers = by_kind["confidence"]
@@ -168,7 +175,7 @@ def read_view(paths: Sequence[Path | Subject], *, keep: int | None = None, folde
     else:
         names = _names([path for path, _, _ in evaluations], alone=not held)
         subjects = [
-            _subject(path, plain, _alignments(path, plain, text, folder), name)
+            _subject(path, plain, _alignments(path, plain, text, folder), name and named.get(path, name))
             for (path, plain, text), name in zip(evaluations, names, strict=True)
         ]
         subjects += held

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 RANKING = "ranking.json"
-Results = str | Path | Evaluation | Sequence[str | Path | Evaluation]
-"""Folders or files of results, as `arbitre report` takes them, or evaluations."""
+Results = str | Path | Evaluation | Sequence[str | Path | Evaluation] | Mapping[str, str | Path | Evaluation]
+"""Folders or files of results, as `arbitre report` takes them, or evaluations; in a dictionary, by name."""
 
 
 def load(folder: str | Path) -> Evaluation | Ranking:
@@ -93,7 +93,8 @@ def write_report(
 
     Args:
         results: An evaluation or several; or folders of `evaluate --out` or `rank --out`, or their `evaluation.json`,
-            `ranking.json` and `factors.json`. Several evaluations are compared, named after their folders.
+            `ranking.json` and `factors.json`. Several evaluations are compared. They are named after their folders
+            or, in a dictionary, by its keys.
         out: File of the report; by default `report.html` beside the results.
         lang: "en" or "fr".
         keep: Maximum number of documents to show entry by entry, for each system; None for all that were kept.
@@ -103,14 +104,14 @@ def write_report(
         The file, with notes if fewer documents than `keep` are available.
 
     Raises:
-        OptionError: `out` is missing, or the language is unknown.
+        OptionError: There are no results, `out` is missing, or the language is unknown.
         DataError: Results cannot be read or do not belong together, or the file cannot be written or is not one that
             arbitre wrote.
     """
-    language, sources = Language.named(lang), _sources(results)
+    language, (sources, names) = Language.named(lang), _sources(results)
     out = report_file(sources) if out is None else Path(out)
     target = destination(out, inputs=_folders(sources), force=force) or out
-    view = read_view(_subjects(sources), keep=keep, folder=target.parent)
+    view = read_view(_subjects(sources), names, keep=keep, folder=target.parent)
     if not view.subjects:
         raise OptionError.of("factors.json needs its evaluation: add evaluation/evaluation.json.")
     write_page(target, view, language, single=True)
@@ -151,7 +152,7 @@ def write_figures(
         The names of the files.
 
     Raises:
-        OptionError: The language or the width is unknown.
+        OptionError: There are no results, or the language or the width is unknown.
         DataError: Results cannot be read or do not belong together, a file cannot be written, or the folder contains
             files that arbitre did not write.
         ArbitreError: The extra `report` is not installed.
@@ -159,15 +160,22 @@ def write_figures(
     language = Language.named(lang)
     if width not in get_args(FigureWidth):
         raise OptionError.of(f"Expected a width, got {width!r}", hint=did_you_mean(str(width), get_args(FigureWidth)))
-    sources = _sources(results)
+    sources, names = _sources(results)
     folders = _folders(sources)
     check_output_folder(Path(out), "figures", inputs=folders, force=force)
-    view = read_view(_subjects(sources)).to_dict()
+    view = read_view(_subjects(sources), names).to_dict()
     return figures.write_figures(Path(out), view, language, width=width, inputs=folders, force=force)
 
 
-def _sources(results: Results) -> Sequence[str | Path | Evaluation]:
-    return [results] if isinstance(results, (str, Path, Evaluation)) else results
+def _sources(results: Results) -> tuple[Sequence[str | Path | Evaluation], Sequence[str]]:
+    """Return the results, and their names if they are in a dictionary. Raises OptionError if there are none."""
+    names = list(results) if isinstance(results, Mapping) else []
+    if isinstance(results, (str, Path, Evaluation)):
+        return [results], names
+    sources = list(results.values() if isinstance(results, Mapping) else results)
+    if not sources:
+        raise OptionError.of("Expected results, got none.", hint="Pass an evaluation, or the folder of one.")
+    return sources, names
 
 
 def _folders(sources: Iterable[str | Path | Evaluation]) -> list[Path]:
