@@ -198,6 +198,27 @@ class TestDocuments:
         assert json_form(value) == expected
         assert type(json_form(value)) is type(expected)
 
+    def test_a_field_that_pydantic_excludes_is_ignored(self):
+        class Answer(pydantic.BaseModel):
+            name: str
+            thoughts: str = pydantic.Field(exclude=True)
+            line: Line | None = pydantic.Field(None, exclude=True)
+            steps: Annotated[list[str], Field(weight=2)] = pydantic.Field([], exclude=True)
+            sure: Annotated[bool, Field(ignore=False)] = pydantic.Field(default=True, exclude=True)
+
+        @pydantic.dataclasses.dataclass
+        class Short:
+            name: str
+            thoughts: str = pydantic.Field(exclude=True)
+
+        raw = {"name": "Ada", "thoughts": "hm", "line": {"label": "a", "price": 1}, "steps": ["a"]}
+        comparator = Comparator(Answer)
+        assert comparator.compare(gold=Answer(**raw), predicted=raw).quality == 1.0
+        assert comparator.compare(gold=raw, predicted=Answer(name="Ada", thoughts="")).quality == 1.0
+        assert comparator.compare(gold={"sure": True}, predicted={"sure": False}).quality == 0.0
+        raw = {"name": "Ada", "thoughts": "hm"}
+        assert Comparator(Short).compare(gold=Short(**raw), predicted=raw).quality == 1.0
+
     def test_a_duration_is_written_as_pydantic_reads_it(self):
         adapter = pydantic.TypeAdapter(timedelta)
         for span in (timedelta(), timedelta(days=3), timedelta(days=-2, seconds=7, microseconds=120)):

@@ -507,7 +507,7 @@ def _generator() -> Any:  # noqa: ANN401  (a class of an extra)
     from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415  (an extra)
 
     class Generator(GenerateJsonSchema):
-        """Marks the texts of decimals, which since Pydantic 2.14 have no pattern."""
+        """Marks the texts of decimals, which since Pydantic 2.14 have no pattern, and ignores excluded fields."""
 
         def decimal_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401
             made = super().decimal_schema(schema)
@@ -516,7 +516,18 @@ def _generator() -> Any:  # noqa: ANN401  (a class of an extra)
                     member["format"] = "decimal"
             return made
 
+        def model_field_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401
+            return _ignored_if_excluded(schema, super().model_field_schema(schema))
+
+        def dataclass_field_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401
+            return _ignored_if_excluded(schema, super().dataclass_field_schema(schema))
+
     return Generator
+
+
+def _ignored_if_excluded(field: Mapping[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a field, ignored if Pydantic leaves the field out of what it writes."""
+    return {**made, KEYWORD: {"ignore": True} | made.get(KEYWORD, {})} if field.get("serialization_exclude") else made
 
 
 def _by_msgspec(source: Any) -> Json:  # noqa: ANN401
