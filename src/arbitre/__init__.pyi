@@ -1,4 +1,4 @@
-from . import classification, confidence, entities, text
+from . import agreement, bundled, classification, confidence, distances, entities, statistics, text
 from .advice import Advice, AdviceFinding, Thresholds, advise
 from .comparator import Comparator
 from .comparator.api import evaluate, fix, perturb_gold, rank, suggest_aliases, suggest_gate
@@ -113,13 +113,16 @@ __all__ = [
     "Thresholds",
     "__version__",
     "advise",
+    "agreement",
     "apply_decisions",
+    "bundled",
     "check_bounds",
     "check_schema",
     "classification",
     "compare",
     "confidence",
     "diff",
+    "distances",
     "distortion",
     "entities",
     "entry_metricity",
@@ -138,6 +141,7 @@ __all__ = [
     "rank",
     "read_answer",
     "side_by_side",
+    "statistics",
     "suggest_aliases",
     "suggest_gate",
     "text",

@@ -50,7 +50,7 @@ OPTIONAL = {
     "arbitre.report.report_files",
 }
 """What an evaluation needs only for a report, a diagnosis, a classification or optimal transport."""
-MODULES = {"classification", "confidence", "entities", "text"}
+MODULES = {"agreement", "bundled", "classification", "confidence", "distances", "entities", "statistics", "text"}
 """Public names that are modules."""
 
 
@@ -161,6 +161,8 @@ def test_an_optional_module_exists(name):
 
 def test_a_public_module_is_loaded_when_it_is_first_used():
     assert "arbitre.matching.transport" in loaded("import arbitre\narbitre.transport.gromov")
+    for name in sorted(MODULES):
+        assert f"arbitre.{name}" in loaded(f"import arbitre\nassert dir(arbitre.{name})")
 
 
 @pytest.mark.parametrize("name", arbitre.__all__)
