@@ -15,7 +15,16 @@ import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.errors import DataError, OptionError
-from arbitre.storage.output_folder import LOCK, MARKER, SINGLE_FILES, STAGING, output_folder
+from arbitre.storage.output_folder import (
+    LOCK,
+    MARKER,
+    SINGLE_FILES,
+    STAGING,
+    FileList,
+    FileState,
+    output_file,
+    output_folder,
+)
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "hasty"))
@@ -90,6 +99,78 @@ def test_links_are_not_followed(here, name):
     assert f"out/{name}" in run(*EVALUATE, "--out", "out", "--force", code=2)
     assert contents(here / "elsewhere") == {"secret": b"secret"}
     assert [path.name for path in (here / "out").iterdir()] == [name]
+
+
+def write_results(folder, **options):
+    with output_folder(folder, ["a"], "demo", **options) as staging:
+        (staging / "a").write_text("a")
+
+
+def add_to_list(folder, file, state):
+    """Add a file to the list of a folder, as somebody who edits the list could do."""
+    known = FileList.read(folder)
+    FileList(folder, MARKER, {**known.states, file: {state}}, known.kind).write()
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "../elsewhere/precious",
+        "sub/../../elsewhere/precious",
+        "./../elsewhere/precious",
+        "{here}/elsewhere/precious",
+        "{here}/out/../elsewhere/precious",
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"force": True}, {"resume": True}], ids=str)
+def test_a_list_with_a_file_outside_the_folder_is_refused(here, file, options):
+    write_results(here / "out")
+    for folder in ("elsewhere", "out/sub"):
+        (here / folder).mkdir()
+    (here / "elsewhere" / "precious").write_text("mine")
+    add_to_list(here / "out", file.format(here=here), FileState.of(here / "elsewhere" / "precious"))
+    before = contents(here)
+    with pytest.raises(DataError, match=f"out/{MARKER}: This file has been changed since arbitre wrote it"):
+        write_results(here / "out", **options)
+    assert contents(here) == before
+
+
+def test_a_listed_file_behind_a_link_is_kept(here):
+    write_results(here / "out")
+    (here / "elsewhere" / "below").mkdir(parents=True)
+    (here / "elsewhere" / "below" / "precious").write_text("mine")
+    (here / "out" / "sub").symlink_to(here / "elsewhere")
+    add_to_list(here / "out", "sub/below/precious", FileState.of(here / "elsewhere" / "below" / "precious"))
+    write_results(here / "out")
+    assert contents(here / "elsewhere") == {"below/precious": b"mine"}
+    assert (here / "out" / "sub").is_symlink()
+
+
+def test_a_listed_name_that_no_file_can_have_is_dropped_or_refused(here):
+    write_results(here / "out")
+    add_to_list(here / "out", "\ud800", FileState(0, ""))
+    write_results(here / "out")
+    assert FileList.read(here / "out").states.keys() == {"a"}
+    add_to_list(here / "out", "a\0b", FileState(0, ""))
+    with pytest.raises(DataError, match=MARKER):
+        write_results(here / "out")
+
+
+def test_a_list_of_single_files_with_a_file_outside_is_refused(here):
+    with output_file(here / "out" / "a") as part:
+        part.write_text("a")
+    known = FileList.read(here / "out", SINGLE_FILES)
+    FileList(here / "out", SINGLE_FILES, {**known.states, "../mine": {FileState(0, "")}}).write()
+    with pytest.raises(DataError, match=SINGLE_FILES), output_file(here / "out" / "a"):
+        pass
+
+
+def test_a_file_of_the_user_with_the_name_of_the_lock_is_kept(here):
+    write_results(here / "out")
+    (here / "out" / LOCK).write_text("mine")
+    with output_file(here / "out" / "report.html") as part:
+        part.write_text("report")
+    assert (here / "out" / LOCK).read_text() == "mine"
 
 
 def test_a_folder_that_contains_an_input_is_refused(here):

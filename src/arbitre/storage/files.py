@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TextIO
 
 from arbitre.errors import DataError, folder_problem
@@ -119,6 +119,17 @@ def is_file_name(name: str) -> bool:
     if name in {"", ".", ".."} or Path(name).name != name or "\0" in name or name[-1] in ". ":
         return False
     return name.partition(".")[0].rstrip().lower() not in _DEVICES
+
+
+def is_path_inside(path: str) -> bool:
+    """Return whether a path with slashes names a file in the folder that it is relative to, or in a subfolder.
+
+    >>> paths = ["a.json", "documents/a.json", "/a.json", "../a.json", "documents/../a.json", "./a.json", ""]
+    >>> [path for path in paths if is_path_inside(path)]
+    ['a.json', 'documents/a.json']
+    """
+    pure = PurePath(path)
+    return pure.as_posix() == path and not pure.anchor and pure.name != "" and not {"..", "\0"} & {*pure.parts, *path}
 
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/")

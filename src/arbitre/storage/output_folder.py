@@ -25,10 +25,10 @@ from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TextIO, TypeAlias
 
 from arbitre.errors import DataError
-from arbitre.storage.files import check_is_local, is_file_name, unicode_only, unwritable
+from arbitre.storage.files import check_is_local, is_file_name, is_path_inside, unicode_only, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -102,14 +102,14 @@ class FileList:
         path = folder / name
         if not _is_file(path):
             return None
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, OverflowError):
             content, states = path.read_text(encoding="utf-8"), dict[str, set[FileState]]()
             records = [json.loads(line) for line in content.splitlines()[2:]]
             kind = str(records.pop(0)["kind"]) if records and "kind" in records[0] else ""
             for file, size, sha256 in map(itemgetter("file", "size", "sha256"), records):
                 states.setdefault(str(file), set()).add(FileState(int(size), str(sha256)))
             found = cls(folder, name, states, kind)
-            return found if found.text == content else None
+            return found if found.text == content and all(map(is_path_inside, states)) else None
         return None
 
     @property
@@ -128,7 +128,7 @@ class FileList:
             if not stat.S_ISREG(status.st_mode) or all(state.size != status.st_size for state in known):
                 return False
             return _below(self.folder, file) is None and FileState.of(path) in known
-        except OSError:
+        except (OSError, ValueError):  # a name with a lone surrogate
             return False
 
     def write(self, staging: Path | None = None) -> None:
@@ -324,7 +324,7 @@ def _one(target: Path, staged: Path, kind: ResultsKind, *, force: bool) -> _Resu
     known = FileList.read(target)
     entries = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
     if known is None and MARKER in entries:
-        raise _not_ours(target / MARKER, kind)
+        raise _not_ours(target / MARKER, kind, changed=_is_file(target / MARKER))
     own = _OWN | _DESKTOP if _is_staging(target / STAGING) else _OWN - {STAGING} | _DESKTOP
     foreign = [name for name in entries if name not in own]
     if known is None and (found := sorted(_RESULTS.intersection(foreign))):
@@ -370,8 +370,8 @@ def _patterns(staging: Path) -> list[str] | None:
     """Return the patterns of the file names in a staging folder; None if it is not marked."""
     try:
         *head, names = (staging / MARKER).read_text(encoding="utf-8").splitlines()
-        patterns: Any = json.loads(names)
-    except (OSError, ValueError):
+        patterns = [str(pattern) for pattern in json.loads(names)]
+    except (OSError, ValueError, TypeError):
         return None
     return patterns if head == [_FIRST_LINES[STAGING], _UNFINISHED] and _is_file(staging / MARKER) else None
 
@@ -583,7 +583,8 @@ def _locked(folder: Path, kind: str = "") -> Iterator[None]:
     finally:
         try:
             with suppress(OSError):
-                path.unlink()
+                if not os.fstat(handle).st_size:  # otherwise, it is a file of the user
+                    path.unlink()
         finally:
             _unlock(handle)
             os.close(handle)
@@ -671,7 +672,7 @@ def _remove_empty(file: Path, root: Path) -> None:
     """Remove the folders between a removed file and a root that are empty."""
     with suppress(OSError):
         for folder in file.parents:
-            if folder == root:
+            if root not in folder.parents:
                 break
             folder.rmdir()
 
