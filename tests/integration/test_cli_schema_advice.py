@@ -64,6 +64,24 @@ def test_check_says_no_problems_only_without_advice():
     assert run("check", "schema.json").stdout.startswith("schema.json: no problems; ")
 
 
+@pytest.mark.parametrize("overlay", [[], ["--overlay", "overlay.json"]])
+def test_check_names_each_pattern_that_is_not_a_regular_expression(overlay):
+    code = {"type": "string", "pattern": "ok)"}
+    fields = {"a/b": {"items": {"type": "string", "pattern": "(["}}, "pattern": {"type": "string", "pattern": "^a"}}
+    fields |= {"code": {"$ref": "#/$defs/code"}, "fixed": {"const": {"pattern": "(["}}}
+    write("patterns.json", json.dumps({"type": "object", "properties": fields, "$defs": {"code": code}}))
+    write("overlay.json", json.dumps({"/code": {"weight": 2}}))
+    result = run("check", "patterns.json", *overlay)
+    hint = "  Correct the pattern. When documents are validated, every text violates it."
+    assert result.stderr.splitlines() == [
+        'patterns.json: Expected a regular expression, got "ok)": unbalanced parenthesis at position 2 at /$defs/code/pattern',
+        hint,
+        'patterns.json: Expected a regular expression, got "([": unterminated character set at position 2 at /properties/a~1b/items/pattern',
+        hint,
+    ]
+    assert result.stdout.startswith("patterns.json: no errors; ")
+
+
 def test_advice_does_not_change_the_exit_code():
     write("bad.jsonl", '{"id": "x", "sent": 1}\n')
     run("check", "schema.json", "gold.jsonl", "--gold", "gold.jsonl")

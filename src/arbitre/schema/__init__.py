@@ -13,7 +13,7 @@ from arbitre.distances import catalogue
 from arbitre.distances.base import with_floor
 from arbitre.errors import OptionError, Problem, SchemaError, did_you_mean
 from arbitre.normalizers import catalogue as normalisers
-from arbitre.paths import STAR, wildcard
+from arbitre.paths import STAR, order, wildcard
 from arbitre.schema.certificate import certify
 from arbitre.schema.compiling.annotation_checks import matching_problems
 from arbitre.schema.compiling.compiler import Compiler, with_aliases
@@ -21,7 +21,7 @@ from arbitre.schema.compiling.reference_checks import reference_problems
 from arbitre.schema.describe import CLOSE, authorities_of, entries_of, rows_of, signature_of, walk
 from arbitre.schema.loading.annotations import Overlay, foreign_keywords
 from arbitre.schema.loading.load_schema import SchemaSource, Subschema, load
-from arbitre.schema.nodes import PlanFacts, Reach
+from arbitre.schema.nodes import PlanFacts, Reach, pattern_error
 from arbitre.schema.plan import Plan, canonical_sites
 from arbitre.version import __version__
 
@@ -119,8 +119,16 @@ def compile_plan(
         format_assertion=format_assertion,
         inputs=tuple(dict.fromkeys(inputs)),
         overlay=settings,
-        notes=() if overlay is not None else tuple(_ignored_keywords(root)),
+        notes=(*_invalid_patterns(root), *(() if overlay is not None else _ignored_keywords(root))),
     )
+
+
+def _invalid_patterns(root: Subschema) -> Iterator[str]:
+    """Yield a note for each `pattern` that is not a regular expression. Only validation uses these keywords."""
+    hint = "Correct the pattern. When documents are validated, every text violates it."
+    for file, place, pattern in sorted(root.shelf.patterns, key=lambda found: (found[0] or "", order(found[1]))):
+        if (message := pattern_error(pattern)) is not None:
+            yield str(Problem(message, file, pointer=place, hint=hint))
 
 
 def _ignored_keywords(root: Subschema) -> Iterator[str]:

@@ -181,6 +181,15 @@ class ObjectNode:
     keys: Identity | Reference | None = None
 
 
+def pattern_error(pattern: str) -> str | None:
+    """Return the message on a pattern that is not a regular expression; None if it is one."""
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        return f'Expected a regular expression, got "{pattern}": {error}'
+    return None
+
+
 def first_of_pattern(patterns: Iterable[tuple[str, T]], key: str) -> T | None:
     """Return the value of the first pattern that matches a key, or None. A search that times out does not match."""
     for pattern, found in patterns:

@@ -70,7 +70,7 @@ class Plan:
         format_assertion: Whether validation checks `format`.
         inputs: Files that the plan was compiled from: schemas, overlay, authority files and modules of functions.
         overlay: The settings of the overlay by path, as they would be in a file elsewhere.
-        notes: What the schema contains that has no effect.
+        notes: What the schema contains that has no effect, and patterns that are not regular expressions.
         corpus_scopes: Scopes whose ids all documents of a corpus share.
         corpus_ids: The gold id of each predicted id of these scopes; None if they were not found yet, so that each
             document is compared alone.

@@ -114,7 +114,8 @@ def _note_ignored(screen: Terminal, plan: Plan) -> None:
 def _show(screen: Terminal, schema: str, checked: SchemaCheck, *, certificate: bool) -> None:
     """Print the result of a check: the schema, the documents, gold and the advice."""
     comparator = checked.comparator
-    found = f"no errors; {_pieces(checked.advice)}" if checked.advice else "no problems"
+    fine = "no errors" if comparator.plan.notes else "no problems"
+    found = f"no errors; {_pieces(checked.advice)}" if checked.advice else fine
     paths, entries = counted(len(comparator.explain()), "path"), comparator.entries or WHOLE
     screen.verbatim(f"{schema}: {found}; {paths}, entries {entries}", *_authority_lines(comparator))
     if certificate:

@@ -9,8 +9,6 @@ from functools import partial
 from math import log
 from typing import TYPE_CHECKING, Any, Final
 
-import regex
-
 from arbitre.errors import Problem, SchemaError
 from arbitre.normalizers import NFC, nfc, normalize
 from arbitre.paths import STAR
@@ -29,6 +27,7 @@ from arbitre.schema.nodes import (
     Reference,
     ScalarBranch,
     Site,
+    pattern_error,
 )
 from arbitre.values import Absence, Kind, canonical
 
@@ -537,11 +536,8 @@ def _weight_problems(settings: Sequence[Annotation]) -> list[Problem]:
 
 
 def _pattern_problems(pattern: str, subschema: Subschema) -> list[Problem]:
-    try:
-        regex.compile(pattern)
-    except regex.error as error:
-        return [subschema.problem(f'Expected a regular expression, got "{pattern}": {error}')]
-    return []
+    message = pattern_error(pattern)
+    return [] if message is None else [subschema.problem(message)]
 
 
 def _distinct_object_branches(branches: Iterable[TaggedBranch]) -> list[TaggedBranch]:

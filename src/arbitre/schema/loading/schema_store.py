@@ -116,11 +116,13 @@ class SchemaStore:
         folders: Folders with the files that may be referenced.
         registry: The documents, for resolving references.
         dynamic: URIs of resources with a dynamic anchor; the target of `$dynamicRef` depends only on these.
+        patterns: The keywords `pattern`: file, JSON Pointer and value of each.
     """
 
     folders: Sequence[Path] = ()
     registry: Registry[Any] = field(init=False)
     dynamic: set[str] = field(default_factory=set)
+    patterns: list[tuple[str | None, str, str]] = field(default_factory=list)
     _validator: type[Validator] = Draft202012Validator
     _resources: dict[str, Resource[Any]] = field(default_factory=dict)
     _places: dict[int, tuple[SchemaDocument, str]] = field(default_factory=dict)
@@ -193,6 +195,8 @@ class SchemaStore:
             self._validate_newer(contents, draft, document.file)
             uri = urljoin(uri, resource.id() or "")
             self._checked.add(id(contents))
+            if "pattern" in contents:
+                self.patterns.append((document.file, f"{self._places[id(contents)][1]}/pattern", contents["pattern"]))
             if {"$dynamicAnchor", "$recursiveAnchor"} & contents.keys():
                 self.dynamic.add(uri)
             pending.extend((uri, inner) for inner in resource.subresources())
