@@ -230,6 +230,14 @@ def test_documents_paths_and_failures_are_written(tmp_path):
     assert str(tmp_path) not in json.dumps(kept)
 
 
+def test_counts_of_absent_fields_are_whole_numbers(tmp_path):
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
+    pairs = [Pair(key, None, gold, gold) for key, gold in {"a": {"name": "Ada"}, "b": {"age": 36}}.items()]
+    evaluate_into(tmp_path, plan(schema), pairs)
+    row = next(row for row in table(tmp_path / "paths.csv") if row["path"] == "/age")
+    assert (row["absent"], row["true_negatives"], row["specificity"]) == ("1", "1", "1.0")
+
+
 def test_the_same_corpus_gives_the_same_bytes_on_disk(tmp_path):
     pairs = [Pair(f"d{number}", None, people({"name": "é" * number}), people({"name": "e"})) for number in range(70)]
     for folder in ("one", "two"):

@@ -15,7 +15,7 @@ import numpy as np
 
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.parsing.fast_json import compact, compact_lists
-from arbitre.tally import COUNTS, OUTCOMES
+from arbitre.tally import ABSENCES, COUNTS, OUTCOMES
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def read_cells(cells: Iterable[str]) -> list[str | None]:
     return [unescaped(cell) or None for cell in cells]
 
 
-_MASSES: Final = frozenset({*COUNTS, *OUTCOMES})
+_MASSES: Final = frozenset({*COUNTS, *OUTCOMES, *ABSENCES})
 """Columns of numbers of values, or of masses."""
 
 CHUNK_ROWS: Final = 4096
