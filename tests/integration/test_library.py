@@ -358,11 +358,20 @@ class TestTables:
             getattr(arbitre.evaluate(WORDS, TRIPLES), f"to_{name}")()
         assert caught.value.hint == "pip install 'arbitre[frames]'"
 
-    def test_matches_are_the_same_in_every_dialect(self, tmp_path):
+    @pytest.mark.parametrize("form", ["csv", "parquet"])
+    def test_values_are_the_same_in_every_dialect(self, tmp_path, form):
+        schema = {"type": "array", "items": {"type": "object", "properties": {"n": {"type": ["number", "string"]}}}}
+        gold = [{"n": value} for value in (2.5, "2,5", "2.5", -1.5e-07, "-1,5e-07", "a;2,5", [2.5])]
+        triples = [("2,5", gold, gold[1:]), ("b", gold, [{"n": 7.25}, {"n": 'x"'}])]
+        options = {"diagnose": True, "table": [f"matches.{form}", f"faults.{form}"], "no_report": True}
+        expected = arbitre.evaluate(schema, triples, diagnose=True)
         for dialect in ("standard", "excel-fr"):
-            arbitre.evaluate(WORDS, TRIPLES, out=tmp_path / dialect, csv_dialect=dialect)
-        french = arbitre.load(tmp_path / "excel-fr").to_arrow("matches")
-        assert french.equals(arbitre.load(tmp_path / "standard").to_arrow("matches"))
+            found = arbitre.evaluate(schema, triples, out=tmp_path / dialect, csv_dialect=dialect, **options)
+            for evaluation in (found, arbitre.load(tmp_path / dialect)):
+                for table in ("matches", "faults"):
+                    assert evaluation.to_arrow(table).equals(expected.to_arrow(table))
+                    assert evaluation.scan(table).to_table().equals(expected.to_arrow(table))
+        assert expected.to_arrow("matches").column("n.gold").to_pylist()[:2] == ["2.5", "2,5"]
 
     def test_details_in_memory_need_no_files_and_equal_the_saved_ones(self, tmp_path, monkeypatch):
         properties = {"text": {"type": "string"}, "born": {"type": "number"}, "tags": WORDS}

@@ -32,6 +32,9 @@ TEXTS = [
     "é",
     "null",
     "1.5",
+    "2,5",
+    "-2,5e-07",
+    "2,5 ",
 ]
 NUMBERS = np.resize([0.5, np.nan, 1.0, 1 / 3], len(TEXTS))
 WORDS = {"type": "array", "items": {"type": "string"}}

@@ -293,11 +293,12 @@ class FaultTableObserver:
     def _cells(self, pairs: Sequence[Pair], rows: FaultRows, shares: Sequence[float | None]) -> list[Sequence[str]]:
         """Return the columns of the documents as cells."""
         dialect, count = self.dialect, len(rows)
-        ids, runs = [cell(pair.id) for pair in pairs], [cell(pair.run) for pair in pairs]
+        ids, runs = [cell(pair.id, dialect) for pair in pairs], [cell(pair.run, dialect) for pair in pairs]
+        places = (rows.entries, rows.gold_pointers, rows.predicted_pointers, rows.paths)
         return [
             [ids[document] for document in rows.documents],
             [runs[document] for document in rows.documents],
-            *map(format_cells, (rows.entries, rows.gold_pointers, rows.predicted_pointers, rows.paths)),
+            *(format_cells(texts, dialect) for texts in places),
             rows.faults,
             *(format_cells(values, dialect) for values in (rows.gold, rows.predicted)),
             format_numbers(np.array(rows.costs, dtype=np.float64), dialect),
@@ -359,9 +360,10 @@ class MatchTableObserver:
         """Return the columns of the documents: numbers, or cells of text."""
         entries = self.entries.columns(levels)
         documents, count = entries.documents.tolist(), len(entries.documents)
-        labels = (format_cells([pair.id for pair in pairs]), format_cells([pair.run for pair in pairs]))
+        keys = ([pair.id for pair in pairs], [pair.run for pair in pairs])
+        labels = [format_cells(texts, self.dialect) for texts in keys]
         columns: list[Sequence[str] | Floats] = [[texts[document] for document in documents] for texts in labels]
-        columns += [*map(format_cells, entries.indices), entries.statuses]
+        columns += [*(format_cells(texts, self.dialect) for texts in entries.indices), entries.statuses]
         for name in self._fields:
             columns += _filled(self._selected(entries, name), self._parts(name), count, self.dialect)
         quality = entries.whole.quality

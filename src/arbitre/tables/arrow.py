@@ -113,14 +113,13 @@ def parquet_writer(path: Path, kinds: Mapping[str, type]) -> Any:  # noqa: ANN40
     return pa.parquet.ParquetWriter(path, _schema(pa, kinds), compression="zstd")
 
 
-def read_csv_rows(rows: Rows, kinds: Mapping[str, type], *, delimiter: str, decimal: str, escaped: str) -> Any:  # noqa: ANN401
-    """Read rows of CSV, without a header, as a `pyarrow.Table`; empty cells are null.
+def read_csv_rows(rows: Rows, kinds: Mapping[str, type], *, delimiter: str, escaped: str) -> Any:  # noqa: ANN401
+    """Read rows of CSV with decimal points, without a header, as a `pyarrow.Table`; empty cells are null.
 
     Args:
         rows: The text.
         kinds: The type of each column: `str` or `float`.
         delimiter: The delimiter.
-        decimal: The decimal mark.
         escaped: Regular expression of the start of escaped texts, which is replaced with its first group.
     """
     pa = import_pyarrow()
@@ -132,7 +131,7 @@ def read_csv_rows(rows: Rows, kinds: Mapping[str, type], *, delimiter: str, deci
         pa.BufferReader(rows),
         reader.ReadOptions(column_names=schema.names, block_size=max(len(rows), 1)),
         reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        reader.ConvertOptions(column_types=schema, null_values=[""], strings_can_be_null=True, decimal_point=decimal),
+        reader.ConvertOptions(column_types=schema, null_values=[""], strings_can_be_null=True),
     )
     for at, (name, kind) in enumerate(kinds.items()):
         if kind is str and compute.any(compute.starts_with(table.column(at), "'")).as_py():

@@ -95,10 +95,22 @@ _ESCAPED: Final = re.compile(f"'*[{re.escape(''.join(FORMULA))}]")
 """Matches texts that get an apostrophe: formulas, and texts that would otherwise read like an escaped formula."""
 
 
+_DECIMAL: Final = "(-?[0-9]+){mark}([0-9]+(?:[eE][+-]?[0-9]+)?)"
+"""Pattern of a number with this decimal mark, in JSON notation otherwise."""
+_COMMA_NUMBER: Final = re.compile(_DECIMAL.format(mark=","))
+
+
+class QuotedText(str):
+    """Text of a cell that would read as a number in its dialect. `csv_text` puts it in quotes, as `points` expects."""
+
+    __slots__ = ()
+
+
 def cell(value: Json, dialect: CsvDialect = STANDARD) -> str:
     """Format a value as a CSV cell: strings unchanged, "" for None and ABSENT, other values as compact JSON.
 
-    Only numbers have the decimal mark of the dialect, not the numbers in texts, lists and objects.
+    Only numbers have the decimal mark of the dialect, not the numbers in texts, lists and objects. A text that reads as
+    a number with a decimal comma is a `QuotedText`.
 
     Text that a spreadsheet would run as a formula gets a leading apostrophe, which `unescaped` removes.
 
@@ -106,7 +118,8 @@ def cell(value: Json, dialect: CsvDialect = STANDARD) -> str:
     ['Ada', '', 'true', '0.5', '{"pages":[1,2]}', "'=1+1"]
     """
     if isinstance(value, str):
-        return f"'{value}" if _ESCAPED.match(value) else value
+        text = f"'{value}" if _ESCAPED.match(value) else value
+        return QuotedText(text) if dialect.decimal == "," and _COMMA_NUMBER.fullmatch(text) else text
     if value is None or value is ABSENT:
         return ""
     return compact(value).replace(".", dialect.decimal) if type(value) is float else compact(value)
@@ -147,15 +160,17 @@ def format_cells(values: Sequence[Json], dialect: CsvDialect = STANDARD) -> list
     if len(present) < len(values):
         texts = iter(format_cells(present, dialect))
         return ["" if value is None or value is ABSENT else next(texts) for value in values]
-    kinds = set(map(type, values))
-    if kinds == {str} and _FIRST.isdisjoint([text[:1] for text in values]):
+    kinds, plain = set(map(type, values)), dialect.decimal == "."
+    if kinds == {str} and plain and _FIRST.isdisjoint([text[:1] for text in values]):
         return list(values)
     if kinds == {list}:
         return compact_lists(values)
     if kinds <= _STRUCTURED:
         return list(map(compact, values))
     return [
-        value if type(value) is str and value[:1] not in _FIRST else cell(value, dialect)  # 3 times as fast for texts
+        value
+        if plain and type(value) is str and value[:1] not in _FIRST  # 3 times as fast for texts
+        else cell(value, dialect)
         for value in values
     ]
 
@@ -192,7 +207,7 @@ def _number(value: float, dialect: CsvDialect) -> str:
 
 
 def csv_text(columns: Sequence[Sequence[str]], dialect: CsvDialect = STANDARD) -> str:
-    r"""Return the rows of at least two columns of cells as CSV, as `csv_writer` writes them.
+    r"""Return the rows of at least two columns of cells as CSV, as `csv_writer` writes them, and quote each `QuotedText`.
 
     Takes a quarter of the time of `csv_writer`, which examines every character.
 
@@ -200,6 +215,8 @@ def csv_text(columns: Sequence[Sequence[str]], dialect: CsvDialect = STANDARD) -
     'Ada,1\n"a, b",\n'
     """
     quoted = (_quoted(column, dialect.delimiter) for column in columns)
+    if dialect.decimal != ".":
+        quoted = (_with_marked(*pair) for pair in zip(columns, quoted, strict=True))
     return "".join([f"{row}\n" for row in map(dialect.delimiter.join, zip(*quoted, strict=True))])
 
 
@@ -216,6 +233,27 @@ def _quoted(column: Sequence[str], delimiter: str) -> Sequence[str]:
     if '"' in special:
         column = [text.replace('"', '""') for text in column]
     return [f'"{text}"' if need else text for text, need in zip(column, needed, strict=True)]
+
+
+def _with_marked(cells: Sequence[str], quoted: Sequence[str]) -> Sequence[str]:
+    """Return the quoted cells, with each `QuotedText` in quotes too."""
+    pairs = zip(cells, quoted, strict=True)
+    return [f'"{cell}"' if isinstance(cell, QuotedText) else other for cell, other in pairs]
+
+
+def points(rows: str, dialect: CsvDialect) -> str:
+    """Return rows of CSV with the decimal point of JSON in all numbers. What is in quotes is a text.
+
+    >>> points('2,5;"2,5";[2.5]', CsvDialect.named("excel-fr"))
+    '2.5;"2,5";[2.5]'
+    """
+    if dialect.decimal == ".":
+        return rows
+    end = f"[^{dialect.delimiter}\n]"
+    number = re.compile(f"(?<!{end}){_DECIMAL.format(mark=dialect.decimal)}(?!{end})")
+    parts = rows.split('"')
+    parts[::2] = [number.sub(r"\1.\2", part) for part in parts[::2]]
+    return '"'.join(parts)
 
 
 def write_frame(file: TextIO, frame: Frame, dialect: CsvDialect = STANDARD) -> None:
@@ -243,4 +281,4 @@ def _cells(name: str, values: Sequence[Json] | npt.NDArray[Any], dialect: CsvDia
         return format_cells(plain, dialect)
     if masses:
         plain = [_whole(value) if isinstance(value, float) else value for value in plain]
-    return [_number(value, dialect) if isinstance(value, float) else cell(value) for value in plain]
+    return [_number(value, dialect) if isinstance(value, float) else cell(value, dialect) for value in plain]

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.parsing.csv_rows import csv_reader
 from arbitre.storage.files import unreadable, unwritable
 from arbitre.tables import arrow
-from arbitre.tables.csv_text import FORMULA, STANDARD, CsvDialect, cell, csv_writer, read_cells, unescaped
+from arbitre.tables.csv_text import FORMULA, STANDARD, CsvDialect, cell, csv_writer, points, read_cells, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,15 +142,10 @@ class RowFile:
         """Write the buffered rows as a row group."""
         if self._buffer:
             dialect = self._dialect
-            table = arrow.read_csv_rows(
-                self._buffer,
-                self._kinds,
-                delimiter=dialect.delimiter,
-                decimal=dialect.decimal,
-                escaped=_FORMULA,
-            )
+            rows = self._buffer if dialect.decimal == "." else points(self._buffer.decode(), dialect).encode()
+            table = arrow.read_csv_rows(rows, self._kinds, delimiter=dialect.delimiter, escaped=_FORMULA)
             self._parquet.write_table(table)
-            del table
+            del rows, table
             self._buffer = bytearray()
             arrow.release_memory()
 
@@ -172,6 +167,8 @@ def row_file(stem: Path) -> Path | None:
 def read_rows(path: Path) -> Frame:
     """Read the file of a table as columns: numbers as floats (see `is_number`), all others as texts.
 
+    The dialect of a CSV file makes no difference: numbers in columns of texts are in JSON notation.
+
     Raises:
         DataError: The file cannot be read, or pyarrow is not installed and the file is Parquet.
     """
@@ -181,15 +178,16 @@ def read_rows(path: Path) -> Frame:
         with path.open(encoding="utf-8-sig", newline="") as file:
             dialect = CsvDialect.of(file.readline())
             file.seek(0)
-            head, *rows = csv_reader(file, dialect.delimiter)
+            lines = file if dialect.decimal == "." else io.StringIO(points(file.read(), dialect), newline="")
+            head, *rows = csv_reader(lines, dialect.delimiter)
         columns = zip(*rows, strict=True) if rows else ([] for _ in head)
-        return {unescaped(name): read_column(name, cells, dialect) for name, cells in zip(head, columns, strict=True)}
+        return {unescaped(name): read_column(name, cells) for name, cells in zip(head, columns, strict=True)}
     except (OSError, ValueError, csv.Error) as error:
         raise unreadable(path, error) from error
 
 
-def read_column(name: str, cells: Sequence[str], dialect: CsvDialect = STANDARD) -> Values:
+def read_column(name: str, cells: Sequence[str]) -> Values:
     """Return the cells of a column as numbers or texts, by its name."""
     if is_number(name):
-        return np.array([cell.replace(dialect.decimal, ".") or "nan" for cell in cells], dtype=np.float64)
+        return np.array([cell or "nan" for cell in cells], dtype=np.float64)
     return read_cells(cells)
