@@ -31,6 +31,9 @@ PERSON = {
 PEOPLE = {"type": "object", "properties": {"people": {"type": "array", "items": PERSON}}}
 
 
+STATUSES = ("matched", "missing", "spurious")
+
+
 def plan(schema):
     return arbitre.Comparator(schema).plan
 
@@ -122,12 +125,12 @@ def test_matches_has_a_row_for_each_entry_and_columns_for_each_field(tmp_path):
     predicted = people({"name": "Cyd", "born": 1815}, {"name": "Zuzu"}, {"name": "Ada", "pages": [1], "born": 1815})
     rows = matches(tmp_path, PEOPLE, (gold, predicted))
     fields = [f"{name}.{part}" for name in ("name", "pages") for part in ("gold", "predicted", "distance", "quality")]
-    head = ["id", "run", "gold_index", "predicted_index", "status"]
+    head = ["id", "run", "gold_index", "predicted_index", "status", "mass"]
     assert list(rows[0]) == [*head, *fields, "undeclared", "distance", "quality", "signature"]
     assert [[row[name] for name in head] for row in rows] == [
-        ["d0", "", "0", "2", "matched"],
-        ["d0", "", "1", "1", "matched"],
-        ["d0", "", "", "0", "spurious"],
+        ["d0", "", "0", "2", "matched", "1"],
+        ["d0", "", "1", "1", "matched", "1"],
+        ["d0", "", "", "0", "spurious", "1"],
     ]
     ada, _, cyd = rows
     assert [ada[name] for name in fields] == ["Ada", "Ada", "0.0", "1.0", "[1,2]", "[1]", "0.5", "0.5"]
@@ -135,6 +138,43 @@ def test_matches_has_a_row_for_each_entry_and_columns_for_each_field(tmp_path):
     assert (ada["distance"], ada["quality"]) == ("0.5", "0.5")
     assert [cyd[name] for name in fields] == ["", "Cyd", "1.0", "0.0", "", "", "", ""]
     assert (cyd["undeclared"], cyd["distance"], cyd["quality"]) == ('{"predicted":{"born":1815}}', "1.0", "0.0")
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        "hungarian",
+        {"transport": {}},
+        {"transport": {"solver": "partial", "mass": 0.6}},
+        {"transport": {"solver": "unbalanced", "masses": "size"}},
+    ],
+    ids=str,
+)
+def test_the_masses_of_the_entries_add_up_to_the_counts(tmp_path, match):
+    schema = {"type": "array", "items": {"type": ["string", "integer"]}, "x-arbitre": {"match": match}}
+    documents = [(["x", "y"], ["x", "z", "x"]), (["ab", 3, "cd"], ["abc", "3"]), ([], ["x"]), (["x"], arbitre.ABSENT)]
+    pairs = [Pair(f"d{at}", None, *sides) for at, sides in enumerate(documents)]
+    evaluation, _ = evaluate_into(tmp_path, plan(schema), pairs)
+    rows = table(tmp_path / "matches.csv")
+    masses = {status: sum(float(row["mass"]) for row in rows if row["status"] == status) for status in STATUSES}
+    scores = evaluation.micro
+    assert masses["matched"] == pytest.approx(scores.matched)
+    assert masses["missing"] == pytest.approx(scores.gold - scores.matched)
+    assert masses["spurious"] == pytest.approx(scores.predicted - scores.matched)
+    assert sum(float(row["mass"]) * float(row["quality"]) for row in rows) == pytest.approx(scores.quality_mass)
+    if match == "hungarian":
+        assert {row["mass"] for row in rows} == {"1"}
+
+
+def test_the_mass_of_an_entry_is_part_of_the_mass_of_the_list_around_it(tmp_path):
+    options = {"match": {"transport": {"solver": "partial", "mass": 0.6}}}
+    words = {"type": "array", "items": {"type": "string"}, "x-arbitre": {"entries": True, **options}}
+    schema = {"type": "array", "items": words, "x-arbitre": options}
+    pair = Pair("d", None, [["x", "y"], ["ab"]], [["x", "z", "x"], ["ac", "ab"], ["q"]])
+    evaluation, _ = evaluate_into(tmp_path, plan(schema), [pair])
+    masses = [float(row["mass"]) for row in table(tmp_path / "matches.csv") if row["status"] == "matched"]
+    assert masses == pytest.approx([1.0, 0.2, 0.12])
+    assert sum(masses) == pytest.approx(evaluation.micro.matched)
 
 
 def test_a_missing_prediction_leaves_a_row_for_every_entry(tmp_path):
@@ -150,7 +190,7 @@ def test_a_missing_prediction_leaves_a_row_for_every_entry(tmp_path):
 
 def test_entries_that_are_scalars_have_one_column(tmp_path):
     rows = matches(tmp_path, {"type": "array", "items": {"type": "string"}}, (["ab", "x"], ["ab"]))
-    assert list(rows[0])[5:] == [
+    assert list(rows[0])[6:] == [
         *("value.gold", "value.predicted", "value.distance", "value.quality"),
         *("undeclared", "distance", "quality", "signature"),
     ]

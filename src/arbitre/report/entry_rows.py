@@ -209,6 +209,7 @@ class EntryColumns(NamedTuple):
         documents: Document of each entry; shape (entries,).
         indices: Gold indices and predicted indices.
         statuses: Statuses.
+        masses: Masses: 1, or what is moved or left unmatched if lists are matched by transport.
         whole: The entries themselves.
         parts: Fields of the entries. If an entry has a field twice, the last one counts.
     """
@@ -216,21 +217,24 @@ class EntryColumns(NamedTuple):
     documents: Indices
     indices: tuple[list[str | None], list[str | None]]
     statuses: list[Status]
+    masses: Floats
     whole: EntryFields
     parts: list[EntryFields]
 
 
 class _Entries(NamedTuple):
-    """Entries of one level: their documents, indices and values."""
+    """Entries of one level: their documents, indices, masses and values."""
 
     documents: Indices
     indices: tuple[list[str | None], list[str | None]]
+    masses: Floats
     whole: EntryFields
 
     @classmethod
     def of(cls, node_tree: NodeTree, level: Level, at: Indices) -> _Entries:
         gold, predicted = (_indices(node_tree, level, at, gold=gold) for gold in (True, False))
-        return cls(level.document[at], (gold, predicted), EntryFields.of(level, at, level.first + at))
+        masses = np.ones(len(at)) if level.scale is None else level.scale[at]
+        return cls(level.document[at], (gold, predicted), masses, EntryFields.of(level, at, level.first + at))
 
 
 def _sorted(wholes: Sequence[_Entries], parts: Sequence[EntryFields], nodes: int) -> EntryColumns:
@@ -244,6 +248,7 @@ def _sorted(wholes: Sequence[_Entries], parts: Sequence[EntryFields], nodes: int
         [value for one in wholes for value in one.whole.forms],
     )
     documents = np.concatenate([np.empty(0, dtype=np.intp), *(one.documents for one in wholes)])
+    masses = np.concatenate([np.empty(0), *(one.masses for one in wholes)])
     gold_indices, predicted_indices = ([index for one in wholes for index in one.indices[side]] for side in (0, 1))
     spurious = np.array([value is ABSENT for value in whole.gold], dtype=np.bool_)
     places = [
@@ -266,6 +271,7 @@ def _sorted(wholes: Sequence[_Entries], parts: Sequence[EntryFields], nodes: int
             "spurious" if left is ABSENT else "missing" if right is ABSENT else "matched"
             for left, right in zip(gold, predicted, strict=True)
         ],
+        masses[order_of],
         EntryFields(
             np.arange(len(order_of)),
             taken(whole.names),

@@ -318,6 +318,9 @@ def _numbers(values: Sequence[float | None]) -> Floats:
 VALUE: Final = "value"
 """Column for entries that are not objects."""
 
+MASS: Final = "mass"
+"""Column of the mass of an entry: 1, unless lists are matched by transport."""
+
 PARTS: Final = ("gold", "predicted", "distance", "quality")
 """Columns of every field."""
 
@@ -341,13 +344,13 @@ class MatchTableObserver:
         """Column names."""
         fields = [f"{name}.{part}" for name in self._fields for part in self._parts(name)]
         first, last = ("id", "run", "gold_index", "predicted_index", "status"), ("undeclared", "distance", "quality")
-        return [*first, *fields, *last, SIGNATURE]
+        return [*first, MASS, *fields, *last, SIGNATURE]
 
     def __call__(self, pairs: Sequence[Pair], levels: Sequence[Level]) -> bytes:
         """Return the rows of the documents. Raises UnicodeEncodeError if a text has a lone surrogate."""
         cells = (
-            format_numbers(column, self.dialect) if isinstance(column, np.ndarray) else column
-            for column in self._cells(pairs, levels)
+            format_numbers(column, self.dialect, masses=name == MASS) if isinstance(column, np.ndarray) else column
+            for name, column in zip(self.columns, self._cells(pairs, levels), strict=True)
         )
         return csv_text([*cells], self.dialect).encode()
 
@@ -363,7 +366,7 @@ class MatchTableObserver:
         keys = ([pair.id for pair in pairs], [pair.run for pair in pairs])
         labels = [format_cells(texts, self.dialect) for texts in keys]
         columns: list[Sequence[str] | Floats] = [[texts[document] for document in documents] for texts in labels]
-        columns += [*(format_cells(texts, self.dialect) for texts in entries.indices), entries.statuses]
+        columns += [*(format_cells(texts, self.dialect) for texts in entries.indices), entries.statuses, entries.masses]
         for name in self._fields:
             columns += _filled(self._selected(entries, name), self._parts(name), count, self.dialect)
         quality = entries.whole.quality

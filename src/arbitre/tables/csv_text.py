@@ -207,7 +207,7 @@ def _number(value: float, dialect: CsvDialect) -> str:
 
 
 def csv_text(columns: Sequence[Sequence[str]], dialect: CsvDialect = STANDARD) -> str:
-    r"""Return the rows of at least two columns of cells as CSV, as `csv_writer` writes them, and quote each `QuotedText`.
+    r"""Return the rows of at least two columns of cells as CSV, as `csv_writer` does; a `QuotedText` is in quotes.
 
     Takes a quarter of the time of `csv_writer`, which examines every character.
 

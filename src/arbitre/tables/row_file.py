@@ -35,7 +35,7 @@ MAX_CSV_ROWS: Final = 100_000
 ROW_GROUP_BYTES: Final = 1 << 24
 """Approximate size in CSV of the rows that are written to Parquet together."""
 
-_NUMBERS: Final = frozenset({"distance", "quality", "cost", "in_source"})
+_NUMBERS: Final = frozenset({"mass", "distance", "quality", "cost", "in_source"})
 """Last parts of the names of columns of numbers; all other columns are text."""
 
 _FORMULA: Final = f"^'('*[{re.escape(''.join(FORMULA))}])"
