@@ -102,7 +102,7 @@ grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """Prefixes of the catalogue names of headings and words in cells."""
 _PLURAL: Final = "(s)"
-"""Optional plural ending. It becomes "s" if the number before it has the plural: in French, from 2."""
+"""Optional plural ending. It becomes "s" if the number before it takes the plural: 2 or more in French, any number except 1 in English."""
 _QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
 _PART: Final = re.compile(r"(, )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""
@@ -132,7 +132,7 @@ def _sentences(language: Language) -> list[tuple[re.Pattern[str], dict[str, str]
 
 
 def _in_number(text: str, values: Mapping[str, object], language: Language) -> str:
-    """Replace each "(s)" with "s" if the number before it has the plural in the language, and with nothing otherwise.
+    """Replace each "(s)" with "s" if the number before it takes the plural in the language, and remove it otherwise.
 
     >>> _in_number("{n} document(s), {m} retenu(s)", {"n": "3", "m": "1,5"}, Language.FR)
     '{n} documents, {m} retenu'
@@ -196,8 +196,9 @@ class Translator:
     def sentence(self, text: str) -> str:
         """Translate an English note of the results; return it unchanged if it is not in the catalogue.
 
-        A note of several sentences is translated as a whole if the catalogue has it, or else sentence by sentence. A
-        name at the end of a sentence does not include the next sentence if the catalogue has both.
+        A note of several sentences is translated as a whole if the catalogue has it, or else sentence by sentence. If a
+        placeholder at the end of a sentence would also match the next sentence, and the catalogue has both sentences,
+        they are translated separately.
 
         >>> Translator(Language.FR).sentence("Every resample has the same score.")
         'Tous les rééchantillonnages ont le même score.'

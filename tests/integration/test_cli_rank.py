@@ -151,7 +151,7 @@ def test_the_best_system_and_the_lost_mass_are_listed_by_path():
 
 def test_the_table_of_losses_says_that_weights_are_ignored():
     table = system_tables.lacking(rank({"a": people([{"name": "Ada", "age": 30}, {"name": "Bo", "age": 5}])}))
-    assert table.title == "Loss of leaf quality of a by path (unweighted)"
+    assert table.title == "Leaf quality lost by a, by path (unweighted)"
     assert "`arbitre evaluate --diagnose` shows the cost of each path in f1q" in table.notes[0]
     french = Translator(Language.FR)
     assert french.text(table.title) == "Qualité des feuilles perdue par a, par chemin (sans pondération)"

@@ -241,23 +241,12 @@ def test_sentences_have_the_singular_and_the_plural_of_their_numbers(name, value
     assert FR(name, **values).replace("\u00a0", " ") == french
 
 
-def test_the_number_of_failed_documents_in_the_methods_has_the_singular():
-    values = dict.fromkeys(("documents", "gold", "predicted", "matched", "entries"), "9")
-    for failed, english, french in (
-        (0, "0 failed, counted as empty predictions.", "dont 0 en échec, compté comme prédiction vide."),
-        (1, "1 failed, counted as empty prediction.", "dont 1 en échec, compté comme prédiction vide."),
-        (2, "2 failed, counted as empty predictions.", "dont 2 en échec, comptés comme prédictions vides."),
-    ):
-        assert english in Translator(Language.EN)("methods.results", failed=failed, **values)
-        assert french in FR("methods.results", failed=failed, **values)
-
-
 @pytest.mark.parametrize(
     ("scored", "unscored", "english", "french"),
     [
-        (1, 0, "Failures (1), counted as an empty prediction", "Échecs (1), compté comme une prédiction vide"),
+        (1, 0, "Failures (1), counted as an empty prediction", "Échec (1), compté comme une prédiction vide"),
         (2, 0, "Failures (2), counted as empty predictions", "Échecs (2), comptés comme des prédictions vides"),
-        (0, 1, "Failures (1), not scored", "Échecs (1), non noté"),
+        (0, 1, "Failures (1), not scored", "Échec (1), non noté"),
         (0, 2, "Failures (2), not scored", "Échecs (2), non notés"),
         (
             *(1, 1, "Failures (2), 1 counted as an empty prediction, 1 not scored"),

@@ -439,8 +439,8 @@ class TestErrorsInTheGold:
         assert result.documents["p"]["letters"][1]["to"] == ["h", "z"]
         assert result.notes[-1] == (
             "In 1 document, the gold has ids or references that `arbitre evaluate` refuses, for example in 'p' at "
-            "/letters/1/to/1. The votes on items and on the references to them are independent. Correct these places "
-            "in the gold."
+            "/letters/1/to/1. Annotators vote separately on items and on references to them, so the gold can keep a "
+            "reference to an item that was left out. Correct these ids and references in the gold."
         )
         with pytest.raises(DataError, match="The reference 'z' in gold is dangling"):
             Comparator(PEOPLE).compare(gold=result.documents["p"], predicted=letters[2])

@@ -309,19 +309,21 @@ def schema_of(schema: Any, annotators: Annotators, files: AnnotationOptions) -> 
 
 
 def annotation_sources(annotators: Annotators, files: AnnotationOptions) -> Annotators:
-    """Return the sources by annotator, also if the annotators are those that a file of an annotation tool names.
+    """Return the sources by annotator.
+
+    If a file of an annotation tool names its annotators, they are read from the file.
 
     Raises:
         DataError: A file of an annotation tool cannot be read.
-        OptionError: The annotators are neither a mapping nor a file, or the documents of one are neither paths nor
-            documents.
+        OptionError: The annotators are neither a mapping nor a file, or the sources of one annotator are neither paths
+            nor documents.
     """
     if isinstance(annotators, Mapping):
         return {name: listed(name, sources) for name, sources in annotators.items()}
     if not isinstance(annotators, (str, Path)):
         raise OptionError.of(
             f"Expected `annotators` to be a dictionary or a file, got {type(annotators).__name__}.",
-            hint="Pass the documents of each annotator under the name of the annotator.",
+            hint="Pass a dictionary with the name of each annotator as key and the documents as value.",
         )
     if not has_spans(str(annotators), files):
         return annotators

@@ -277,9 +277,9 @@ class _Recurring:
     def same_mistake(self, labels: _Labels, value: Hashable) -> float:
         """Return the probability that a gold value becomes the same similar value so often by chance; 1 if not often.
 
-        A misspelling of a text can be one of many, and its first letters are rarely one. Numbers and short texts have
-        few wrong values that resemble them, so that all their occurrences must become the same value, and not only
-        those that are wrong.
+        A long text can be misspelled in many ways, and a misspelling rarely consists of its first letters. Numbers and
+        short texts have few similar wrong values, so all their occurrences must become the same value, not only the
+        wrong ones.
         """
         gold = self.pairs[value]
         texts = isinstance(gold, str) and isinstance(value, str) and len(gold) >= MIN_PART
@@ -315,8 +315,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
     """Return the predicted values that gold never has, and that stand for one gold value, with their p-value.
 
     A value that resembles gold may be a misspelling, which depends on gold also without a systematic cause. It counts
-    only if gold nearly always becomes the same value (see `_Recurring.same_mistake`), or if it is the first letters of
-    gold, and those of another label are a code that counts. Other values count if they are
+    only if gold nearly always becomes the same value (see `_Recurring.same_mistake`). If one value that counts is a
+    code, that is, the first letters of its label, the codes of other labels count as well. Other values count if they are
     predicted for one gold value more often than this value is frequent.
     """
     found = _Recurring.of(labels)

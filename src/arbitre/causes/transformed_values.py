@@ -72,7 +72,7 @@ Changes = defaultdict[int, dict[str, "Json"]]
 
 
 def transformed_values(sample: Sample) -> Iterator[Proposal]:
-    """Yield the rules that turn many wrong values of a path into gold."""
+    """Yield a proposal for each rule that turns many wrong values of a path into gold."""
     for path, values in _wrong_values(sample):
         yield from _factor(path, values)
         yield from _swapped_days(path, values)
@@ -184,7 +184,7 @@ def _factor_advice(factor: float) -> str:
 
 
 def _swapped(value: Json) -> str | None:
-    """Return a date in numbers with the day and the month swapped; None if it has no other date.
+    """Return a numeric date with the day and the month swapped; None if this yields no other valid date.
 
     >>> _swapped("1918-03-11"), _swapped("3/11/1918"), _swapped("1918-03-03"), _swapped("1918-13-14")
     ('1918-11-03', '11/3/1918', None, None)

@@ -201,7 +201,7 @@ def arguments(function: Callable[..., None], given: dict[str, Any]) -> dict[str,
     """Return the arguments of the function of a command: options by name, and sets of further options.
 
     A parameter whose type is a dataclass or a typed dictionary receives the options that are named like its fields,
-    unless another parameter has taken them. A dataclass has defaults of its own for options without values.
+    unless another parameter has taken them. If an option has no value, the default of the dataclass applies.
     """
     kinds = {name: kind for name, kind in get_type_hints(function).items() if name != "return"}
     sets = {name: kind for name, kind in kinds.items() if is_dataclass(kind) or is_typeddict(kind)}

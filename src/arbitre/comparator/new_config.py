@@ -69,7 +69,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     folder of documents that shares ids with gold is treated as a system, unless its name contains one of these words.
     If there is no schema, one is inferred from gold and written to `schema.json`. If records store their id under a key
     other than `id`, the key is detected. If the file names of predictions are ids of gold followed by a run or a model,
-    as in `page_02_run1.json`, a pattern is written that finds both.
+    as in `page_02_run1.json`, the config file gets an `id_pattern` that finds both.
 
     Args:
         folder: The project folder. Its direct subfolders are searched as well.
@@ -81,7 +81,7 @@ def init_config(folder: str | Path = Path(), *, force: bool = False) -> NewConfi
     root = Path(folder)
     if not root.is_dir():
         raise DataError.of(
-            "Expected a folder, got a file" if root.exists() else "Expected a folder, got none",
+            "Expected a folder, got a file" if root.exists() else "The folder does not exist",
             file=str(root),
             hint="Check the name of the folder.",
         )

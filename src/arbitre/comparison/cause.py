@@ -211,7 +211,7 @@ KINDS: Final[Mapping[str, CauseKind]] = {
     ),
     "day-month-swapped": CauseKind(
         "the day and the month of a date are swapped",
-        "most wrong dates are the gold date with day and month swapped",
+        "most wrong dates equal the gold date after day and month are swapped",
         "correction",
         "state the order of day and month in the prompt",
     ),

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 def loss_shares(by_path: Mapping[str, Scores]) -> dict[str, float]:
     """Return the share of the lost leaf quality by path, largest first.
 
-    All leaves count alike, whatever their weight, so these are not the shares of what the entry scores lose.
+    All leaves have the same weight here, so these shares can differ from the shares of the loss in the entry scores.
     Lists and objects are left out: their leaves cover them.
     """
     lost = {

@@ -80,7 +80,7 @@ class Position:
 
     @cached_property
     def formats(self) -> frozenset[str]:
-        """The formats of texts; empty for texts without one."""
+        """The formats of texts; "" stands for texts without a format."""
         texts = (part.schema for part in self.parts if "string" in part.schema.get("type", ()))
         return frozenset(str(schema.get("format", "")) for schema in texts)
 

@@ -261,8 +261,8 @@ def check_answers(judges: Iterable[Judge]) -> None:
         other = known.setdefault((one.cache.resolve(), one.version), one)
         if other.ask != one.ask:
             raise SchemaError.of(
-                f"Expected judges with different functions to have different answers, got `{other.name}` and "
-                f"`{one.name}` with the same `cache` and `version`",
+                f"The judges `{other.name}` and `{one.name}` have different functions but the same `cache` and "
+                "`version`, so each would use the answers of the other",
                 hint="Pass another `cache` or `version` to one of them.",
             )
 

@@ -299,7 +299,7 @@ class InMemory(NamedTuple):
         )
 
     def records(self, reader: Reader, name: str) -> Iterator[Record | Failure]:
-        """Yield the documents as records. A document without an id contains it.
+        """Yield the documents as records. If no id was passed for a document, it is read from the document.
 
         Args:
             reader: Reads the records.

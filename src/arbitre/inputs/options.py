@@ -94,7 +94,7 @@ class ReadOptions:
         Args:
             sources: The sources.
             side: Side of the documents.
-            wrapped: Whether a record may contain the document under the key of its side. If not, records are whole.
+            wrapped: Whether a record may contain the document under the key of its side. If not, each record is itself a document.
         """
         reader = replace(self.reader(side), wrapped=wrapped)
         given = source_names(sources)
@@ -320,7 +320,7 @@ def split_pair(item: Any) -> tuple[Any, Any]:  # noqa: ANN401  (any document)
     if len(item) != 2:  # noqa: PLR2004  (an id and a document)
         raise DataError.of(
             f"Expected (id, document) pairs, got a tuple of length {len(item)}",
-            hint="Write a document that is a list as a list.",
+            hint="If the document is an array, pass it as a Python list, not as a tuple.",
         )
     return json_form(item[0]), item[1]
 

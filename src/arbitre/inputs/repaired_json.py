@@ -120,7 +120,7 @@ def read_answer(text: str | bytes, *, strictness: Strictness = "lenient") -> Ans
             f"Expected the text of an answer, got {'none' if text is None else type(text).__name__}",
             hint="A model may return no text if it refuses to answer. Treat this as a missing prediction."
             if text is None
-            else "A value that is not a text needs no reading.",
+            else "If the value is already parsed, use it without read_answer.",
         )
     return _read(text, strictness)
 

@@ -84,7 +84,7 @@ class _Occurrence(NamedTuple):
 
 
 class SearchableText(PlacedText):
-    """A text from which the excerpts are cut that contain values, in whatever notation `SourceText` finds them."""
+    """A source text from which excerpts with the values of an entry are cut. The rules of `SourceText` find the values."""
 
     def excerpt(
         self, gold: Json = ABSENT, predicted: Json = ABSENT, entry: Iterable[Json] = (), length: int = LENGTH

@@ -42,7 +42,7 @@ _SIGNS: Final = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0
 _ATTACHED: Final = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+|[\u00bc-\u00be\u2150-\u215f\u2189]")
 """Superscript digits, such as note marks, and fractions."""
 _APART: Final = r"-\g<0>-"
-"""What replaces them, so that they do not become part of the word or number beside them."""
+"""Replacement for these characters that separates them from the word or number beside them."""
 _COMPOSED: Final = re.compile(rf".[{_SIGNS}]+|[^\x00-\x7f]", re.DOTALL)
 """The parts of a text whose NFKC form may differ."""
 _CASED: Final = re.compile(r"[A-Z]|[^\x00-\x7f]")
@@ -195,7 +195,7 @@ class SourceText:
 
 
 def readings(text: str) -> tuple[str, ...]:
-    """Return what a `spelling` with hyphens may mean: the words as two words each, and as one word each.
+    """Return the readings of a `spelling`: with hyphenated words split into their parts, and joined into one word.
 
     >>> readings("paris-lyon"), readings("paris lyon")
     (('paris lyon', 'parislyon'), ('paris lyon',))
@@ -254,7 +254,7 @@ def _casefolded(found: re.Match[str]) -> str:
 
 
 def _spans(part: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield where words occur in other words."""
+    """Yield the start and the end of each occurrence of a sequence of words in a text."""
     text = f" {text} "
     start = text.find(f" {part} ")
     while start >= 0:

@@ -104,11 +104,11 @@ def lacking(ranking: Ranking) -> Table:
     head = (TableColumn("path", kind="tree"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
     note = (
-        f"Share of loss: share of the leaf quality that {best.name} does not reach. All values count alike, so it is "
-        "not the share of the lost entry scores: `arbitre evaluate --diagnose` shows the cost of each path in f1q."
+        f"Share of loss: share of the lost leaf quality of {best.name}. All values have the same weight, so the order of "
+        "the paths can differ from the order of their costs in f1q, which `arbitre evaluate --diagnose` shows."
     )
     return Table.of(
-        f"Loss of leaf quality of {best.name} by path (unweighted)",
+        f"Leaf quality lost by {best.name}, by path (unweighted)",
         head,
         rows,
         _short_signature(ranking),

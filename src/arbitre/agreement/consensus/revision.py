@@ -241,7 +241,7 @@ def _decided(revision: Revision, disagreements: Sequence[Disagreement]) -> dict[
 
 
 def _innermost(decided: Mapping[str, Disagreement], where: str) -> Disagreement | None:
-    """Return the innermost disagreement of a decided value that contains a pointer, or is at it."""
+    """Return the disagreement about the innermost decided value at or above a pointer; None if there is none."""
     while where not in decided and where:
         where = where.rpartition("/")[0]
     return decided.get(where)
@@ -250,7 +250,11 @@ def _innermost(decided: Mapping[str, Disagreement], where: str) -> Disagreement 
 def _without_those_of_annotators(
     plan: Plan, revision: Revision, disagreements: Sequence[Disagreement], violations: Sequence[Violation]
 ) -> tuple[Violation, ...]:
-    """Return the violations without those in a decided value that an annotator has, if an annotator has them too."""
+    """Return the violations, except those that come from the reading of an annotator.
+
+    A violation comes from a reading if it is inside a decided value that an annotator has, and a document of an
+    annotator has the same violation.
+    """
     root = revision.assembly.places.roots[disagreements[0].document]
     theirs = {each.place for at in root.voters() for each in _violations(plan, root.values[at])}
     decided = _decided(revision, disagreements)

@@ -80,7 +80,10 @@ def confidence(
     if unknown:
         screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
     if unread:
-        screen.note(f'Confidences beside keys other than "value" are not read; the first is at {unread}')
+        screen.note(
+            'Confidences in objects with keys other than "value" and "confidence" are not read; the first is at '
+            f"{unread}"
+        )
     for failure in failures:
         screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
     report = measures.report(comparator, answers, correct_at=correct_at, bins=bins)

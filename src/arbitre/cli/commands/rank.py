@@ -114,7 +114,7 @@ def _note_failures(screen: Terminal, name: str, evaluation: Evaluation) -> None:
         if count:
             screen.note(f"{name}: {what} ({count})")
     if unscored := result_tables.not_scored(evaluation.not_scored):
-        screen.note(f"{name}: {unscored}")
+        screen.note(f"{name}, {unscored}")
 
 
 def ranking_blocks(results: RankingResults, width: int, say: Translator = ENGLISH) -> Iterator[RenderableType]:

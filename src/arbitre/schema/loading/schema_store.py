@@ -243,7 +243,7 @@ class SchemaStore:
         return self._resources[uri]
 
     def load_references(self) -> None:
-        """Read the referenced documents that only validation needs as well. Broken references are ignored."""
+        """Also read the referenced documents that only validation needs. Broken references are ignored."""
         documents = [*self.documents]
         for document in documents:  # grows during iteration
             pending = [(urljoin(document.uri, document.resource.id() or ""), document.contents)]

@@ -13,8 +13,8 @@ const outcome = (one) => {
   }
   return decision.by ? say("queue.by", { name: plain(decision.by) }) : say("queue.by.nobody");
 };
-// What the schema says against a value. It never prevents a decision for the value of an annotator: it may be valid only
-// after normalisation.
+// The schema violation of a value. The value of an annotator is never refused, because it may be valid only after
+// normalisation.
 const refusalOf = (one, raw) => {
   const isIt = ({ annotators, raw: own }) => annotators.length && canonical(JSON.parse(own)) === canonical(JSON.parse(raw));
   return one.choices.some(isIt) ? { problem: null, soft: false } : refusal(schemaOf(one), raw);
