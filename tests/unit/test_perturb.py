@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from copy import deepcopy
 
@@ -216,6 +217,24 @@ def test_the_seed_and_the_id_determine_the_faults():
     assert once != perturb(PEOPLE, EVERY, seed=2, key="a")
     assert once != perturb(PEOPLE, EVERY, seed=1, key="b")
     assert once == perturb(PEOPLE, dict(reversed(EVERY.items())), seed=1, key="a")
+
+
+def test_a_long_list_is_handled_quickly():
+    words = [f"word {number}" for number in range(10_000)]
+    start = time.process_time()
+    faults = perturb(words, {"swap": 1.0, "drop": 0.9, "duplicate": 0.1}).faults  # two texts exchange no field
+    assert time.process_time() - start < 2
+    assert len(faults) == 10_000
+
+
+def test_the_faults_of_two_entries_affect_the_next_free_one():
+    faults = perturb(PEOPLE, {"swap": 0.4, "drop": 0.3}, seed=2).faults
+    dropped = {int(parse(fault.gold[0])[0]) for fault in faults if fault.kind is FaultKind.DROP}
+    swaps = [{int(parse(at)[0]) for at in fault.gold} for fault in faults if fault.kind is FaultKind.SWAP]
+    assert len(swaps) == 8
+    assert not dropped.intersection(*swaps)
+    for first, second in map(sorted, swaps):
+        assert {*range(first + 1, second)} <= set().union(*swaps)
 
 
 def test_the_mean_number_of_faults_is_the_rate():

@@ -178,7 +178,7 @@ class _Planter:
             The predicted items, the faults, and the new position of each item that has none.
         """
         order = self.places.permutation(len(items)).tolist() if rates else []
-        free = dict.fromkeys(range(len(items)))
+        free = _FreePositions(len(items))
         edits: list[tuple[FaultKind, list[int], Edit]] = []
         for kind, rate in rates.items():
             count = int(rate * len(items) + self.places.random())  # rounded at random, so that the mean is the rate
@@ -205,18 +205,43 @@ class _Planter:
         return predicted, faults, {position: start[position] for position in free}
 
     def _edit(
-        self, kind: FaultKind, items: Sequence[Json], position: int, free: dict[int, None]
+        self, kind: FaultKind, items: Sequence[Json], position: int, free: _FreePositions
     ) -> tuple[list[int], Edit] | None:
         """Return a fault of an entry, or of an entry and the next free one, and their positions; None if impossible."""
         size, fault = FAULTS[kind]
-        near = range(position + 1, position + 2 if kind is FaultKind.MERGE else len(items))
-        at = [position, *[other for other in near if other in free][: size - 1]]
+        following = free.first(position + 1) if size > 1 else None
+        at = [position]
+        if following is not None and (kind is not FaultKind.MERGE or following == position + 1):
+            at.append(following)
         edit = fault([items[place] for place in at], self.values)
         if edit is None:
             return None
         for place in at:
-            del free[place]
+            free.take(place)
         return at, edit
+
+
+class _FreePositions:
+    """The positions of a list that have no fault yet."""
+
+    def __init__(self, size: int) -> None:
+        self._next = list(range(size + 1))  # a position itself if it is free, or a later one
+
+    def __contains__(self, position: int) -> bool:
+        return self._next[position] == position
+
+    def __iter__(self) -> Iterator[int]:
+        return (position for position in range(len(self._next) - 1) if position in self)
+
+    def first(self, position: int) -> int | None:
+        """Return the first free position from this one on."""
+        while position not in self:
+            self._next[position] = position = self._next[self._next[position]]
+        return position if position < len(self._next) - 1 else None
+
+    def take(self, position: int) -> None:
+        """Mark a free position as used."""
+        self._next[position] = position + 1
 
 
 def _first(fault: _Fault) -> tuple[int, ...]:
