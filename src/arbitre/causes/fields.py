@@ -13,7 +13,7 @@ from arbitre.paths import escape, parse, value_at, values_at
 from arbitre.values import ABSENT, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from arbitre.causes.changes import Places
     from arbitre.causes.proposal import Detector
@@ -101,17 +101,17 @@ def _rows(sample: Sample) -> dict[str, list[Row]]:
 def other_fields(sample: Sample) -> Iterator[Proposal]:
     """Propose to exchange two fields, or to move values from one field to another."""
     for place, rows in _rows(sample).items():
-        tests = _tests(rows, _declared(sample.plan, place))
+        tests, number = _tests(rows, _declared(sample.plan, place))
         hits = {
             fields: [row for row, value, found in tested if canonical(value) == canonical(found)]
             for fields, tested in tests.items()
         }
         significance = {}
         for fields, tested in tests.items():
-            if hits[fields] and len(hits[fields]) >= MIN_SHARE * len(tested):
+            if len(hits[fields]) >= MIN_SHARE * len(tested):
                 found = Counter(canonical(value) for *_, value in tested)
                 chances = [repeat_chance(found, value) for *_, value in tested]
-                significance[fields] = min(1.0, len(tests) * excess_p(len(hits[fields]), chances))
+                significance[fields] = min(1.0, number * excess_p(len(hits[fields]), chances))
         for fields, p in significance.items():
             pair, reverse = FieldPair(sample, place, *fields, rows), fields[::-1]
             both = len(set(hits[fields]) & set(hits.get(reverse, ())))
@@ -128,23 +128,39 @@ def _declared(plan: Plan, path: str) -> frozenset[str]:
     return frozenset() if site is None else frozenset(one.name for one in site.object.fields)
 
 
-def _tests(rows: Sequence[Row], declared: frozenset[str]) -> Mapping[tuple[str, str], Sequence[tuple[Row, Json, Json]]]:
+def _tests(
+    rows: Sequence[Row], declared: frozenset[str]
+) -> tuple[Mapping[tuple[str, str], Sequence[tuple[Row, Json, Json]]], int]:
     """Return the rows where a field of gold and another predicted field are wrong, by these fields, with both values.
 
     Keys that are neither declared nor occur together in gold are other names of a field, not other fields.
+
+    Returns:
+        The rows of each pair of fields that have equal values in a row, and the number of all pairs of fields.
     """
+    wrong = [(row, dict(row.wrong_values(gold=True)), dict(row.wrong_values(gold=False))) for row in rows]
+    others: defaultdict[str, set[str]] = defaultdict(set)
+    equal: defaultdict[str, set[str]] = defaultdict(set)
+    for _, gold, predicted in wrong:
+        keys: defaultdict[Hashable, list[str]] = defaultdict(list)
+        for other, found in predicted.items():
+            keys[canonical(found)].append(other)
+        for key, value in gold.items():
+            others[key].update(predicted)
+            equal[key].update(keys.get(canonical(value), ()))
+    for key, own in others.items():
+        own.discard(key)
+        fields = declared if key in declared else frozenset()
+        if not own <= fields:
+            own.intersection_update(fields.union(*(row.gold for row in rows if key in row.gold)))
+        equal[key] &= own
     tests: defaultdict[tuple[str, str], list[tuple[Row, Json, Json]]] = defaultdict(list)
-    for row in rows:
-        wrong = list(row.wrong_values(gold=False))
-        for key, value in row.wrong_values(gold=True):
-            for other, found in wrong:
-                if other != key:
-                    tests[key, other].append((row, value, found))
-    return {
-        fields: tested
-        for fields, tested in tests.items()
-        if declared.issuperset(fields) or any(row.gold.keys() >= {*fields} for row in rows)
-    }
+    for row, gold, predicted in wrong:
+        place = {other: number for number, other in enumerate(predicted)}
+        for key, value in gold.items():
+            for other in sorted(equal[key] & place.keys(), key=place.__getitem__):
+                tests[key, other].append((row, value, predicted[other]))
+    return tests, sum(map(len, others.values()))
 
 
 class FieldPair(NamedTuple):

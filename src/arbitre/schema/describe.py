@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from arbitre.authority import Authority
+    from arbitre.paths import Token
     from arbitre.schema.nodes import Site
     from arbitre.tables.table import CellValue, Emphasis
 
@@ -76,8 +77,7 @@ def steps_to(sites: Sequence[Site], path: Path) -> list[SchemaStep]:
     steps = [SchemaStep((), 0)]
     for token in path:
         site, above = sites[steps[-1].site], steps[-1].path
-        below = () if site.atomic else _below(site, above)
-        found = next((step for step in below if escape(step.path[-1]) == escape(token)), None)
+        found = None if site.atomic else _step_to(site, above, token)
         if found is None:
             break
         steps.append(found)
@@ -91,10 +91,24 @@ def schema_path(sites: Sequence[Site], text: str) -> Path:
     return (*steps[-1].path, *tokens[len(steps) - 1 :])
 
 
+def _step_to(site: Site, path: Path, token: Token) -> SchemaStep | None:
+    """Return the step from a site to the part below it with this token; None if the schema declares none."""
+    key = None if token is STAR else str(token)
+    member = next((member for member in site.object.fields if member.name == key), None)  # there can be many
+    if member is not None:
+        return SchemaStep((*path, member.name), member.site, member.weight)
+    return next((step for step in _below_fields(site, path) if escape(step.path[-1]) == escape(token)), None)
+
+
 def _below(site: Site, path: Path) -> Iterator[SchemaStep]:
     """Yield the steps from a site to those below it: fields, maps, positions and items."""
     for member in site.object.fields:
         yield SchemaStep((*path, member.name), member.site, member.weight)
+    yield from _below_fields(site, path)
+
+
+def _below_fields(site: Site, path: Path) -> Iterator[SchemaStep]:
+    """Yield the steps from a site to the parts below it that are not fields: maps, positions and items."""
     for _, child in site.object.patterns:
         yield SchemaStep((*path, STAR), child)
     if site.object.declared_map:
