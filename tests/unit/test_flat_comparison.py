@@ -292,6 +292,43 @@ def test_the_documents_are_not_compared_a_second_time_for_the_chance_value(monke
     assert counted == [solidarity.SHUFFLES] * 2
 
 
+def test_values_without_others_to_exchange_with_are_not_compared_again(monkeypatch):
+    monkeypatch.delattr(solidarity, "compare_to_levels")
+    comparator = arbitre.Comparator({"properties": {"title": {"type": "string"}, "pages": {"items": {}}}})
+    gold = {"title": "Vauquelin", "pages": [11, 52]}
+    flat = comparator.compare_flat(gold=gold, predicted={"title": "Vauqelin", "pages": [11]})
+    assert flat.solidarity_chance == flat.solidarity == 1.0
+    assert flat.solidarity_chance_by_path == flat.solidarity_by_path
+
+
+@pytest.mark.parametrize(
+    ("size", "length", "match", "shuffles"),
+    [
+        (20, 8, "hungarian", solidarity.SHUFFLES),
+        (20, 2_000, "hungarian", 10),
+        (20, 8_000, "hungarian", 1),
+        (20, 20_000, "hungarian", 0),
+        (2_000, 8, "hungarian", 3),
+        (9_000, 8, "hungarian", 0),
+        (9_000, 8, "ordered", 3),
+    ],
+)
+def test_the_number_of_shuffles_depends_on_the_pairs_and_the_lengths_of_the_texts(
+    monkeypatch, size, length, match, shuffles
+):
+    counted = []
+
+    def counting(_plan, gold, _predicted):
+        counted.append(len(gold))
+        raise DataError("stop")
+
+    monkeypatch.setattr(solidarity, "compare_to_levels", counting)
+    comparator = arbitre.Comparator({"items": {"type": "string"}, "x-arbitre": {"match": match}})
+    texts = [f"{number:0{length}}" for number in range(size)]
+    comparator.compare_flat(gold=texts, predicted=texts)
+    assert counted == [shuffles] * (shuffles > 0)
+
+
 def test_a_corpus_with_a_document_that_cannot_be_compared_has_a_chance_value():
     keyed = {
         "type": "array",

@@ -436,8 +436,9 @@ class Comparator:
 
         comparison = self.compare(gold=gold, predicted=predicted)
         levels, documents = comparison.levels, ([comparison.gold], [comparison.predicted])
-        flat = solidarity.LeafSums.of(levels, 1, self.plan.close).comparison(0)
-        return replace(flat, **solidarity.solidarity_by_chance(self.plan, *documents, levels))
+        sums = solidarity.LeafSums.of(levels, 1, self.plan.close)
+        chance = solidarity.solidarity_by_chance(self.plan, *documents, levels, sums)
+        return replace(sums.comparison(0), **chance)
 
     def most_calls(self, *, gold: Json, predicted: Json) -> dict[str, int]:
         """Return the maximum number of calls to custom distances needed to compare these documents, by path.

@@ -29,7 +29,7 @@ class FlatComparison:
         flat_exact: Whether every flat matching is optimal. Very large ones are approximated: their scores are lower
             bounds.
         solidarity_chance: Solidarity if the predicted values of each path are shuffled and the documents are compared
-            again; None if it is undefined, or if custom distances are used.
+            again; None if it is undefined, if custom distances are used, or if the documents are very large.
         solidarity_chance_by_path: `solidarity_chance` by wildcard path.
     """
 

@@ -440,10 +440,11 @@ def diagnose(
     faults = FaultResults.of(plan, gold, levels, joins.joins, moved.nodes, renamed=renamed, rematch=rematch)
     parts = (sums, joins, moved, faults)
     order = orders(levels, plan.entries, len(gold))
+    compared = (levels, sums) if len(gold) == 1 else ()
     return [
         Diagnosis(
             **{name: value for part in parts for name, value in part.parts_of(document).items()}
-            | solidarity_by_chance(plan, [gold[document]], [predicted[document]], levels if len(gold) == 1 else None),
+            | solidarity_by_chance(plan, [gold[document]], [predicted[document]], *compared),
             order=order[document],
         )
         for document in range(len(gold))

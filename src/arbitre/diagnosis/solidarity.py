@@ -14,10 +14,11 @@ import numpy as np
 from arbitre.comparison.flat import FlatComparison
 from arbitre.comparison.levels import sum_by_index
 from arbitre.engine import compare_to_levels
-from arbitre.engine.columns.column import Column, LeafColumn, ObjectColumn, below_transport
+from arbitre.engine.columns.column import Column, LeafColumn, ListColumn, ObjectColumn, below_transport
 from arbitre.engine.columns.fields import apply_aliases
-from arbitre.engine.flat_matching import FlatMatching, KnownPairs, Values, match_flat
+from arbitre.engine.flat_matching import MAX_CELLS, FlatMatching, KnownPairs, Values, match_flat
 from arbitre.errors import DataError, SolverError
+from arbitre.matching import Candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +41,15 @@ COMPARISONS: Final = 32
 
 MAX_NODES: Final = 1 << 15
 """Maximum number of nodes of these copies, if values are shuffled more than once."""
+
+MAX_WORK: Final = 1 << 24
+"""Maximum number of pairs of values that these copies compare (see `_work`), if values are shuffled more than once."""
+
+MAX_WORK_ONCE: Final = 1 << 26
+"""Maximum number of pairs of values that are compared if values are shuffled once; above, they are not shuffled."""
+
+PRODUCT: Final = 1 << 10
+"""Product of the lengths of two texts from which comparing them takes about twice as long as comparing numbers."""
 
 
 @dataclass(eq=False, slots=True)
@@ -151,18 +161,24 @@ class FlatObserver:
 
 
 def solidarity_by_chance(
-    plan: Plan, gold: Sequence[Json], predicted: Sequence[Json], levels: Sequence[Level] | None = None
+    plan: Plan,
+    gold: Sequence[Json],
+    predicted: Sequence[Json],
+    levels: Sequence[Level] | None = None,
+    observed: LeafSums | None = None,
 ) -> dict[str, Any]:
     """Return the fields of `FlatComparison` on the solidarity by chance, pooled over documents.
 
     The predicted values of each path of a document are shuffled, which keeps the flat matching, and the documents are
-    compared again. There is no chance value with custom distances, which are not called again.
+    compared again. There is no chance value with custom distances, which are not called again, nor for documents that
+    would take too long to compare.
 
     Args:
         plan: The compiled schema.
         gold: The gold documents.
         predicted: The predicted documents.
         levels: The levels of these documents, if they have been compared together.
+        observed: The sums of these levels, if they are known.
     """
     if any(leaf is not None and leaf.distance.custom for site in plan.sites for leaf in _leaves(site)):
         return {}
@@ -171,17 +187,66 @@ def solidarity_by_chance(
             levels = compare_to_levels(plan, gold, predicted)
         places, nodes = _value_places(levels), sum(map(len, levels))
         times = max(1, min(SHUFFLES, COMPARISONS // max(1, len(gold)), MAX_NODES // max(1, nodes)))
-        generator, read = np.random.default_rng(0), _with_aliases(predicted, levels)
-        shuffled = [document for _ in range(times) for document in _shuffled(read, places, generator)]
-        sums = LeafSums.of(compare_to_levels(plan, [*gold] * times, shuffled), len(shuffled), plan.close)
+        if all(len(own) == 1 for _, own in places):  # there is nothing to shuffle
+            sums, same = LeafSums.of(levels, len(gold), plan.close) if observed is None else observed, times
+        else:
+            work = _work(levels)
+            if work > MAX_WORK_ONCE:
+                return {}
+            times = max(1, min(times, int(MAX_WORK / max(1.0, work))))
+            generator, read = np.random.default_rng(0), _with_aliases(predicted, levels)
+            shuffled = [document for _ in range(times) for document in _shuffled(read, places, generator)]
+            compared = compare_to_levels(plan, [*gold] * times, shuffled)
+            sums, same = LeafSums.of(compared, len(shuffled), plan.close), 1
     except (DataError, SolverError):  # a document cannot be compared, or values are not valid in their new place
         return {}
     pooled = {
-        path: [math.fsum(sums.reached[path].tolist()), *map(math.fsum, masses.tolist())]
+        path: [math.fsum(values.tolist() * same) for values in (sums.reached[path], *masses)]
         for path, masses in sums.flat.items()
     }
     chance = FlatComparison.of(pooled, transported=sums.transported)
     return {"solidarity_chance": chance.solidarity, "solidarity_chance_by_path": chance.solidarity_by_path}
+
+
+def _work(levels: Sequence[Level]) -> float:
+    """Return an estimate of the number of pairs of values that are compared once the values are shuffled.
+
+    In lists that may match any items, all values of a path are compared with each other, as few items remain equal. A
+    pair of texts counts more, in proportion to the product of their mean lengths. Flat matchings are limited.
+    """
+    total = 0.0
+    for level in levels:
+        column = level.source
+        if not (level.leaf and isinstance(column, LeafColumn)):
+            continue
+        exact = all(leaf.distance.name == "exact" for leaf in column.leaves)
+        everywhere = _matches_any(column, exact=exact)
+        for _, start, stop in level.runs():
+            documents, own = np.unique(level.document[start:stop], return_inverse=True)
+            counts, lengths = [], []
+            for side in (level.left, level.right):
+                here = side[start:stop] >= 0
+                rows = side[start:stop][here].tolist()
+                texts = [0 if exact or not isinstance(value := column.raw[row], str) else len(value) for row in rows]
+                counts.append(np.bincount(own[here], minlength=len(documents)))
+                lengths.append(np.bincount(own[here], weights=texts, minlength=len(documents)))
+            pairs = counts[0].astype(np.float64) * counts[1]
+            compared = pairs if everywhere else np.minimum(pairs, counts[0] + counts[1] + MAX_CELLS)
+            product = lengths[0] * lengths[1] / np.maximum(1.0, pairs)
+            total += float((compared * (1.0 + product / PRODUCT)).sum())
+    return total
+
+
+def _matches_any(column: Column, *, exact: bool) -> bool:
+    """Return whether the rows lie in lists that may match any items; equal items are found without comparing pairs."""
+    if exact and isinstance(column.parent, ListColumn):
+        column = column.parent
+    while column.parent is not None:
+        above = column.parent
+        if isinstance(above, ListColumn) and above.items is column and above.matcher.candidates is Candidates.ALL:
+            return True
+        column = above
+    return False
 
 
 def _leaves(site: Site) -> Iterator[Leaf | None]:
