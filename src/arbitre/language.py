@@ -102,7 +102,10 @@ grouped, and texts of tables and terminals."""
 _WORDS: Final = ("word.", "advice.")
 """Prefixes of the catalogue names of headings and words in cells."""
 _PLURAL: Final = "(s)"
-"""Optional plural ending. It becomes "s" if the number before it takes the plural: 2 or more in French, any number except 1 in English."""
+"""Optional plural ending.
+
+It becomes "s" if the number before it takes the plural: 2 or more in French, any number except 1 in English.
+"""
 _QUOTED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
 _PART: Final = re.compile(r"(, )(?![^()]*\))")
 """What separates the parts of a text, except in parentheses."""

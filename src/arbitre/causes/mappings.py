@@ -316,8 +316,8 @@ def _new_values(labels: _Labels) -> tuple[Pairs, float]:
 
     A value that resembles gold may be a misspelling, which depends on gold also without a systematic cause. It counts
     only if gold nearly always becomes the same value (see `_Recurring.same_mistake`). If one value that counts is a
-    code, that is, the first letters of its label, the codes of other labels count as well. Other values count if they are
-    predicted for one gold value more often than this value is frequent.
+    code, that is, the first letters of its label, the codes of other labels count as well. Other values count if they
+    are predicted for one gold value more often than this value is frequent.
     """
     found = _Recurring.of(labels)
     raw = {one.predicted: one.fault.predicted for one in labels.wrong}

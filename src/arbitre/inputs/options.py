@@ -94,7 +94,8 @@ class ReadOptions:
         Args:
             sources: The sources.
             side: Side of the documents.
-            wrapped: Whether a record may contain the document under the key of its side. If not, each record is itself a document.
+            wrapped: Whether a record may contain the document under the key of its side. If not, each record is
+                itself a document.
         """
         reader = replace(self.reader(side), wrapped=wrapped)
         given = source_names(sources)

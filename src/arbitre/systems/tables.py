@@ -104,8 +104,8 @@ def lacking(ranking: Ranking) -> Table:
     head = (TableColumn("path", kind="tree"), TableColumn("share of loss", SHARE), TableColumn(ranking.score, SCORE))
     rows = ((path or WHOLE, share, ranking.by_path[path].get(best.name)) for path, share in best.lacking.items())
     note = (
-        f"Share of loss: share of the lost leaf quality of {best.name}. All values have the same weight, so the order of "
-        "the paths can differ from the order of their costs in f1q, which `arbitre evaluate --diagnose` shows."
+        f"Share of loss: share of the lost leaf quality of {best.name}. All values have the same weight, so the order "
+        "of the paths can differ from the order of their costs in f1q, which `arbitre evaluate --diagnose` shows."
     )
     return Table.of(
         f"Leaf quality lost by {best.name}, by path (unweighted)",

@@ -479,8 +479,8 @@ def _errors_in(plan: Plan, documents: Mapping[str, Json]) -> Iterator[str]:
         counted = f"{len(references)} document{'s' * (len(references) > 1)}"
         yield (
             f"In {counted}, the gold has ids or references that `arbitre evaluate` refuses, for example in "
-            f"{name!a} at {finding.pointer}. Annotators vote separately on items and on references to them, so the gold "
-            "can keep a reference to an item that was left out. Correct these ids and references in the gold."
+            f"{name!a} at {finding.pointer}. Annotators vote separately on items and on references to them, so the "
+            "gold can keep a reference to an item that was left out. Correct these ids and references in the gold."
         )
     for name, finding in violations[:1]:
         counted = f"{len(violations)} document{'s' * (len(violations) > 1)}"

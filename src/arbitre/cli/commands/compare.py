@@ -170,8 +170,8 @@ def _print_patch(screen: Terminal, comparison: arbitre.Comparison, *, no_gains: 
     patch = comparison.patch(gains=False if no_gains else None)
     if not no_gains and any(operation.gain is None for operation in patch):
         screen.note(
-            f"The gains of {counted(len(patch), 'operation')} were not computed, because this would take more than about "
-            "a minute or call a custom distance; in Python, comparison.patch(gains=True) computes them."
+            f"The gains of {counted(len(patch), 'operation')} were not computed, because this would take more than "
+            "about a minute or call a custom distance; in Python, comparison.patch(gains=True) computes them."
         )
     lines = ",\n".join(
         f"  {json.dumps(operation, ensure_ascii=False, allow_nan=False)}" for operation in patch.to_list()
