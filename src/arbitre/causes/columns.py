@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import replacement
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import NO_PARTNER, excess_p, same_value, single_value
+from arbitre.causes.sample import NO_PARTNER, excess_p, nearly_equal, single_value
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.paths import STAR, parse, pointer, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
@@ -66,7 +66,7 @@ class Column:
             for at, (value, partner) in enumerate(zip(self.predicted, self.partners, strict=True))
             if partner is not None
             and single_value(value) is not ABSENT
-            and not same_value(value, single_value(self.gold[partner]))
+            and not nearly_equal(value, single_value(self.gold[partner]))
         ]
 
     def neighbours(self, at: int, step: int) -> set[int]:

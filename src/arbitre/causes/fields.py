@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import replacement, site_at
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import NO_PARTNER, excess_p, repeat_chance, same_value, single_value
+from arbitre.causes.sample import NO_PARTNER, excess_p, nearly_equal, repeat_chance, single_value
 from arbitre.paths import escape, parse, value_at, values_at
 from arbitre.values import ABSENT, canonical
 
@@ -70,7 +70,7 @@ class Row:
 
 def _agreement(gold: Json, predicted: Json) -> float:
     """Return 1 for equal values, 0.5 for nearly equal ones, and 0 for others."""
-    if not same_value(gold, predicted):
+    if not nearly_equal(gold, predicted):
         return 0.0
     return 1.0 if canonical(gold) == canonical(predicted) else 0.5
 
@@ -221,8 +221,8 @@ class FieldPair(NamedTuple):
         for row in self.rows:
             gold, own = row.value(self.first, gold=True), row.predicted.get(self.first, ABSENT)
             found = row.value(self.second, gold=False)
-            kept = same_value(gold, single_value(own)) or same_value(row.value(self.second, gold=True), found)
-            if same_value(gold, found) and not kept:
+            kept = nearly_equal(gold, single_value(own)) or nearly_equal(row.value(self.second, gold=True), found)
+            if nearly_equal(gold, found) and not kept:
                 explained.append(row)
                 here = row.pointers[1]
                 places[row.document][f"{here}/{escape(self.first)}"] = own, found

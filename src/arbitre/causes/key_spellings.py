@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arbitre.causes.changes import Correction, OverlayChange
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
-from arbitre.diagnosis.renamed import fold, letters, same_value
+from arbitre.diagnosis.renamed import fold, letters, mostly_equal
 from arbitre.gold.aliases import declared_aliases, relative_pointer
 from arbitre.paths import escape, parse, value_at, values_at, wildcard
 from arbitre.schema.describe import walk
@@ -239,7 +239,7 @@ def _is_respelling(sample: Sample, declared: DeclaredKeys, one: Respelling, obje
         return False
     if letters(one.gold) == letters(one.predicted) and not declared.has_both(one):
         return True
-    return sum(same_value(*values_of(sample, one, difference)) for difference in objects) >= MIN_SHARE * len(objects)
+    return sum(mostly_equal(*values_of(sample, one, difference)) for difference in objects) >= MIN_SHARE * len(objects)
 
 
 def can_be_alias(sample: Sample, declared: DeclaredKeys, one: Respelling) -> bool:
@@ -339,7 +339,7 @@ def _of_renamings(
         for one, objects in group.items():
             values = [values_of(sample, one, difference) for difference in objects]
             counts = Counter(canonical(gold) for gold, _ in values)
-            equal += sum(same_value(*both) for both in values)
+            equal += sum(mostly_equal(*both) for both in values)
             chances += [value_chance(counts, canonical(gold), gold) for gold, _ in values]
             for document, place in _places(sample, one, objects):
                 renamings[document].append((place, one.predicted, one.gold))

@@ -596,7 +596,7 @@ def single_value(value: Json) -> Json:
     return ABSENT if value is None or isinstance(value, (dict, list)) else value
 
 
-def same_value(first: Json, second: Json) -> bool:
+def nearly_equal(first: Json, second: Json) -> bool:
     """Return whether two single values are equal, or texts with few different characters. ABSENT equals nothing."""
     if first is ABSENT or second is ABSENT:
         return False

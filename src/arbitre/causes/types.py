@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arbitre.causes.changes import project_advice, replacement, with_projected
 from arbitre.causes.proposal import Proposal
-from arbitre.causes.sample import repeat_chance, same_value, share_p
+from arbitre.causes.sample import nearly_equal, repeat_chance, share_p
 from arbitre.diagnosis.moved_chance import base_chance
 from arbitre.paths import STAR, parse, value_at
 from arbitre.values import ABSENT, Kind, canonical, kind_of
@@ -139,7 +139,7 @@ def _alike(first: Json, second: Json) -> bool:
     if isinstance(first, dict) and isinstance(second, dict):
         equal = sum(key in second and canonical(value) == canonical(second[key]) for key, value in first.items())
         return equal > 0 and 2 * equal >= len(first.keys() | second.keys())
-    return kind_of(first) == kind_of(second) and same_value(first, second)
+    return kind_of(first) == kind_of(second) and nearly_equal(first, second)
 
 
 def _content_chance(values: Counter[Hashable], value: Json) -> float:

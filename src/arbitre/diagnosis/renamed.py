@@ -69,7 +69,7 @@ def renamed_fields(
             (document, parent, gold, predicted, len(unknown))
             for gold in known
             for predicted in unknown
-            if same_value(gold.value, predicted.value)
+            if mostly_equal(gold.value, predicted.value)
         ]
     candidates: list[list[MoveCandidate]] = [[] for _ in range(documents)]
     counts = _gold_counts(levels, {gold.path for _, _, gold, _, _ in equal})
@@ -203,10 +203,10 @@ def fold(key: str) -> str:
     return folded[:-1] if folded.endswith("s") and not folded.endswith("ss") and len(folded) > 1 else folded
 
 
-def same_value(gold: Json, predicted: Json) -> bool:
+def mostly_equal(gold: Json, predicted: Json) -> bool:
     """Return whether two values are equal, or two lists or two objects share most of their single values.
 
-    >>> same_value([1, 2, 3], [3, 2, 1, 4]), same_value("1", 1)
+    >>> mostly_equal([1, 2, 3], [3, 2, 1, 4]), mostly_equal("1", 1)
     (True, False)
     """
     if isinstance(gold, (list, dict)) and type(gold) is type(predicted):
