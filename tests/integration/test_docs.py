@@ -20,6 +20,7 @@ from arbitre.cli import COMMANDS, app
 from arbitre.cli.commands import GROUPS
 from arbitre.cli.output import progress
 from arbitre.comparison.node_tree import Verdict
+from arbitre.corpus.evaluation import EVALUATION
 from arbitre.distances.builtin_distances import catalogue as distances
 from arbitre.matching.builtin_matchers import catalogue as matchings
 from arbitre.report import result_files
@@ -313,7 +314,7 @@ def test_the_reference_has_every_public_name():
 
 def test_the_reference_has_every_file():
     files = {
-        result_files.EVALUATION,
+        EVALUATION,
         result_files.DOCUMENTS,
         result_files.PATHS,
         *result_files.ROW_FILES,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.comparison.cause import KINDS as CAUSES
+from arbitre.corpus.evaluation import FORMAT as EVALUATION_FORMAT
 from arbitre.errors import DataError
 from arbitre.inputs.provenance import GoldProvenance
 from arbitre.paths import nesting, order
@@ -45,8 +46,6 @@ from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-EVALUATION: Final = "arbitre-evaluation/1"
-
 KINDS: Final = {
     "independent": ("precision", "recall", "amq"),
     "follows": ("f1q", "imq", "irq", "quality", "omq", "omq_imq", "f1"),
@@ -70,9 +69,9 @@ def build_subject(
     Raises:
         DataError: If the evaluation has an unknown format.
     """
-    if evaluation.get("format") != EVALUATION:
+    if evaluation.get("format") != EVALUATION_FORMAT:
         raise DataError.of(
-            f'Expected `format` to be "{EVALUATION}", got {evaluation.get("format")!r}',
+            f'Expected `format` to be "{EVALUATION_FORMAT}", got {evaluation.get("format")!r}',
             pointer="/format",
             hint="Pass the evaluation.json written by `arbitre evaluate --out`.",
         )

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from arbitre.corpus.evaluation import unavailable
+from arbitre.corpus.evaluation import EVALUATION, unavailable
 from arbitre.errors import DataError
 from arbitre.language import Language
 from arbitre.report import result_files
@@ -88,7 +88,7 @@ class SavedDetails:
         """Return the evaluation as the subject of a report."""
         from arbitre.report.report_files import read_view  # noqa: PLC0415  (loads the HTML report)
 
-        return read_view([_folder(evaluation) / result_files.EVALUATION]).subjects[0]
+        return read_view([_folder(evaluation) / EVALUATION]).subjects[0]
 
     def save(self, evaluation: Evaluation, folder: Path, *, lang: str | None, force: bool) -> tuple[str, ...]:
         """Write all files to a folder, unless it has them already, and return their names."""
@@ -103,7 +103,7 @@ class SavedDetails:
         with output_folder(folder, FILES, "evaluation", inputs=inputs, force=force) as staging:
             names = self.write(evaluation, staging)
             if chosen is not None and REPORT in names:
-                write_page(staging / REPORT, read_view([staging / result_files.EVALUATION]), chosen)
+                write_page(staging / REPORT, read_view([staging / EVALUATION]), chosen)
             return names
 
     def complete(self, evaluation: Evaluation) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from arbitre.corpus.evaluation import Evaluation
+from arbitre.corpus.evaluation import EVALUATION, Evaluation
 from arbitre.corpus.executors import running
 from arbitre.corpus.quality_bounds import check_bounds, parse_bounds, require
 from arbitre.corpus.tables import ExportTable
@@ -29,7 +29,7 @@ from arbitre.report.evaluation_job import EvaluationJob, input_files, result_nam
 from arbitre.report.evaluation_options import EvaluationOptions
 from arbitre.report.keywords import SharedKeywords, option_sets
 from arbitre.report.report_files import WHOLE_CORPUS, most_differing, read_view, write_page, write_ranking
-from arbitre.report.result_files import CSV, EVALUATION, EXPORT_FORMS, REPORT, Export, parse_exports, write_exports
+from arbitre.report.result_files import CSV, EXPORT_FORMS, REPORT, Export, parse_exports, write_exports
 from arbitre.signature import Signature
 from arbitre.storage.files import atomic_text_file, is_file_name
 from arbitre.storage.output_folder import output_folder

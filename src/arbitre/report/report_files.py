@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsonschema import Draft202012Validator
 
 from arbitre import bundled
+from arbitre.corpus.evaluation import EVALUATION
 from arbitre.errors import DataError
 from arbitre.inputs import strict_json
 from arbitre.language import Language
@@ -32,7 +33,7 @@ from arbitre.report.build_view import (
 from arbitre.report.example_sources import moved_link
 from arbitre.report.page_room import fitted, reduced
 from arbitre.report.render import render_page
-from arbitre.report.result_files import EVALUATION, REPORT, REPORT_FILES, without_folders
+from arbitre.report.result_files import REPORT, REPORT_FILES, without_folders
 from arbitre.report.standalone import embedded
 from arbitre.report.view import Subject, TrustView, View
 from arbitre.report.worst_documents import ALIGNMENTS, WorstDocuments

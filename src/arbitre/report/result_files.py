@@ -16,6 +16,7 @@ import numpy as np
 from arbitre.corpus.archive import RESULTS, write_archive
 from arbitre.corpus.documents import SIGNATURE, document_frames, path_frame
 from arbitre.corpus.evaluate import ExecutionOptions, evaluate
+from arbitre.corpus.evaluation import EVALUATION
 from arbitre.diagnosis.corpus_diagnosis import notes_of
 from arbitre.diagnosis.evidence import evidence_of, shares_in_source
 from arbitre.errors import DataError, OptionError, did_you_mean
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound="Evaluation")
 
-EVALUATION: Final = "evaluation.json"
 DOCUMENTS: Final = "documents.csv"
 PATHS: Final = "paths.csv"
 MATCHES: Final = "matches"

@@ -15,7 +15,7 @@ from arbitre.language import Language
 from arbitre.options import FigureWidth
 from arbitre.report import figures
 from arbitre.report.evaluation_details import FILES, SavedDetails, details_of, is_saved
-from arbitre.report.report_files import check_format, read_view, write_page
+from arbitre.report.report_files import RANKING, check_format, read_view, write_page
 from arbitre.report.result_files import REPORT
 from arbitre.report.worst_documents import ALIGNMENTS
 from arbitre.storage.files import unreadable
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from arbitre.report.view import Subject
 
 
-RANKING = "ranking.json"
 Results = str | Path | Evaluation | Sequence[str | Path | Evaluation] | Mapping[str, str | Path | Evaluation]
 """Folders or files of results, as `arbitre report` takes them, or evaluations; in a dictionary, by name."""
 
