@@ -25,8 +25,8 @@ from arbitre.causes.key_spellings import (
 )
 from arbitre.causes.proposal import Proposal
 from arbitre.causes.sample import excess_p, value_chance
-from arbitre.diagnosis.renamed import fold, same_value
-from arbitre.gold.aliases import declared_aliases, relative_pointer, suggest_aliases
+from arbitre.diagnosis.renamed import fold, mostly_equal
+from arbitre.gold.aliases import aliases_of_documents, declared_aliases, relative_pointer
 from arbitre.paths import escape, parse, wildcard
 from arbitre.values import ABSENT, canonical
 
@@ -50,7 +50,7 @@ MAX_PAIRS: Final = 200
 """Maximum number of documents in which the values under unknown keys are compared."""
 
 MIN_CHANCE: Final = 0.05
-"""Minimum number of values that agree by chance, because the numbers of `suggest_aliases` are rounded."""
+"""Minimum number of values that agree by chance, because the numbers of `aliases_of_documents` are rounded."""
 
 MIN_KNOWN: Final = 0.5
 """Minimum share of the keys of objects under ids that are keys of gold items."""
@@ -127,7 +127,7 @@ def _renamed(sample: Sample, unknown: Sequence[SampleFault], known: Container[st
     pairs = [(sample.pairs[at].id, sample.pairs[at].gold, sample.pairs[at].predicted) for at in number]
     missing = {fault.path for fault in sample.faults if fault.predicted is ABSENT}
     tries = max(1, len({fault.path for fault in unknown}) * len(missing))
-    suggestions = suggest_aliases(sample.plan, pairs, matched).suggestions
+    suggestions = aliases_of_documents(sample.plan, pairs, matched).suggestions
     levels: defaultdict[tuple[str, str], list[Renaming]] = defaultdict(list)
     renamings = _grouped(suggestions)
     renamings += _on_another_level(sample, unknown, {one.field for one in renamings})
@@ -167,7 +167,7 @@ def _on_another_level(sample: Sample, unknown: Sequence[SampleFault], known: Con
             for path, places in lacking.get((owner, key), {}).items():
                 there[path, fault.path].append((fault, None if gold is None else places.get(gold)))
     for (path, place), several in there.items():
-        equal = sum(one is not None and same_value(one.gold, fault.predicted) for fault, one in several)
+        equal = sum(one is not None and mostly_equal(one.gold, fault.predicted) for fault, one in several)
         if path != place and equal >= max(MIN_VALUES, MIN_EQUAL * len(several)):
             field, other = sample.schema_path(path), sample.schema_path(place)
             start = len(field) - 1 if other[: len(field) - 1] == field[:-1] else _owner_depth(field)
@@ -253,7 +253,7 @@ def _by_renamed_faults(
         scalars = [gold for gold, _ in values if not isinstance(gold, (list, dict))]
         counts = Counter(map(canonical, scalars if len(sample) >= MIN_DOCUMENTS else ()))
         chances = [value_chance(counts, canonical(gold), gold) for gold, _ in values]
-        p = len(together) * excess_p(sum(same_value(*both) for both in values), chances)
+        p = len(together) * excess_p(sum(mostly_equal(*both) for both in values), chances)
         yield _of_names(sample, one.field, [relative_pointer([one.predicted])], fault_numbers({one: objects}), p)
 
 
@@ -295,7 +295,7 @@ def _exclusive(
         if one.field in known or not can_be_alias(sample, declared, one):
             continue
         values = [values_of(sample, one, difference) for difference in objects]
-        equal = sum(same_value(*both) and not isinstance(both[0], (list, dict)) for both in values)
+        equal = sum(mostly_equal(*both) and not isinstance(both[0], (list, dict)) for both in values)
         if equal < max(MIN_VALUES, MIN_EQUAL * len(objects)):
             continue
         there = {number for difference in objects for number in difference.predicted[one.predicted]}

@@ -522,10 +522,10 @@ class Comparator:
         >>> Comparator(people).suggest_aliases(pairs).overlay
         {'/name': {'aliases': ['label']}}
         """
-        from arbitre.gold.aliases import suggest_corpus_aliases as suggest_aliases  # noqa: PLC0415  (only used here)
+        from arbitre.gold.aliases import suggest_corpus_aliases  # noqa: PLC0415  (only used here)
         from arbitre.report.keywords import document_pairs  # noqa: PLC0415  (loads the report)
 
-        return suggest_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
+        return suggest_corpus_aliases(self.plan, document_pairs(self.plan, pairs, **sources))
 
     @spelled_out(Sources, Reading)
     def suggest_gate(

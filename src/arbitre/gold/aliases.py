@@ -1,7 +1,7 @@
 """Finds predicted fields under unknown keys by their values, and proposes aliases for them.
 
 `field_values` reads the fields of documents, `evidence_of` measures whether two fields have the same values, and
-`suggest_aliases` chooses the aliases.
+`aliases_of_documents` chooses the aliases.
 """
 
 from __future__ import annotations
@@ -347,7 +347,7 @@ class AliasSuggestions:
         }
 
 
-def suggest_aliases(
+def aliases_of_documents(
     plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]], matched: Mapping[Scope, Scope] | None = None
 ) -> AliasSuggestions:
     """Suggest aliases for fields whose values predictions store under keys that the schema does not declare.
@@ -476,7 +476,7 @@ def _subtract(bag: Bag, present: Bag) -> None:
 
 
 def _matched(plan: Plan, pairs: Sequence[tuple[Hashable, Json, Json]]) -> dict[Scope, Scope]:
-    """Compare the documents, and return the matched objects and lists; see `suggest_aliases`."""
+    """Compare the documents, and return the matched objects and lists; see `aliases_of_documents`."""
     matched: dict[Scope, Scope] = {}
     for first in range(0, len(pairs), BATCH):
         batch = pairs[first : first + BATCH]
@@ -537,7 +537,7 @@ def suggest_corpus_aliases(plan: Plan, pairs: JoinedCorpus | Sequence[Pair]) -> 
     """
     step = -(-len(pairs) // MAX_PAIRS) or 1
     read = [(pair.id, pair.gold, pair.predicted) for pair in islice(pairs, 0, None, step) if _comparable(plan, pair)]
-    return suggest_aliases(plan, read)
+    return aliases_of_documents(plan, read)
 
 
 def _comparable(plan: Plan, pair: Pair) -> bool:

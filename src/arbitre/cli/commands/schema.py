@@ -15,7 +15,7 @@ from arbitre.comparator import Comparator
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.comparator.schemas import check_schema, infer_schema
 from arbitre.dialects.translation import import_schema
-from arbitre.gold.aliases import suggest_corpus_aliases as aliases_for
+from arbitre.gold.aliases import suggest_corpus_aliases
 from arbitre.gold.checks import FEW
 from arbitre.gold.suggested_gate import suggest_gate as gate_for
 from arbitre.inputs.corpus_sources import Sources
@@ -262,7 +262,7 @@ def suggest_aliases(
     plan = Comparator(schema, **options).plan
     project = [] if reading.project is None else paths_among(reading.project.file)
     out = screen.destination(out, inputs=[*plan.inputs, *project, *sources.files(reading)], force=force)
-    suggested = aliases_for(plan, _pairs(screen, plan, sources, reading))
+    suggested = suggest_corpus_aliases(plan, _pairs(screen, plan, sources, reading))
     _print(screen, suggested, out)
     if not screen.as_json:
         number = counted(len(suggested.suggestions), "alias", "aliases")
