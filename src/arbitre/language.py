@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GROUPED: Final = 5
 """Minimum number of digits of an integer part that is written in groups of three."""
 
-_WHOLE: Final = 1e-9
+_ROUNDING: Final = 1e-9
 """Maximum distance of a count from a whole number, due to rounding errors in sums of masses."""
 
 
@@ -45,7 +45,7 @@ class Language(StrEnum):
         """
         if value is None:
             return "–"
-        places = digits or (0 if abs(value - round(value)) < _WHOLE else 2)
+        places = digits or (0 if abs(value - round(value)) < _ROUNDING else 2)
         return self.written(f"{value:z.{places}f}")
 
     def written(self, number: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RATES: Final[Mapping[str, float]] = {kind: 0.05 for kind in FaultKind if kind is not FaultKind.RENAME}
 """Default rates."""
 
-_WHOLE: Final[tuple[FaultKind, ...]] = (FaultKind.MOVE, FaultKind.NOISE)
+_DOCUMENT_FAULTS: Final[tuple[FaultKind, ...]] = (FaultKind.MOVE, FaultKind.NOISE)
 """Faults that a document without entries can have as a whole."""
 
 
@@ -142,7 +142,7 @@ class _Planter:
 
     def whole(self, document: Json) -> tuple[Json, list[_Fault]]:
         """Plant faults in a document without lists of objects."""
-        kinds = {kind: rate for kind, rate in self.rates.items() if kind in _WHOLE}
+        kinds = {kind: rate for kind, rate in self.rates.items() if kind in _DOCUMENT_FAULTS}
         (document, *_), faults, untouched = self._planted([document], kinds)
         if not untouched:
             return document, [

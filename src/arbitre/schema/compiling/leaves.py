@@ -338,7 +338,7 @@ ROUNDING: Final = 1e-12
 """Tolerance for rounding errors in the triangle inequality."""
 
 LISTED: Final = "every value is in the enum"
-WHOLE: Final = "every number is an integer"
+ALL_INTEGERS: Final = "every number is an integer"
 
 
 def condition(distance: Distance, values: Sequence[Json] | None, *, integer: bool) -> str | None:
@@ -364,7 +364,7 @@ def condition(distance: Distance, values: Sequence[Json] | None, *, integer: boo
         ("tolerance", distance.options.get("within", 1) < 1 and "relative" not in distance.options),
         ("rounded", distance.options.get("grid", 2) <= 1),
     ):
-        return WHOLE
+        return ALL_INTEGERS
     return None
 
 
