@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from arbitre.causes.sample import Sample, SampleFault
-    from arbitre.engine.columns.references import Key
+    from arbitre.comparison.references import Id
     from arbitre.schema.nodes import Site
 
     Ids = Mapping[str, AbstractSet[object]]
@@ -70,7 +70,7 @@ class WrongReferences:
             self._ids[document] = ids_in(self._sample.plan, pair.gold), ids_in(self._sample.plan, pair.predicted)
         return self._ids[document]
 
-    def _swapped(self, fault: SampleFault, scope: str, swapped: tuple[Key | None, Key | None]) -> bool:
+    def _swapped(self, fault: SampleFault, scope: str, swapped: tuple[Id | None, Id | None]) -> bool:
         """Return whether another reference of the same object has these ids in gold and in the prediction."""
         pair, path = self._sample.pairs[fault.document], fault.path.rpartition("/")[0]
         holders = []

@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from arbitre.arrays import Floats, Indices
+    from arbitre.comparison.references import Id
     from arbitre.normalizers import Normalizer
     from arbitre.schema.nodes import Site
     from arbitre.values import Json
-
-Key = str | int | tuple[str | int, ...]
-"""An id: a text or an integer, or several for a composite id."""
 
 NO_ITEM: Final = -1
 """Number of the item that a value refers to if the value is absent."""
@@ -103,10 +101,10 @@ class ReferenceIndex:
     lists: list[IdentifiedItems] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     roots: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    keys: list[Key | None] = field(default_factory=list)
+    keys: list[Id | None] = field(default_factory=list)
     repeated: list[int] = field(default_factory=list)
     targets: dict[int, Indices] = field(default_factory=dict)
-    dangling: list[tuple[int, str, Key]] = field(default_factory=list)
+    dangling: list[tuple[int, str, Id]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     @classmethod
@@ -121,7 +119,7 @@ class ReferenceIndex:
     ) -> ReferenceIndex:
         """Index the items and the references of columns that are not linked yet. The arguments are attributes."""
         index = cls(columns, gold, link, shared, fixed)
-        known: dict[tuple[int, str, Key], int] = {}
+        known: dict[tuple[int, str, Id], int] = {}
         roots = [np.empty(0, dtype=np.intp)]
         for column in columns:
             if isinstance(column, ListColumn) and column.items is not None:
@@ -136,7 +134,7 @@ class ReferenceIndex:
         return index
 
     def _add_items(
-        self, column: ListColumn, items: Column, identity: Identity, known: dict[tuple[int, str, Key], int]
+        self, column: ListColumn, items: Column, identity: Identity, known: dict[tuple[int, str, Id], int]
     ) -> Indices:
         """Number the items of a list column; return their documents."""
         roots = items.root_rows(np.arange(items.size, dtype=np.intp))
@@ -157,7 +155,7 @@ class ReferenceIndex:
         return roots
 
     def _add_references(
-        self, column: Column, reference: Reference, values: Sequence[Json], known: dict[tuple[int, str, Key], int]
+        self, column: Column, reference: Reference, values: Sequence[Json], known: dict[tuple[int, str, Id], int]
     ) -> None:
         """Find the items that the rows of a column refer to."""
         holders = column.items if isinstance(column, ListColumn) and column.items is not None else column
@@ -202,7 +200,7 @@ class ReferenceIndex:
         own = np.array([root for root, _, _ in self.dangling], dtype=np.intp)
         return np.concatenate([self.roots, own])[numbers]
 
-    def place_of(self, number: int) -> tuple[str, Key] | None:
+    def place_of(self, number: int) -> tuple[str, Id] | None:
         """Return the scope and the id of an item, or of an id without an item; None for an item without an id."""
         if number < 0:
             return None
@@ -221,7 +219,7 @@ class ReferenceIndex:
 
     def codes_of_ids(self) -> Indices:
         """Return codes by which the same ids are equal in all documents, on both sides; shape (size,)."""
-        known: dict[tuple[str, Key], int] = {}
+        known: dict[tuple[str, Id], int] = {}
         own = [*zip(self.scopes, self.keys, strict=True), *((scope, key) for _, scope, key in self.dangling)]
         codes = (at if key is None else known.setdefault((scope, key), at) for at, (scope, key) in enumerate(own))
         return np.fromiter(codes, dtype=np.intp, count=len(own))
@@ -264,7 +262,7 @@ class ReferenceIndex:
         column.present = None if present.all() else present
         column.references = self
 
-    def key_at(self, number: int) -> Key:
+    def key_at(self, number: int) -> Id:
         """Return the id of an item, also if an earlier item has the same, or an id without an item."""
         if number >= len(self.keys):
             return self.dangling[number - len(self.keys)][2]
@@ -384,10 +382,10 @@ def _several(value: Json, names: Sequence[str]) -> Json:
     return tuple(map(value.get, names)) if isinstance(value, dict) else None
 
 
-def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...]) -> list[Key | None]:
+def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...]) -> list[Id | None]:
     """Return the normalised id of each value, or of each tuple of values; None if it is no id (see `key_of`)."""
-    known: dict[Any, Key | None] = {}
-    keys: list[Key | None] = []
+    known: dict[Any, Id | None] = {}
+    keys: list[Id | None] = []
     for value in values:
         if isinstance(value, tuple):
             keys.append(key_of(value, normalizers))
@@ -399,7 +397,7 @@ def _keys(values: Sequence[Json], normalizers: tuple[tuple[Normalizer, ...], ...
     return keys
 
 
-def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Key | None:
+def key_of(value: Json, normalizers: tuple[tuple[Normalizer, ...], ...]) -> Id | None:
     """Return the normalised id; None unless all of its parts are texts or integers. 1.0 is the integer 1."""
     parts = value if isinstance(value, tuple) else (value,)
     normal = [_whole(normalize(own, part)) for own, part in zip(normalizers, parts, strict=True)]
@@ -414,7 +412,7 @@ def reference_normalizers(site: Site) -> tuple[tuple[Normalizer, ...], ...]:
     return (site.normalizers if site.leaf is None else site.leaf.normalizers,) * (len(key) or 1)
 
 
-def referred_id(site: Site, value: Json) -> Key | None:
+def referred_id(site: Site, value: Json) -> Id | None:
     """Return the normalised id that a reference at a position contains; None if it contains none."""
     key = () if site.reference is None else site.reference.key
     return key_of(_several(value, key) if key else value, reference_normalizers(site))

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arbitre.arrays import Floats, Indices
-    from arbitre.engine.columns.references import Key, ReferenceIndex
+    from arbitre.comparison.references import Id
+    from arbitre.engine.columns.references import ReferenceIndex
     from arbitre.schema.plan import Plan
     from arbitre.values import Json
 
-Place = tuple[str, "Key"]
+Place = tuple[str, "Id"]
 """A scope and an id."""
 
 
@@ -79,7 +80,7 @@ class IdEvidence:
             if places[0] is not None and places[1] is not None and places[0][0] == places[1][0]:
                 self._sums[places[0], places[1]] += value
 
-    def names(self) -> dict[Place, Key]:
+    def names(self) -> dict[Place, Id]:
         """Return the gold id of each predicted id, for the scopes that the documents of a corpus share.
 
         Ids that never occur together are not compared, so each group of connected ids is an assignment of its own.
@@ -92,7 +93,7 @@ class IdEvidence:
         size = len(golds) + len(predictions)
         links = csr_array((np.ones(len(at)), (at[:, 0], at[:, 1] + len(golds))), shape=(size, size))
         _, group = connected_components(links, directed=False)
-        found: dict[Place, Key] = {}
+        found: dict[Place, Id] = {}
         for number in np.unique(group[at[:, 0]]).tolist():
             own = (group[at[:, 0]] == number).nonzero()[0]
             used = [np.unique(at[own, side], return_inverse=True) for side in (0, 1)]

@@ -18,7 +18,7 @@ from arbitre.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from arbitre.engine.columns.references import Key
+    from arbitre.comparison.references import Id
     from arbitre.engine.references.matching import Correspondence
     from arbitre.normalizers import Normalizer
     from arbitre.schema.nodes import Site
@@ -37,8 +37,8 @@ class NewIds:
     """
 
     plan: Plan
-    names: dict[tuple[str, Key], Key] = field(default_factory=dict)
-    known: frozenset[tuple[str, Key]] = frozenset()
+    names: dict[tuple[str, Id], Id] = field(default_factory=dict)
+    known: frozenset[tuple[str, Id]] = frozenset()
 
     @classmethod
     def of_gold(cls, plan: Plan, found: Correspondence, number: int) -> NewIds:
@@ -154,9 +154,9 @@ class NewIds:
         return self.plan.sites[node.additional if index is None else index]
 
 
-def ids_in(plan: Plan, document: Json) -> dict[str, set[Key]]:
+def ids_in(plan: Plan, document: Json) -> dict[str, set[Id]]:
     """Return the ids of the items of a document, by scope."""
-    found: dict[str, set[Key]] = {}
+    found: dict[str, set[Id]] = {}
     pending: list[tuple[Json, Site]] = [(document, plan.sites[0])]
     while pending:
         value, site = pending.pop()
@@ -171,7 +171,7 @@ def ids_in(plan: Plan, document: Json) -> dict[str, set[Key]]:
     return found
 
 
-def _like(key: Key) -> Iterator[Key]:
+def _like(key: Id) -> Iterator[Id]:
     """Yield an id, then ids like it."""
     yield key
     number = 1
