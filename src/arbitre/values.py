@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Json = Any
 """A JSON value as returned by `json.loads`: None, bool, int, float, str, list or dict."""
 
+SIDES: Final = ("gold", "predicted")
+"""The two sides of a comparison. Records that contain both documents have them under these keys."""
+
 
 def as_tuple(given: Any) -> tuple[Any, ...]:  # noqa: ANN401  (one value, or several)
     """Return one or several values of an option as a tuple; None is no value. A text or a mapping is one value.
@@ -383,6 +386,13 @@ def equal(left: Json, right: Json) -> bool:
     if kinds <= _COMPARABLE:  # a fifth of the time of canonical keys
         return left == right  # type: ignore[no-any-return]
     return canonical(left) == canonical(right)
+
+
+def equal_or_absent(left: Json, right: Json) -> bool:
+    """Return whether two values are equal as JSON, or both ABSENT."""
+    if left is ABSENT or right is ABSENT:
+        return left is right
+    return equal(left, right)
 
 
 def depth(value: Json) -> int:

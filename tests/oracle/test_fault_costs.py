@@ -13,7 +13,8 @@ from arbitre.comparison.node_tree import NodeTree
 from arbitre.diagnosis.faults import FaultRows
 from arbitre.diagnosis.repair import repaired_prediction
 from arbitre.diagnosis.repair_gain import f1q_gain, repair_changes
-from arbitre.diagnosis.taxonomy import FAULTS, SIDES, VERDICTS, classify
+from arbitre.diagnosis.taxonomy import FAULTS, VERDICTS, classify
+from arbitre.values import SIDES
 
 NEAR = 1e-9
 slow = settings(deadline=None, suppress_health_check=list(HealthCheck))

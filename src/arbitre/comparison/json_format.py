@@ -14,7 +14,7 @@ from arbitre.comparison.references import ReferenceNote, ReferredItem
 from arbitre.errors import DataError
 from arbitre.paths import DEPTH, STAR, parse
 from arbitre.tally import COUNTS
-from arbitre.values import ABSENT, Json, Kind
+from arbitre.values import ABSENT, SIDES, Json, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from arbitre.paths import Path, Token
 
 FORMAT: Final = "arbitre-comparison/1"
-
-_SIDES: Final = ("gold", "predicted")
 
 
 def nodes_to_json(levels: Sequence[Level], close: float) -> list[dict[str, Any]]:
@@ -55,7 +53,7 @@ def _nodes(
     parents, qualities = level.parent.tolist(), level.quality.tolist()
     shares = [1.0] * len(level) if level.share is None else level.share.tolist()
     masses = [mass.tolist() for mass in (level.gold, level.predicted, level.matched, level.mass)]
-    for side, values in zip(_SIDES, known, strict=True):
+    for side, values in zip(SIDES, known, strict=True):
         values.extend(node_tree.values(level, gold=side == "gold"))
     for at in range(len(level)):
         node_id = level.first + at
@@ -75,7 +73,7 @@ def _nodes(
         }
         if shares[at] != 1.0:
             node["mass"] = shares[at]
-        for side, values in zip(_SIDES, known, strict=True):
+        for side, values in zip(SIDES, known, strict=True):
             value = values[node_id]
             if value is not ABSENT and (level.leaf or _inherited(node, side, values, value) is not value):
                 node[f"{side}_value"] = value
@@ -172,7 +170,7 @@ def _level(
     size = len(members)
     head = members[0]
     names: list[int | str] = []
-    for side, document, values in zip(_SIDES, documents, known, strict=True):
+    for side, document, values in zip(SIDES, documents, known, strict=True):
         for node in members:
             pointer, parent = node[side], node["parent"]
             if pointer is None:
@@ -188,7 +186,7 @@ def _level(
             written = value_key in node or head["leaf"]
             values.append(node[value_key] if written else _inherited(node, side, values, document))
     rows = np.arange(size, dtype=np.intp)
-    present = {side: np.array([node[side] is not None for node in members]) for side in ("gold", "predicted")}
+    present = {side: np.array([node[side] is not None for node in members]) for side in SIDES}
     tallies = [node.get("tally", dict.fromkeys(COUNTS, 0.0)) for node in members]
     masses = {name: np.array([tally[name] for tally in tallies], dtype=np.float64) for name in COUNTS}
     shares = np.array([node.get("mass", 1.0) for node in members], dtype=np.float64)

@@ -13,9 +13,10 @@ from arbitre.arrays import exact_parts
 from arbitre.comparison.diagnosis import DoubtfulAlignment
 from arbitre.diagnosis.evidence import EvidenceTotals, MissingGroup, NeighbourCounts, SourceEvidence
 from arbitre.diagnosis.repair_gain import f1q_gain
-from arbitre.diagnosis.taxonomy import FAULTS, SIDES, VERDICTS, verdict_counts
+from arbitre.diagnosis.taxonomy import FAULTS, VERDICTS, verdict_counts
 from arbitre.inputs import records
 from arbitre.paths import order
+from arbitre.values import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

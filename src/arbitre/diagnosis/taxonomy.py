@@ -10,6 +10,7 @@ import numpy as np
 from arbitre.comparison.levels import NONE, of_nodes
 from arbitre.comparison.node_tree import Verdict
 from arbitre.paths import order
+from arbitre.values import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,6 @@ VERDICTS: Final = (*(verdict.text for verdict in Verdict), "moved", "renamed", "
 """Names of the verdicts by code. An object or a list in a list is "matched" if it has a partner."""
 FAULTS: Final = VERDICTS[Verdict.CLOSE : MATCHED]
 """Names of the classes of faults, in the order of the codes 1 to 9."""
-SIDES: Final = ("gold", "predicted")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -16,7 +16,6 @@ from arbitre.gold.decisions import (
     GoldDecision,
     GoldDecisions,
     RefusedGoldDecision,
-    same,
 )
 from arbitre.gold.gold_texts import DocumentText, GoldSource
 from arbitre.inputs.options import ReadOptions
@@ -27,7 +26,7 @@ from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import Violation, find_violations
 from arbitre.schema.value_schema import value_schemas
 from arbitre.storage.output_folder import FileState, paths_among
-from arbitre.values import ABSENT, canonical
+from arbitre.values import ABSENT, canonical, equal_or_absent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -240,7 +239,7 @@ def _agreed(
     chosen: dict[tuple[str, str, Hashable], list[GoldDecision]] = defaultdict(list)
     for (document, at, _), each in places.items():
         first = each[0]
-        if any(own.choice != first.choice or not same(own.value, first.value) for own in each):
+        if any(own.choice != first.choice or not equal_or_absent(own.value, first.value) for own in each):
             others = ", ".join(f"{own.by} ({own.choice})" for own in each)
             refused += _refused(each, f"The decisions on this place differ: {others}. Keep one of them.")
         elif first.choice == GOLD_IS_WRONG:
@@ -374,14 +373,14 @@ def _change(document: Json, proposal: _Proposal, located: DocumentText) -> _Chan
         if not isinstance(holder, dict):
             raise _RefusedError(_gone(own)) from error
         current = ABSENT
-    if not same(current, own.gold):
-        if same(current, own.value):
+    if not equal_or_absent(current, own.gold):
+        if equal_or_absent(current, own.value):
             raise _RefusedError("Gold already is as decided.")
         was, now = ("absent" if value is ABSENT else shown(value) for value in (own.gold, current))
         raise _RefusedError(f"Gold has changed since the decision: it was {was}, and is {now}.")
-    if same(own.value, current):
+    if equal_or_absent(own.value, current):
         raise _RefusedError("The correct value is that of gold: there is nothing to change.")
-    if items is not None and any(same(item, own.value) for item in items):
+    if items is not None and any(equal_or_absent(item, own.value) for item in items):
         raise _RefusedError("The list in gold already has this item.")
     op: Operation = "add" if current is ABSENT else "remove" if own.value is ABSENT else "replace"
     edit = Edit(op, (*located.above, *tokens), None if own.value is ABSENT else own.value)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre import bundled
 from arbitre.errors import DataError, Problem, did_you_mean
 from arbitre.inputs import strict_json
-from arbitre.inputs.csv_table import CsvTable, cell_text, cell_value
+from arbitre.inputs.csv_table import TEXT_TABLES, CsvTable, cell_text, cell_value
 from arbitre.inputs.open_files import split_name
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import output_path, output_text_file
 from arbitre.tables.csv_text import cell, csv_writer, unescaped
-from arbitre.values import ABSENT, canonical
+from arbitre.values import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,6 @@ COLUMNS: Final = (
 _REQUIRED: Final = ("document", "pointer", "decision", "gold", "value", "by")
 REASON: Final = "reason"
 """First column of a table of refused decisions."""
-TABLES: Final = frozenset({".csv", ".tsv"})
 
 _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
 
@@ -157,12 +156,12 @@ class GoldDecisions(NamedTuple):
         """
         path = Path(path)
         suffix = split_name(path)[1]
-        if suffix not in {*TABLES, ".json"}:
+        if suffix not in {*TEXT_TABLES, ".json"}:
             raise DataError.of(
                 f"Expected decisions that were exported from a report (.csv, .tsv or .json), got {path.name!r}",
                 file=str(path),
             )
-        return _read_table(path) if suffix in TABLES else _read_json(path)
+        return _read_table(path) if suffix in TEXT_TABLES else _read_json(path)
 
     def write_refused(self, refused: Sequence[RefusedGoldDecision], beside: Path) -> Path | None:
         """Write refused decisions and their reasons to a table next to another file, the corrected gold.
@@ -197,13 +196,6 @@ class GoldDecisions(NamedTuple):
 def _columns(*, stated: bool) -> tuple[str, ...]:
     """Return the columns of a table, without `run` if runs are not stated."""
     return tuple(name for name in COLUMNS if stated or name != "run")
-
-
-def same(left: Json, right: Json) -> bool:
-    """Return whether two values are equal as JSON, or both ABSENT."""
-    if left is ABSENT or right is ABSENT:
-        return left is right
-    return canonical(left) == canonical(right)
 
 
 def _read_table(path: Path) -> GoldDecisions:

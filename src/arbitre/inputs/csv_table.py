@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 WORKBOOK: Final = ".xlsx"
+TEXT_TABLES: Final = frozenset({".csv", ".tsv"})
 
 
 class CsvTable:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError, Problem, did_you_mean
 from arbitre.inputs import strict_json
+from arbitre.values import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from arbitre.inputs.records import Side
     from arbitre.values import Json
-
-SIDES: Final = ("gold", "predicted")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from arbitre.errors import DataError
 from arbitre.inputs import repaired_json, strict_json
-from arbitre.inputs.csv_table import WORKBOOK, CsvTable, typed_value
+from arbitre.inputs.csv_table import TEXT_TABLES, WORKBOOK, CsvTable, typed_value
 from arbitre.inputs.document_ids import RUN, FileNamePattern, label, normalized_id, quote_names, recover_label
 from arbitre.inputs.open_files import (
     SIDECAR,
@@ -27,10 +27,10 @@ from arbitre.inputs.open_files import (
     split_name,
     unknown_format,
 )
-from arbitre.inputs.records import IN_TEXT, SIDES, ByteRange, Failure, Record, Side
+from arbitre.inputs.records import IN_TEXT, ByteRange, Failure, Record, Side
 from arbitre.parsing.fast_json import encode
 from arbitre.paths import pointer
-from arbitre.values import MAX_BYTES, MAX_VALUES, kind_of
+from arbitre.values import MAX_BYTES, MAX_VALUES, SIDES, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LINES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE: Final = ".parquet"
 DOCUMENT: Final = ".json"
-CELLS: Final = frozenset({".csv", ".tsv", WORKBOOK})
+CELLS: Final = TEXT_TABLES | {WORKBOOK}
 RAW: Final = frozenset({".txt", ".md"})
 """Suffixes of files that are also read as documents if reading is lenient."""
 

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 Side = Literal["gold", "predicted"]
 
-SIDES: Final = ("gold", "predicted")
-"""Keys of the documents in records that contain both."""
-
 IN_TEXT: Final = "JSON in a text"
 """Kind of repair of a prediction that is valid JSON within a text."""
 

@@ -42,6 +42,7 @@ from arbitre.report.view import (
 )
 from arbitre.signature import Signature
 from arbitre.tally import ABSENCES, COUNTS, NAMES, OUTCOMES, RATES
+from arbitre.values import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -157,7 +158,7 @@ def _examples(examples: Sequence[Mapping[str, Any]], alignments: Mapping[str, An
 
 
 def _example(one: Mapping[str, Any], sources: Mapping[tuple[str | None, ...], Any]) -> dict[str, Any]:
-    values = {side: shown(one[side]) for side in ("gold", "predicted") if side in one}
+    values = {side: shown(one[side]) for side in SIDES if side in one}
     rest = {name: value for name, value in one.items() if name not in {"gold", "predicted"}}
     found = {"document": EntryLink.of(one).document, **rest, **values}
     return found | {"source": sources.get(tuple(found[name] for name in PLACE))}

@@ -16,7 +16,7 @@ from arbitre.parsing.fast_json import compact
 from arbitre.paths import order, wildcard
 from arbitre.report.entry_rows import EntryLayout, class_of_pair, index_of, sum_by_class, tokens_of, values_of
 from arbitre.report.quality_matrix import MatrixInput, plan_of
-from arbitre.values import ABSENT, Json, depth, equal
+from arbitre.values import ABSENT, SIDES, Json, depth, equal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -194,7 +194,7 @@ class _TreeWalk:
             made["item"] = True
         made["verdict"] = _TEXTS[node.verdict]
         made["quality"] = node.quality
-        refers = dict(zip(("gold", "predicted"), node.refers, strict=True))
+        refers = dict(zip(SIDES, node.refers, strict=True))
         if any(refers.values()):
             made["refers"] = {side: self.link(one) for side, one in refers.items() if one is not None}
         return made
@@ -387,7 +387,7 @@ def _whole(layout: EntryLayout, head: Mapping[str, Json], aligned: AlignedDocume
     """Return a document with all entries except negligible partial matches. Its size is 0; `reduced` computes it."""
     strong = aligned.strong()
     rows = [aligned.rows[at] for at in strong]
-    pairs = [zip(("gold", "predicted"), aligned.values[at], strict=True) for at in strong]
+    pairs = [zip(SIDES, aligned.values[at], strict=True) for at in strong]
     plain = {
         **head,
         "entries": len(strong),

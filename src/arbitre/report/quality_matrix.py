@@ -14,6 +14,7 @@ from arbitre.metricity.entry_pool import EntryColumn
 from arbitre.metricity.metricity import metricity
 from arbitre.paths import STAR
 from arbitre.report.entry_rows import EntryLayout
+from arbitre.values import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,8 +35,6 @@ MAX_TOTAL_CELLS: Final = 24_000
 
 MAX_POOL: Final = 60
 """Maximum number of entries of both sides for computing their metricity, which needs all distances between them."""
-
-SIDES: Final = ("gold", "predicted")
 
 _DIGITS: Final = 4
 _SAME: Final = 1e-9

@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from arbitre.agreement.consensus.disagreement import RefusedDecision
 from arbitre.errors import DataError, Problem, did_you_mean, shown
 from arbitre.inputs import strict_json
-from arbitre.inputs.csv_table import CsvTable, cell_value
+from arbitre.inputs.csv_table import TEXT_TABLES, CsvTable, cell_value
 from arbitre.inputs.open_files import open_source, split_name
 from arbitre.parsing.fast_json import compact
 from arbitre.storage.output_folder import output_path, output_text_file
 from arbitre.tables.csv_text import csv_writer, unescaped
-from arbitre.values import ABSENT, Json, canonical
+from arbitre.values import ABSENT, Json, equal_or_absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from arbitre.agreement.consensus.disagreement import Disagreement, Reading
 
-TABLES: Final = frozenset({".csv", ".tsv"})
 KEYS: Final = ("id", "value", "absent", "by", "note", "fingerprint")
 """Keys of a decision in JSON lines, and the columns of a table that are read."""
 _STALE: Final = (
@@ -88,7 +87,7 @@ class Decisions(NamedTuple):
             DataError: The file cannot be read, or every line is refused. The error lists every problem.
         """
         path = Path(path)
-        header, lines = _table(path) if split_name(path)[1] in TABLES else (None, _lines(path))
+        header, lines = _table(path) if split_name(path)[1] in TEXT_TABLES else (None, _lines(path))
         by_id: dict[str, list[Decision]] = {}
         refused: list[RefusedDecision] = []
         for each in lines:
@@ -100,7 +99,7 @@ class Decisions(NamedTuple):
         return read.without(
             (each, f"The decisions on {name!r} differ: lines {_listed(found)}", "Delete all but one of them.")
             for name, found in by_id.items()
-            if not all(same(each.value, found[0].value) for each in found)
+            if not all(equal_or_absent(each.value, found[0].value) for each in found)
             for each in found
         )
 
@@ -200,13 +199,6 @@ def _without_items(value: Json) -> Json:
     if isinstance(value, list):
         return [each for each in value if not isinstance(each, dict | list)]
     return {key: _without_items(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def same(left: Json, right: Json) -> bool:
-    """Return whether two values are equal as JSON, or both ABSENT."""
-    if left is ABSENT or right is ABSENT:
-        return left is right
-    return canonical(left) == canonical(right)
 
 
 def _lines(path: Path) -> Iterator[Decision | RefusedDecision]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
-from arbitre.agreement.consensus.decisions import fingerprint, same
+from arbitre.agreement.consensus.decisions import fingerprint
 from arbitre.errors import OptionError
 from arbitre.inputs.csv_table import cell_text
 from arbitre.inputs.source_excerpts import SearchableText
@@ -23,7 +23,7 @@ from arbitre.schema.value_schema import value_schemas
 from arbitre.storage.files import atomic_text_file
 from arbitre.storage.output_folder import output_folder, output_text_file
 from arbitre.tables.csv_text import cell, csv_writer
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, equal_or_absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -274,7 +274,7 @@ def _parts(
 
 def _searched(disagreement: Disagreement) -> tuple[Json, list[Json], list[Json]]:
     """Return what is searched in a source: the proposal, the other readings, and the entries of the annotators."""
-    others = [each.value for each in disagreement.readings if not same(each.value, disagreement.proposal)]
+    others = [each.value for each in disagreement.readings if not equal_or_absent(each.value, disagreement.proposal)]
     return disagreement.proposal, others, [each.value for each in disagreement.versions]
 
 
@@ -298,9 +298,11 @@ def _disagreement(disagreement: Disagreement) -> dict[str, Json]:
     left_out = disagreement.proposal is ABSENT
     values: list[Json] = [] if left_out else [disagreement.proposal]
     for reading in readings:
-        if not any(same(reading.value, value) for value in values):
+        if not any(equal_or_absent(reading.value, value) for value in values):
             values.append(reading.value)
-    choices = [_choice(value, [each.annotator for each in readings if same(each.value, value)]) for value in values]
+    choices = [
+        _choice(value, [each.annotator for each in readings if equal_or_absent(each.value, value)]) for value in values
+    ]
     if not left_out:
         choices[0]["proposed"] = True
     choices[not left_out :] = sorted(choices[not left_out :], key=lambda choice: -len(choice["annotators"]))

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arbitre.agreement.consensus.assemble import Assembly
-from arbitre.agreement.consensus.decisions import same
 from arbitre.inputs.provenance import ValueOrigin
 from arbitre.paths import order, pointer
 from arbitre.schema.validate import find_violations
-from arbitre.values import ABSENT
+from arbitre.values import ABSENT, equal_or_absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -91,7 +90,7 @@ class Revision:
     def changes(self, disagreement: Disagreement) -> bool:
         """Return whether there is a decision that differs from the proposal."""
         decision = self.decisions.get(disagreement.id)
-        return decision is not None and not same(decision.value, disagreement.proposal)
+        return decision is not None and not equal_or_absent(decision.value, disagreement.proposal)
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -114,7 +113,7 @@ class Revision:
             voted = self.draft.origins.get(own.document, {}).get(own.pointer)
             if voted is None or (decision is not None and self.changes(own)):
                 value = own.proposal if decision is None else decision.value
-                names = tuple(each.annotator for each in own.readings if same(each.value, value))
+                names = tuple(each.annotator for each in own.readings if equal_or_absent(each.value, value))
             else:
                 names = voted.annotators
             by, note = (UNDECIDED, None) if decision is None else (decision.by, decision.note or None)
@@ -262,7 +261,7 @@ def _without_those_of_annotators(
     def kept(violation: Violation) -> bool:
         own = _innermost(decided, violation.pointer)
         value = ABSENT if own is None else revision.decisions[own.id].value
-        read = own is not None and any(same(value, each.value) for each in own.readings)
+        read = own is not None and any(equal_or_absent(value, each.value) for each in own.readings)
         return not read or violation.place not in theirs
 
     return tuple(filter(kept, violations))
