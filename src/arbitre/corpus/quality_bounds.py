@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     Column = Scores | Mapping[str, float | None]
     Measure = Callable[["QualityBound"], float | None]
 
-SCOPES: Final = ("micro", "macro", "leaves", "document_quality")
-FAILED: Final = "failed"
 QUALITY: Final = "document_quality"
+SCOPES: Final = ("micro", "macro", "leaves", QUALITY)
+"""Names of the scores of a whole corpus."""
+FAILED: Final = "failed"
 VARIANCE: Final = "variance"
 EXACT: Final = "exact_match_rate"
 TOLERANCE: Final = 1e-9

@@ -11,6 +11,7 @@ from arbitre import statistics
 from arbitre.comparison.tables import faults as fault_table
 from arbitre.comparison.tables import gains
 from arbitre.corpus.documents import document_frame, path_frame
+from arbitre.corpus.quality_bounds import QUALITY
 from arbitre.inputs.records import key
 from arbitre.language import Translator
 from arbitre.statistics.sample import cluster_labels
@@ -40,7 +41,6 @@ CAUSE_FIGURES: Final = (
 """Explanation of the figures of a cause."""
 SHOWN: Final = ("f1q", "imq", "irq", "amq")
 PATHS_SHOWN: Final = (*SHOWN, "exact_match_rate", "exact", "close", "wrong", "wrong_type", "missing", "spurious")
-QUALITY: Final = "document_quality"
 DOCUMENT_QUALITY: Final = ("document quality", SCORE, QUALITY)
 """Header, format and key of the column of document quality."""
 AVERAGES: Final = {"micro": "Pooled (micro)", "macro": "Per-document mean (macro)"}
@@ -229,7 +229,7 @@ def means(evaluation: Evaluation) -> Table:
     )
     rows = [(name, getattr(micro, name), getattr(macro, name), macro.documents[name]) for name in NAMES]
     quality = evaluation.document_quality
-    rows.append(("document_quality", None, quality.mean, quality.documents))
+    rows.append((QUALITY, None, quality.mean, quality.documents))
     return Table.of("Scores", head, rows, evaluation.signature.short)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.documents import sum_tallies
 from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
-from arbitre.corpus.quality_bounds import check_bounds, check_plain, parse_bounds, require
+from arbitre.corpus.quality_bounds import SCOPES, check_bounds, check_plain, parse_bounds, require
 from arbitre.corpus.tables import AVERAGES
 from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, show_hidden
 from arbitre.inputs import strict_json
@@ -38,9 +38,6 @@ Change: TypeAlias = Literal["improved", "worse", "no evidence"]
 
 HEADLINES: Final = {**AVERAGES, "document_quality": "Document quality (mean)"}
 """Labels of the tested scores of a whole corpus."""
-
-WHOLES: Final = ("micro", "macro", "leaves", "document_quality")
-"""Names of the scores of a whole corpus."""
 
 SCORE_TOLERANCE: Final = 1e-9
 """Maximum difference of scores that count as equal."""
@@ -176,7 +173,7 @@ class EvaluationDiff:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable dictionary."""
         plain = asdict(self)
-        wholes = (plain[name] for name in WHOLES)
+        wholes = (plain[name] for name in SCOPES)
         for change in (*wholes, *plain["paths"], *plain["documents"]):
             change["difference"] = _difference(change["before"], change["after"])
         return plain | {"verdict": self.verdict, "worse": self.worse}
@@ -336,7 +333,7 @@ def compare_evaluations(
     shared = _Shared.of(first, second, score)
     notes: tuple[str, ...] = (UNTESTED,)
     if shared is None:
-        wholes = {name: TestedChange(name, first.scores[name], second.scores[name]) for name in WHOLES}
+        wholes = {name: TestedChange(name, first.scores[name], second.scores[name]) for name in SCOPES}
         paths = _changed(first.by_path, second.by_path)
     else:
         wholes, notes = shared.wholes()
@@ -371,7 +368,7 @@ class _Side:
     """What is compared of an evaluation.
 
     Attributes:
-        scores: The scores of the whole corpus, by the names in `WHOLES`.
+        scores: The scores of the whole corpus, by the names in `SCOPES`.
         by_path: The score of every path.
         documents: The results of the documents; None if unknown.
         failed: Number of failed documents.
