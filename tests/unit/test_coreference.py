@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arbitre.comparison.coreference import CoreferenceCounts, coreference_scores
+from arbitre.comparison.coreference import CoreferenceCounts
 from arbitre.errors import DataError
 
 THREE = ["a", "bc", "def"]
@@ -69,7 +69,7 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("gold", "predicted", "expected"), PUBLISHED)
 def test_the_published_figures_are_reproduced(gold, predicted, expected):
-    found = coreference_scores(gold, predicted)._asdict()
+    found = CoreferenceCounts.of(gold, predicted).scores._asdict()
     assert {name: found[name][:2] for name in expected} == {
         name: pytest.approx(values, abs=1e-4) for name, values in expected.items()
     }
@@ -133,7 +133,7 @@ def textbook(gold, predicted, reference):
 
 @given(partitions(), partitions())
 def test_all_scores_agree_with_their_definitions(gold, predicted):
-    scores = coreference_scores(gold, predicted)
+    scores = CoreferenceCounts.of(gold, predicted).scores
     assert {name: one.recall for name, one in scores._asdict().items()} == {
         name: pytest.approx(float(value), abs=1e-12) for name, value in textbook(gold, predicted, gold).items()
     }
@@ -146,7 +146,9 @@ def test_all_scores_agree_with_their_definitions(gold, predicted):
 @given(partitions(), partitions(), st.permutations(range(8)))
 def test_names_of_mentions_and_the_order_of_entities_do_not_matter(gold, predicted, names):
     renamed = [[{names[mention] for mention in entity} for entity in reversed(side)] for side in (gold, predicted)]
-    for one, other in zip(coreference_scores(gold, predicted), coreference_scores(*renamed), strict=True):
+    for one, other in zip(
+        CoreferenceCounts.of(gold, predicted).scores, CoreferenceCounts.of(*renamed).scores, strict=True
+    ):
         assert one == pytest.approx(other, abs=1e-12)
 
 
@@ -163,10 +165,10 @@ def test_the_counts_of_documents_add_up_to_those_of_the_corpus(pairs):
 
 
 def test_no_entities():
-    assert {one.f1 for one in coreference_scores([], [])} == {0.0}
-    assert {one.f1 for one in coreference_scores([["a"]], [])} == {0.0}
+    assert {one.f1 for one in CoreferenceCounts.of([], []).scores} == {0.0}
+    assert {one.f1 for one in CoreferenceCounts.of([["a"]], []).scores} == {0.0}
 
 
 def test_a_mention_in_two_entities_is_an_error():
     with pytest.raises(DataError, match="one entity, got 'a' in two"):
-        coreference_scores([["a"], ["a", "b"]], [])
+        CoreferenceCounts.of([["a"], ["a", "b"]], [])

@@ -105,10 +105,14 @@ class CoreferenceCounts:
 
         Args:
             gold: The entities of gold, each with its mentions.
-            predicted: The entities of the prediction.
+            predicted: The entities of the prediction; its mentions may be others.
 
         Raises:
             DataError: A mention is in two entities of one side.
+
+        >>> scores = CoreferenceCounts.of([["a"], ["b", "c"], ["d", "e", "f"]], [["a"], ["d", "e"]]).scores
+        >>> scores.muc, round(scores.ceaf_e.f1, 2)
+        (CoreferenceScore(recall=0.3333333333333333, precision=1.0, f1=0.5), 0.72)
         """
         own = [_entity_of(side) for side in (gold, predicted)]
         sides = [[set(entity) for entity in side if entity] for side in (gold, predicted)]
@@ -176,23 +180,6 @@ class CoreferenceCounts:
         if not kinds:  # gold has one mention at most
             return _score((float(self.b_cubed_common[0] > 0.0),) * 2, self.mentions)
         return CoreferenceScore(*(fsum(values) / len(kinds) for values in zip(*kinds, strict=True)))
-
-
-def coreference_scores(gold: Entities, predicted: Entities) -> CoreferenceScores:
-    """Return the coreference scores of two partitions of mentions into entities.
-
-    Args:
-        gold: The entities of gold, each with its mentions.
-        predicted: The entities of the prediction; its mentions may be others.
-
-    Raises:
-        DataError: A mention is in two entities of one side.
-
-    >>> scores = coreference_scores([["a"], ["b", "c"], ["d", "e", "f"]], [["a"], ["d", "e"]])
-    >>> scores.muc, round(scores.ceaf_e.f1, 2)
-    (CoreferenceScore(recall=0.3333333333333333, precision=1.0, f1=0.5), 0.72)
-    """
-    return CoreferenceCounts.of(gold, predicted).scores
 
 
 def _score(common: tuple[float, float], whole: tuple[float, float]) -> CoreferenceScore:
