@@ -50,6 +50,9 @@ SAMPLES: Final = 30
 PRECISION: Final = 0.02
 """Default for the relative error of the expected disorder, at 95% confidence."""
 
+MAX_TRIES: Final = 100
+"""Maximum number of attempts to draw a shift that differs enough from the others."""
+
 NORMAL: Final = 1.96
 """Half the width of an interval at 95% confidence, in standard errors (normal distribution)."""
 
@@ -412,11 +415,11 @@ class _Source:
                 return [units.shifted(shift, low, high - low) for units, shift in zip(chosen, shifts, strict=True)]
 
 
-def _distant(length: float, least: float, count: int, random: np.random.Generator, tries: int = 100) -> list[float]:
+def _distant(length: float, least: float, count: int, random: np.random.Generator) -> list[float]:
     """Return random positions in [0, length), at least `least` apart unless this fails repeatedly."""
     shifts: list[float] = []
     while len(shifts) < count:
-        for _ in range(tries):
+        for _ in range(MAX_TRIES):
             shift = float(random.uniform(0.0, length))
             if all(abs(shift - other) >= least for other in shifts):
                 break

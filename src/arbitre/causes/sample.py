@@ -377,14 +377,6 @@ class Sample:
         return dict(groups)
 
     @cached_property
-    def gold_values(self) -> Mapping[str, Counter[Hashable]]:
-        """The canonical gold values of each wildcard path, with their number."""
-        return {
-            path: Counter(canonical(leaf.gold) for leaf in leaves if leaf.gold is not ABSENT)
-            for path, leaves in self.leaves.items()
-        }
-
-    @cached_property
     def unrelated(self) -> Sample:
         """Predictions with the gold of another document, to find what a change gains by chance."""
         ordered = sorted(self.pairs, key=lambda pair: pair.key)

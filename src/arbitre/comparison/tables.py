@@ -53,6 +53,9 @@ MAX_TEXT: Final = 40
 MAX_POSITIONS: Final = 10
 """Maximum number of positions of a join."""
 
+MAX_GAINS: Final = 10
+"""Maximum number of gains to name, by class and by path."""
+
 MEANING: Final = TableColumn("meaning", emphasis="weak", drop=1, least=34, said=Translator.text)
 """Column of the meanings of scores; narrow terminals leave it out."""
 
@@ -249,13 +252,13 @@ def faults(rows: Sequence[FaultRow], notes: tuple[str, ...] = (), signature: str
     )
 
 
-def gains(by_class: Mapping[str, float], by_path: Mapping[str, float], most: int = 10) -> tuple[str, ...]:
+def gains(by_class: Mapping[str, float], by_path: Mapping[str, float]) -> tuple[str, ...]:
     """Return sentences with the greatest gains of a repair, by class and by path; none if nothing would be gained."""
     found = []
     for which, gained in (("of one class", by_class), ("at one path", by_path)):
         ranked = sorted(((gain, key) for key, gain in gained.items() if gain > 0.0), key=lambda one: (-one[0], one[1]))
         if ranked:
-            texts = ", ".join(f"{key or WHOLE} {SCORE(gain)}" for gain, key in ranked[:most])
+            texts = ", ".join(f"{key or WHOLE} {SCORE(gain)}" for gain, key in ranked[:MAX_GAINS])
             found.append(f"Gain in f1q if all faults {which} were repaired: {texts}.")
     return tuple(found)
 

@@ -42,6 +42,7 @@ _STRUCTURE: Final = frozenset(
 )
 """Layers that divide or describe the text."""
 _LIMITS: Final = frozenset(("begin", "end", "sofa"))
+"""Attributes of an annotation that are not features."""
 _FEATURES: Final = ("value", "label")
 """Features that are the label, if none is chosen; otherwise the first one is."""
 
@@ -153,9 +154,7 @@ class _Xmi:
                 f"Expected `begin` and `end` to be integers, got {attributes['begin']!r} and {attributes['end']!r}"
             )
             raise DataError.of(message, file=self.file, line=self.parser.CurrentLineNumber) from None
-        features = {
-            key: value for key, value in attributes.items() if key not in {"begin", "end", "sofa"} and " " not in key
-        }
+        features = {key: value for key, value in attributes.items() if key not in _LIMITS and " " not in key}
         mark = _Mark(layer, start, end, features, self.parser.CurrentLineNumber)
         self.of_sofa.append((attributes.get("sofa", ""), mark))
 

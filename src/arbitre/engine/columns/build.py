@@ -70,24 +70,20 @@ def build_columns(
     gold: Sequence[Json],
     predicted: Sequence[Json],
     *,
-    many_keys: float = math.inf,
     site: Site | None = None,
     tags: Indices | None = None,
     same_ids: bool = False,
 ) -> list[Column]:
     """Build the columns of documents, parents before children; the first column is the root.
 
-    The rows of the root are the gold documents, then the predicted documents. From `many_keys` consecutive undeclared
-    keys with single values, these share one column (see `CellLimits.keys`). With `site`, the values are not documents
-    but belong to this position of the schema; `tags` are their branches if the position depends on them. With
-    `same_ids`, the same ids stand for the same items in all documents; otherwise, all references are equal.
+    The rows of the root are the gold documents, then the predicted documents. With `site`, the values are
+    not documents but belong to this position of the schema; `tags` are their branches if the position depends on them.
+    With `same_ids`, the same ids stand for the same items in all documents; otherwise, all references are equal.
 
     Raises:
         DataError: A value is not JSON, with its JSON Pointer; or a document is nested too deep or contains itself.
     """
-    columns, index = build_with_references(
-        plan, gold, predicted, many_keys=many_keys, site=site, tags=tags, lenient=True
-    )
+    columns, index = build_with_references(plan, gold, predicted, site=site, tags=tags, lenient=True)
     return columns if index is None or not same_ids else index.recoded(index.codes_of_ids(), paired=True)
 
 
@@ -104,7 +100,8 @@ def build_with_references(
     """Build the columns of documents as `build_columns` does, and find their items with ids and their references.
 
     In the columns, all references are equal, and items with ids are matched by what they contain. The index is None
-    if the schema has no ids.
+    if the schema has no ids. From `many_keys` consecutive undeclared keys with single values, these share one column
+    (see `CellLimits.keys`).
 
     Raises:
         DataError: As for `build_columns`. Or a gold document has two items with the same id, or a reference without

@@ -552,10 +552,6 @@ def _distinct_object_branches(branches: Iterable[TaggedBranch]) -> list[TaggedBr
 # Aliases are assigned to the objects from which they are resolved.
 
 
-Aliases = dict[tuple[int, str], "Annotation"]
-"""The `aliases` annotation of each field, by the site of its object and the field's name."""
-
-
 def with_aliases(
     sites: Sequence[Site], aliases: Mapping[tuple[int, str], Annotation]
 ) -> tuple[list[Site], list[Problem]]:
