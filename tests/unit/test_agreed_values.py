@@ -7,8 +7,7 @@ import pytest
 
 import arbitre
 from arbitre.comparison.cause import CauseAnalysis
-from arbitre.systems.agreed_values import AgreedValues
-from arbitre.systems.cause_costs import CauseCosts
+from arbitre.systems.cause_costs import AgreedValues, CauseCosts
 
 pytestmark = pytest.mark.slow
 
