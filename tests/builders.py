@@ -11,11 +11,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from arbitre import Comparator
 from arbitre.comparison.levels import root_qualities
 from arbitre.engine import compare_to_levels
+from arbitre.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -317,3 +319,10 @@ def distances(plan, documents):
     pairs = list(product(documents, repeat=2))
     levels = compare_to_levels(plan, [gold for gold, _ in pairs], [predicted for _, predicted in pairs])
     return 1.0 - root_qualities(levels, len(pairs)).reshape(len(documents), len(documents))
+
+
+def refused(schema, **options):
+    """The problems for which a schema is refused."""
+    with pytest.raises(SchemaError) as caught:
+        Comparator(schema, **options)
+    return caught.value.problems

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arbitre.gold.entry_faults import FaultKind
 from arbitre.gold.perturb import perturb
-from arbitre.paths import parse
+from arbitre.paths import parse, value_at
 from arbitre.values import canonical
 
 SCALARS = st.none() | st.booleans() | st.integers(-99, 9999) | st.floats(-1e3, 1e3) | st.text("abé 1~/*", max_size=4)
@@ -24,12 +24,6 @@ PEOPLE = st.lists(
 )
 RATES = st.dictionaries(st.sampled_from(list(FaultKind)), st.floats(0.0, 1.0), max_size=4)
 SEEDS = st.integers(0, 2**32)
-
-
-def value_at(document, pointer):
-    for token in parse(pointer):
-        document = document[int(token) if isinstance(document, list) else token]
-    return document
 
 
 @given(DOCUMENTS | PEOPLE, RATES, SEEDS)

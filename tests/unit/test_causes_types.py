@@ -4,12 +4,10 @@ import json
 import random
 
 import pytest
+from tests.letters import analysed
 
-from arbitre import Comparator
 from arbitre.causes.changes import jmespath_key, replacement, with_projected
-from arbitre.causes.search import find_causes
 from arbitre.inputs.projection import Projection
-from arbitre.inputs.records import Pair
 from arbitre.paths import parse
 from arbitre.values import ABSENT
 
@@ -60,13 +58,6 @@ def corpus(change, documents=12):
     return gold, predicted
 
 
-def analysed(gold, predicted, schema=BOOKS):
-    """The causes that one explanation covers, and f1q."""
-    pairs = [Pair(f"d{at:02}", None, *pair) for at, pair in enumerate(zip(gold, predicted, strict=True))]
-    analysis = find_causes(Comparator(schema).plan, pairs)
-    return [cause for cause in analysis.causes if cause.systematic], analysis.f1q
-
-
 def projected(cause, documents):
     """The documents after the projection that the advice names."""
     projection = Projection.from_expressions(json.loads(cause.advice[cause.advice.index("{") :].removesuffix(".")))
@@ -93,7 +84,7 @@ def first_of(value):
 )
 def test_lists_and_values_are_corrected_by_the_projection_of_the_advice(path, new, words):
     gold, predicted = corpus((path.rpartition("/")[2], new))
-    (cause,), f1q = analysed(gold, predicted)
+    (cause,), f1q = analysed(gold, predicted, BOOKS)
     changed = sum(
         one != two for pair in zip(gold, predicted, strict=True) for one, two in zip(*map(entries, pair), strict=True)
     )
@@ -110,7 +101,7 @@ def entries(document):
 
 def test_the_other_items_of_a_list_that_was_reduced_to_its_first_are_not_truncated():
     gold, predicted = corpus(("the pages", lambda pages, rng: pages[0] if rng.random() < 0.4 else pages))
-    (cause,), f1q = analysed(gold, predicted)
+    (cause,), f1q = analysed(gold, predicted, BOOKS)
     assert (cause.kind, cause.gain) == ("list-or-value", pytest.approx(1.0 - f1q))
 
 
@@ -128,7 +119,7 @@ def test_the_other_items_of_a_list_that_was_reduced_to_its_first_are_not_truncat
 )
 def test_a_list_that_is_written_as_one_text_is_split(key, write, words):
     gold, predicted = corpus((key, lambda value, _: write(list(map(str, value)))))
-    (cause,), f1q = analysed(gold, predicted)
+    (cause,), f1q = analysed(gold, predicted, BOOKS)
     assert (cause.kind, cause.paths, cause.count) == ("serialised-list", (f"/books/*/{key}",), 36)
     assert words in cause.advice
     assert cause.gain == pytest.approx(1.0 - f1q)
@@ -136,7 +127,7 @@ def test_a_list_that_is_written_as_one_text_is_split(key, write, words):
 
 def test_a_text_that_is_written_as_a_list_is_joined_by_the_projection_of_the_advice():
     gold, predicted = corpus(("subjects", lambda value, _: value.split("; ")))
-    (cause,), f1q = analysed(gold, predicted)
+    (cause,), f1q = analysed(gold, predicted, BOOKS)
     assert (cause.kind, cause.paths, cause.count) == ("serialised-list", ("/books/*/subjects",), 36)
     assert cause.gain == pytest.approx(1.0 - f1q)
     assert projected(cause, predicted) == gold
@@ -155,7 +146,7 @@ def test_a_text_that_is_written_as_a_list_is_joined_by_the_projection_of_the_adv
 )
 def test_unrelated_values_and_few_values_of_another_type_are_no_cause(key, new):
     gold, predicted = corpus((key, new))
-    assert not any(cause.kind in {"list-or-value", "serialised-list"} for cause in analysed(gold, predicted)[0])
+    assert not any(cause.kind in {"list-or-value", "serialised-list"} for cause in analysed(gold, predicted, BOOKS)[0])
 
 
 def test_the_advice_names_no_projection_where_none_can_reach_the_values():

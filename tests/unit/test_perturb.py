@@ -12,7 +12,7 @@ import pytest
 from arbitre import ArbitreError, OptionError, bundled, perturb_gold
 from arbitre.gold.entry_faults import LOOK_ALIKES, FaultKind, add_noise
 from arbitre.gold.perturb import perturb
-from arbitre.paths import parse
+from arbitre.paths import parse, value_at
 
 LINES = (bundled.demo() / "gold.jsonl").read_text(encoding="utf-8").splitlines()
 GOLD = {line.pop("id"): line for line in map(json.loads, LINES)}
@@ -20,12 +20,6 @@ SPEAKERS = "/speakers"
 PEOPLE = [{"name": f"speaker number {number}", "pages": [number, 10 + number]} for number in range(20)]
 KINDS = [kind.value for kind in FaultKind]
 EVERY = dict.fromkeys(KINDS, 0.1)
-
-
-def value_at(document, pointer):
-    for token in parse(pointer):
-        document = document[int(token) if isinstance(document, list) else token]
-    return document
 
 
 def position(pointer):

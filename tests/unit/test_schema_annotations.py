@@ -1,6 +1,7 @@
 """The keyword `x-arbitre`: the effect of each key, and the errors for invalid ones."""
 
 import pytest
+from tests.builders import refused
 
 from arbitre import Comparator, matching
 from arbitre.errors import SchemaError, did_you_mean
@@ -14,12 +15,6 @@ KEYS = "distance, normalize, floor, weight, match, entries, absent, aliases, alt
 
 def quality(schema, gold, predicted, **options):
     return Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
-
-
-def refused(schema, **options):
-    with pytest.raises(SchemaError) as caught:
-        Comparator(schema, **options)
-    return caught.value.problems
 
 
 def obj(**properties):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
+from tests.builders import refused
 
 import arbitre
 from arbitre import Comparator
@@ -28,12 +29,6 @@ def quality(schema, gold, predicted, **options):
 
 def rows(schema, **options):
     return {row.path: row for row in Comparator(schema, **options).explain()}
-
-
-def refused(schema, **options):
-    with pytest.raises(SchemaError) as caught:
-        Comparator(schema, **options)
-    return caught.value.problems
 
 
 def obj(**properties):

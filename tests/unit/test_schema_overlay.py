@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from tests.builders import refused
 
 from arbitre import Comparator
-from arbitre.errors import SchemaError
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
@@ -14,12 +14,6 @@ NUMBER = {"type": "number"}
 
 def quality(schema, gold, predicted, overlay):
     return Comparator(schema, overlay=overlay).compare(gold=gold, predicted=predicted).quality
-
-
-def refused(schema, overlay):
-    with pytest.raises(SchemaError) as caught:
-        Comparator(schema, overlay=overlay)
-    return caught.value.problems
 
 
 def obj(**properties):
@@ -105,7 +99,7 @@ class TestRefused:
 
     def test_unknown_paths_are_refused_with_the_nearest_path(self):
         paths = ["/entries/*/nmae", "/entries/0/name", "/entries/*/pages/*/x", "/zzz"]
-        problems = refused(self.SCHEMA, {path: {"weight": 2} for path in paths})
+        problems = refused(self.SCHEMA, overlay={path: {"weight": 2} for path in paths})
         hints = {problem.message: problem.hint for problem in problems}
         assert sorted(hints) == sorted(f'The schema has no path "{path}"' for path in paths)
         for path in paths[:2]:
@@ -114,7 +108,7 @@ class TestRefused:
 
     @pytest.mark.parametrize("path", ["/entries/name", "/*", "/entries/*/*", "/entries/*/name/*"])
     def test_a_star_outside_lists_and_maps_is_refused(self, path):
-        (problem,) = refused(self.SCHEMA, {path: {"distance": "exact"}})
+        (problem,) = refused(self.SCHEMA, overlay={path: {"distance": "exact"}})
         assert problem.message == f'The schema has no path "{path}"'
 
     def test_a_list_made_a_leaf_drops_the_settings_of_its_items(self):
@@ -123,19 +117,19 @@ class TestRefused:
 
     def test_a_path_below_a_leaf_is_refused(self):
         overlay = {"/entries/*/pages": {"distance": "jaccard"}, "/entries/*/pages/*": {"distance": "exact"}}
-        (problem,) = refused(self.SCHEMA, overlay)
+        (problem,) = refused(self.SCHEMA, overlay=overlay)
         assert problem.message == 'The schema has no path "/entries/*/pages/*"'
 
     def test_misplaced_and_wrong_settings_point_into_the_overlay(self, tmp_path):
         file = tmp_path / "overlay.json"
         file.write_text(json.dumps({"/entries/*": {"weight": 2}, "/entries/*/name": {"match": "ordered"}}))
-        problems = refused(self.SCHEMA, file)
+        problems = refused(self.SCHEMA, overlay=file)
         assert {problem.file for problem in problems} == {str(file)}
         assert sorted(problem.pointer for problem in problems) == ["/~1entries~1*/weight", "/~1entries~1*~1name/match"]
 
     def test_wrong_keys_and_values_are_all_listed(self):
         overlay = {"/entries": {"entires": True}, "/entries/*/name": {"weight": -1}, "name": {}, "/entries/*/pages": 5}
-        problems = refused(self.SCHEMA, overlay)
+        problems = refused(self.SCHEMA, overlay=overlay)
         assert [problem.pointer for problem in problems] == [
             "/~1entries/entires",
             "/~1entries~1*~1name/weight",
@@ -145,16 +139,18 @@ class TestRefused:
 
     def test_malformed_overlay_files_are_refused(self, tmp_path):
         file = tmp_path / "overlay.json"
-        assert refused(STRING, file)[0].message == "Cannot read the overlay: No such file or directory"
+        assert refused(STRING, overlay=file)[0].message == "Cannot read the overlay: No such file or directory"
         for text in ("{", '{"": {}, "": {}}', "\xff"):
             file.write_bytes(text.encode("latin-1"))
-            assert refused(STRING, str(file))[0].message.startswith("The overlay is not valid")
+            assert refused(STRING, overlay=str(file))[0].message.startswith("The overlay is not valid")
         for text in ("[]", "null", "5"):
             file.write_text(text)
-            assert refused(STRING, file)[0].message.startswith("Expected an overlay to be an object with paths as keys")
+            assert refused(STRING, overlay=file)[0].message.startswith(
+                "Expected an overlay to be an object with paths as keys"
+            )
         file.write_text("{" * 100_000)
-        assert refused(STRING, file)[0].file == str(file)
+        assert refused(STRING, overlay=file)[0].file == str(file)
 
     @pytest.mark.parametrize("overlay", [[], 5, [("a", {})], {"": {"weight": float("nan")}}, {5: {}}])
     def test_a_value_that_is_not_an_overlay_is_refused(self, overlay):
-        assert len(refused(obj(a=STRING), overlay)) == 1
+        assert len(refused(obj(a=STRING), overlay=overlay)) == 1

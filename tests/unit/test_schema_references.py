@@ -7,6 +7,7 @@ import socket
 
 import pytest
 import yaml
+from tests.builders import refused
 from typer.testing import CliRunner
 
 from arbitre import Comparator
@@ -43,12 +44,6 @@ def write(tmp_path):
 
 def quality(schema, gold, predicted, **options):
     return Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
-
-
-def refused(schema):
-    with pytest.raises(SchemaError) as caught:
-        Comparator(schema)
-    return caught.value.problems
 
 
 def obj(**properties):

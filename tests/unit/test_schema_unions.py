@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, Field
+from tests.builders import refused
 
 from arbitre import Comparator
 from arbitre.errors import SchemaError
@@ -18,12 +19,6 @@ EXACT = {"type": "string", "x-arbitre": {"distance": "exact"}}
 
 def quality(schema, gold, predicted, **options):
     return Comparator(schema, **options).compare(gold=gold, predicted=predicted).quality
-
-
-def refused(schema, **options):
-    with pytest.raises(SchemaError) as caught:
-        Comparator(schema, **options)
-    return caught.value.problems
 
 
 def obj(**properties):
