@@ -18,6 +18,7 @@ from arbitre import Comparator
 from arbitre.comparison.levels import root_qualities
 from arbitre.engine import compare_to_levels
 from arbitre.errors import SchemaError
+from arbitre.inputs.options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -326,3 +327,8 @@ def refused(schema, **options):
     with pytest.raises(SchemaError) as caught:
         Comparator(schema, **options)
     return caught.value.problems
+
+
+def read_records(source, side, **options):
+    """The documents of one side in a source."""
+    return ReadOptions(**options).records([source], side)

@@ -10,6 +10,7 @@ from importlib.resources import files
 import pytest
 from tests.browser.hostile import TEXTS
 from tests.browser.hostile import view as hostile
+from tests.builders import read_records
 from tests.unit.test_report_transport import SPLIT, WEIGHED
 from tests.unit.test_report_view import made_factor, observed
 from tests.worst_documents import keeping
@@ -18,7 +19,6 @@ import arbitre
 from arbitre import bundled
 from arbitre.errors import show_hidden
 from arbitre.inputs.join import join
-from arbitre.inputs.options import read_records
 from arbitre.language import Language
 from arbitre.parsing.fast_json import json_text
 from arbitre.report.build_view import build_subject

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pydantic import BaseModel
+from tests.builders import read_records
 from typer.testing import CliRunner
 
 import arbitre
@@ -18,7 +19,6 @@ from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.corpus.archive import _digest
 from arbitre.errors import DataError, OptionError
-from arbitre.inputs.options import read_records
 from arbitre.report.evaluation_job import EvaluationJob
 
 SCHEMA = bundled.schemas() / "examples" / "speakers.schema.json"

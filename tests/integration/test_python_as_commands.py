@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import read_records
 from typer.testing import CliRunner
 
 import arbitre
 from arbitre import bundled
 from arbitre.cli import app
-from arbitre.inputs.options import read_records
 
 SCHEMA = str(bundled.schemas() / "examples" / "speakers.schema.json")
 GOLD, CAREFUL, HASTY = (str(bundled.demo() / f"{name}.jsonl") for name in ("gold", "careful", "hasty"))

@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import read_records
 
 from arbitre.errors import DataError
 from arbitre.inputs.join import join, paired
-from arbitre.inputs.options import ReadOptions, RecordPair, read_records
+from arbitre.inputs.options import ReadOptions, RecordPair
 from arbitre.inputs.records import Failure, Record
 from arbitre.values import ABSENT
 

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import read_records
 
 from arbitre.errors import DataError
 from arbitre.inputs.join import join, paired
-from arbitre.inputs.options import ReadOptions, read_records
+from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.records import Failure, Pair, Record
 from arbitre.values import ABSENT
 

@@ -20,13 +20,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.builders import read_records
 
 import arbitre
 from arbitre import ABSENT, Comparator, Scores, Tally
 from arbitre.arrays import exact_parts
 from arbitre.errors import DataError
 from arbitre.inputs.join import join
-from arbitre.inputs.options import read_records
 from arbitre.statistics.sample import means
 from arbitre.storage.columns import CompactTable, GrowingArray, StringArray
 from arbitre.storage.temporary import Database

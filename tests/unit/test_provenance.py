@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.builders import read_records
 from typer.testing import CliRunner
 
 import arbitre
@@ -15,7 +16,6 @@ from arbitre import agreement, bundled
 from arbitre.cli import app
 from arbitre.corpus.worker import Worker
 from arbitre.errors import DataError
-from arbitre.inputs.options import read_records
 from arbitre.inputs.provenance import DisagreementCounts, MeasuredAgreement, Provenance, ValueOrigin, sidecar
 from arbitre.report.build_view import build_subject
 

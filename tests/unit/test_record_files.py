@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.builders import read_records
 
 from arbitre.corpus.executors import ProcessPool
 from arbitre.errors import DataError, OptionError
@@ -16,7 +17,7 @@ from arbitre.inputs.blocks import BlockReader
 from arbitre.inputs.corpus_sources import Sources
 from arbitre.inputs.document_index import index_row
 from arbitre.inputs.open_files import split_lines
-from arbitre.inputs.options import ReadOptions, read_records, source_records
+from arbitre.inputs.options import ReadOptions, source_records
 from arbitre.inputs.records import Failure, Record
 
 

@@ -89,13 +89,33 @@ class ReadOptions:
     def records(
         self, sources: str | Path | Iterable[str | Path], side: Side, *, wrapped: bool = True
     ) -> Iterator[Record | Failure]:
-        """Yield the documents of one side, source by source; see `read_records`. Raises DataError.
+        """Yield the documents of one side, source by source: files by name, lines and items in their order.
+
+        A source is one of:
+
+        * a folder: each `<id>.json` file directly in it is one document. `id_pattern` is searched in the file name
+          without `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group
+          `run`, if any;
+        * `.jsonl`, `.ndjson`: one record per line;
+        * `.json` with an array: one record per item;
+        * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
+        * `.parquet`: one record per row, with the document in the column named after the side;
+        * `.csv`, `.tsv`: one record per row, with a column for each field;
+        * `-`: standard input, as JSON or JSON lines;
+        * a glob: all files that match.
+
+        A record has its id (a string or an integer) under `id_key` and optionally its run under `run`; neither is part
+        of the value. `.gz` and `.zst` files are decompressed. Lines and rows are read one by one; an array is read into
+        memory. An invalid document is yielded as a Failure.
 
         Args:
-            sources: The sources.
+            sources: The sources: paths, globs or "-".
             side: Side of the documents.
             wrapped: Whether a record may contain the document under the key of its side. If not, each record is
                 itself a document.
+
+        Raises:
+            DataError: A whole source cannot be read.
         """
         reader = replace(self.reader(side), wrapped=wrapped)
         given = source_names(sources)
@@ -179,47 +199,6 @@ class ReadOptions:
         if self.project is not None:
             entries |= self.project.signature
         return replace(plan, signature=Signature.of(entries, plan.signature.version))
-
-
-def read_records(
-    source: str | Path,
-    side: Side,
-    *,
-    id_key: str = "id",
-    id_pattern: str | None = None,
-    max_depth: int = strict_json.MAX_DEPTH,
-) -> Iterator[Record | Failure]:
-    """Yield the documents of a source in a stable order: files by name, lines and items in their order.
-
-    Shorthand for `ReadOptions(...).records([source], side)`.
-
-    The source is one of:
-
-    * a folder: each `<id>.json` file directly in it is one document. `id_pattern` is searched in the file name without
-      `.json`. The id is its group `id`, else its first group, else the whole match. The run is its group `run`, if any;
-    * `.jsonl`, `.ndjson`: one record per line;
-    * `.json` with an array: one record per item;
-    * `.json` with any other value: one document. Its id is the value of `id_key`, else the file name;
-    * `.parquet`: one record per row, with the document in the column named after the side;
-    * `.csv`, `.tsv`: one record per row, with a column for each field;
-    * `-`: standard input, as JSON or JSON lines;
-    * a glob: all files that match.
-
-    A record has its id (a string or an integer) under `id_key` and optionally its run under `run`; neither is part of
-    the value. `.gz` and `.zst` files are decompressed. Lines and rows are read one by one; an array is read into
-    memory. An invalid document is yielded as a Failure.
-
-    Args:
-        source: Path, glob or "-".
-        side: "gold" or "predicted".
-        id_key: Key or Parquet column of the id.
-        id_pattern: Regular expression that finds the id in a file name.
-        max_depth: Maximum number of nested containers.
-
-    Raises:
-        DataError: The whole source cannot be read.
-    """
-    yield from ReadOptions(id_key=id_key, id_pattern=id_pattern, max_depth=max_depth).records(source, side)
 
 
 def _row(item: Record | Failure, gold: Reader, predicted: Reader) -> RecordPair:
