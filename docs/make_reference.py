@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get
 
 import arbitre
 from arbitre import advice, bundled, normalizers, options
-from arbitre.cli.commands import DECLARATIONS
+from arbitre.cli.declarations import DECLARATIONS
 from arbitre.comparison.cause import KINDS
 from arbitre.distances import builtin_distances
 from arbitre.gold import checks, schema_advice

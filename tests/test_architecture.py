@@ -56,7 +56,7 @@ Late imports and imports for types count. The root is below the command and abov
 """
 FOLDERS = {
     "engine": ("columns", "solve", "references"),
-    "cli": ("output", "commands"),
+    "cli": ("output", "declarations", "commands"),
     "schema": ("loading", "compiling"),
 }
 """The folders of a package, lowest first: a module imports from its own folder and from lower ones only."""

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import app
-from arbitre.cli.commands import DECLARATIONS
 from arbitre.cli.config_defaults import config_defaults
+from arbitre.cli.declarations import DECLARATIONS
 from arbitre.config import ONLY_COMMAND, PATHS, Config
 from arbitre.errors import OptionError
 from arbitre.options import Output, options_of

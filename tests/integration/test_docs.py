@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import bundled, normalizers
 from arbitre.cli import COMMANDS, app
-from arbitre.cli.commands import GROUPS
+from arbitre.cli.declarations import GROUPS
 from arbitre.cli.output import progress
 from arbitre.comparison.node_tree import Verdict
 from arbitre.corpus.evaluation import EVALUATION

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre import agreement, bundled
 from arbitre.cli import _build, app, arguments, function_of, module_of, typer_command
-from arbitre.cli.commands import DECLARATIONS
+from arbitre.cli.declarations import DECLARATIONS
 from arbitre.comparator import comparator as comparator_keywords
 from arbitre.comparator.comparator import ComparatorKeywords
 from arbitre.errors import OptionError

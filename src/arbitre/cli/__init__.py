@@ -1,4 +1,4 @@
-"""The command-line interface, built from the declarations of the commands in `arbitre.cli.commands`.
+"""The command-line interface, built from the declarations of the commands in `arbitre.cli.declarations`.
 
 `--help` prints a declaration. The module of a command is imported when the command runs.
 """
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints, is_type
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from arbitre.cli.commands import DECLARATIONS, GROUPS, REPLACED
+from arbitre.cli.declarations import DECLARATIONS, GROUPS, REPLACED
 from arbitre.cli.declared_command import HELP_ALL, command_class
 from arbitre.errors import ArbitreError, OptionError, did_you_mean
 from arbitre.interpreter import RARELY

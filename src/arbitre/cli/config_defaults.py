@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
-from arbitre.cli.commands import DECLARATIONS
+from arbitre.cli.declarations import DECLARATIONS
 from arbitre.config import TOP, Config
 from arbitre.errors import OptionError, did_you_mean
 from arbitre.options import Sources, options_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import typer
 from typer.core import TyperCommand
 
-from arbitre.cli.commands import DECLARATIONS
 from arbitre.cli.config_defaults import config_defaults, several_systems, spelled, superseded
+from arbitre.cli.declarations import DECLARATIONS
 from arbitre.config import Config
 from arbitre.options import Sources, options_of
 

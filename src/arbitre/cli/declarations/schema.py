@@ -1,4 +1,4 @@
-"""The declarations of the commands of `arbitre schema`."""
+"""The declarations of the commands of `arbitre schema`, and of `arbitre metricity`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from typing import Final
 
 from arbitre.options import (
     ALLOW_REFS,
+    CSV_DIALECT,
+    DEPTH,
     FORCE,
     ID_KEY,
     REQUIRED,
+    SCHEMA,
+    SHOWN_LANG,
     Annotations,
+    CsvDialectName,
     DialectName,
     Formats,
+    LanguageName,
     Output,
+    Overrides,
     Reading,
     Sources,
     Terminal,
@@ -126,3 +133,34 @@ class SchemaSuggestGate(Annotations, Sources, Reading, Output):
     seed: int = option(0, "Random seed of the sample of chance pairs.", "N", least=0)
     out: Path | None = option(None, "File for the overlay. Default: standard output.", "FILE")
     force: bool = FORCE
+
+
+class Metricity(Annotations, Overrides, Output):
+    """Measure how far the distances between entries deviate from a metric.
+
+    Compares every gold and predicted entry with every other.
+    """
+
+    gold: str = argument(
+        "GOLD",
+        "Gold documents: a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id.",
+    )
+    predicted: str = argument(
+        "PREDICTED",
+        "Predictions: a JSON file, standard input (-), or a folder or .jsonl file of documents, joined by id.",
+    )
+    schema: str = SCHEMA
+    out: Path | None = option(None, "Folder for the distance matrices (.npy, .csv) and metricity.json.", "DIR")
+    force: bool = FORCE
+    sample: int | None = option(
+        None,
+        "Maximum number of entries; if there are more, a random sample is used. Default: all entries.",
+        "N",
+        least=1,
+        most=4000,
+    )
+    seed: int = option(0, "Random seed.", "N", least=0, rare=True)
+    id_key: str = ID_KEY
+    max_depth: int = DEPTH
+    csv_dialect: CsvDialectName = CSV_DIALECT
+    lang: LanguageName = SHOWN_LANG
