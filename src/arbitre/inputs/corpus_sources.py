@@ -104,10 +104,10 @@ _Read = TypeVar("_Read")
 class Sources:
     """Sources of a corpus: `gold` and `predicted`, or `pairs`, or a `manifest`.
 
-    `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `ReadOptions.records`), or the documents
-    themselves: by id, or a list of records with ids or of (id, document) pairs. Documents in two lists may all lack
-    ids: then they are joined by position, and their ids are "0", "1" and so on. `pairs` are sources of records that
-    contain both documents, or a data frame with a column for each. An empty list or dictionary is a side without
+    `gold` and `predicted` are folders, files, globs, or "-" for standard input (see `ReadOptions.records`), or the
+    documents themselves: by id, or a list of records with ids or of (id, document) pairs. Documents in two lists may
+    all lack ids: then they are joined by position, and their ids are "0", "1" and so on. `pairs` are sources of records
+    that contain both documents, or a data frame with a column for each. An empty list or dictionary is a side without
     documents, unless `pairs` or a `manifest` is given.
 
     Raises:
