@@ -156,7 +156,7 @@ class TestAnswers:
         other = {"type": "string", "x-arbitre": {"distance": "other"}}
         schema = {"type": "object", "properties": {"same": TOPIC, "other": other}}
         own = same()
-        with pytest.raises(SchemaError, match="got `other` and `same` with the same `cache` and `version`"):
+        with pytest.raises(SchemaError, match="The judges `other` and `same` have different functions"):
             Comparator(schema, distances={"same": own, "other": same(lambda *_: 0.25)})
         Comparator(schema, distances={"same": own, "other": same(match_by="levenshtein")})  # the same function
         found = Comparator(schema, distances={"same": own, "other": same(lambda *_: 0.25, version="other")}).compare(
