@@ -2,8 +2,10 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from jsonschema.validators import extend
 
 import arbitre
 from arbitre import Comparator
@@ -153,6 +155,12 @@ class TestRegularExpressions:
         assert len(messages) == 50
         assert f"the pattern {SLOW!r} takes too long and was not tried here" in messages
 
+    def test_a_slow_pattern_is_tried_again_in_the_next_document(self):
+        root = load({"pattern": SLOW})
+        messages = [check(root, LONG)[0].message for _ in range(2)]
+        assert messages[0] == messages[1]
+        assert "takes more than 0.1 s" in messages[1]
+
     def test_a_slow_pattern_in_a_referenced_file_takes_bounded_time(self, tmp_path):
         draft = "https://json-schema.org/draft/2020-12/schema"
         (tmp_path / "b.json").write_text(json.dumps({"$schema": draft, "pattern": SLOW}))
@@ -301,3 +309,45 @@ def test_a_cycle_beside_unevaluated_properties_is_an_error():
     schema = {"$defs": {"a": node}, "properties": {"a": node}, "x-arbitre": {"distance": "exact"}}
     with pytest.raises(SchemaError, match="Schema validation of a document takes too many steps"):
         violations(schema, {"a": {"x": 1}})
+
+
+TREE = {
+    "$defs": {"node": {"properties": {"a": {"$ref": "#/$defs/node"}, "b": {"type": "integer"}}}},
+    "$ref": "#/$defs/node",
+}
+
+
+def test_documents_share_the_classes_of_their_validator(monkeypatch):
+    created = []
+    monkeypatch.setattr(validate, "_IDLE", {False: []})
+    monkeypatch.setattr(validate, "extend", lambda *given: created.append(given) or extend(*given))
+    roots = [load(TREE), load({"items": {"type": "integer"}})]
+    for _ in range(10):
+        assert [one.keyword for one in check(roots[0], {"b": "x"})] == ["type"]
+        assert [one.pointer for one in check(roots[1], [1, "x"])] == ["/1"]
+    assert len(created) == 1
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_each_document_may_take_all_steps():
+    root = load({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "integer"}}})
+    cycle = load({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}})
+    for _ in range(3):
+        for _ in range(10):
+            assert check(root, [1] * 2_000) == ()
+        with pytest.raises(SchemaError, match="takes too many steps"):
+            check(cycle, {"a": 1})
+
+
+def test_a_broken_reference_is_an_error_in_every_document():
+    root = load({"properties": {"a": {"$ref": "#/nowhere"}}})
+    for _ in range(3):
+        with pytest.raises(SchemaError, match="to name a subschema"):
+            check(root, {"a": 1})
+
+
+def test_documents_are_validated_in_several_threads():
+    root, documents = load(TREE), [{"a": {"a": {"b": number if number % 3 else "x"}}} for number in range(300)]
+    expected = [check(root, document) for document in documents]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda document: check(root, document), documents)) == expected

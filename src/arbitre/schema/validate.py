@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -81,12 +81,12 @@ def find_violations(
     """
 
     def validate_document() -> list[Violation]:
-        validator = _bounded(root, _STEPS * (100 + _size(document)), format_assertion=format_assertion)
         try:
-            return [
-                Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
-                for error in validator.iter_errors(document)
-            ]
+            with _reused(root, _STEPS * (100 + _size(document)), format_assertion) as validator:
+                return [
+                    Violation(pointer(error.absolute_path), str(error.validator or "false"), _shortened(error.message))
+                    for error in validator.iter_errors(document)
+                ]
         except BaseException as error:  # rpds, in Rust, turns a RecursionError into a panic, which is no Exception
             if type(error).__name__ == "PanicException":
                 raise RecursionError(str(error)) from error
@@ -107,18 +107,43 @@ def find_violations(
 
 def checker(located: Subschema) -> Any:  # noqa: ANN401  (jsonschema types no validator)
     """Return a validator of small values against a subschema, for repeated use; limited to `CHECKS` references."""
-    return _bounded(located, CHECKS)
+    return _with_limits(SafeValidator(), located, CHECKS)
 
 
-def _bounded(located: Subschema, steps: int, *, format_assertion: FormatAssertion = False) -> Any:  # noqa: ANN401  (jsonschema types no validator)
+_IDLE: Final[dict[FormatAssertion, list[SafeValidator]]] = {False: [], True: [], "checkable": []}
+"""Validators to use again, because creating their classes takes longer than validating a small document."""
+
+
+@contextmanager
+def _reused(located: Subschema, steps: int, format_assertion: FormatAssertion) -> Iterator[Any]:
+    """Create a validator of a subschema from classes that no other thread or outer call uses now.
+
+    After an exception, they are not used again: its traceback can hold suspended keywords, which still count references
+    when they are closed.
+    """
+    idle = _IDLE[format_assertion]
+    try:
+        safe = idle.pop()
+    except IndexError:
+        safe = SafeValidator(format_assertion)
+    yield _with_limits(safe, located, steps)
+    safe.start(0, _accept)
+    idle.append(safe)
+
+
+def _with_limits(safe: SafeValidator, located: Subschema, steps: int) -> Any:  # noqa: ANN401  (jsonschema types no validator)
     """Return a validator of a subschema that follows at most `steps` references."""
 
     def check(resolver: Resolver[Any], schema: Json, keyword: str) -> None:
         document, place = located.shelf.place(schema) or (located.document, "")
         replace(located, schema=schema, document=document, resolver=resolver, pointer=place).follow(keyword)
 
-    bounded = SafeValidator(steps, check, format_assertion).validator(located.document.validator)
-    return bounded(located.schema, _resolver=located.resolver)
+    safe.start(steps, check)
+    return safe.validator(located.document.validator)(located.schema, _resolver=located.resolver)
+
+
+def _accept(*_: object) -> None:
+    """Accept every reference."""
 
 
 def _size(document: Json) -> int:
@@ -167,21 +192,29 @@ class SafeValidator:
 
     A pattern that takes too long or is not a regular expression counts as violated. Slow patterns are not tried again.
 
+    Its classes share its state, so only one thread may use them at a time. Call `start` before each document.
+
     Attributes:
+        format_assertion: Whether `format` is checked.
         steps: Remaining number of references to follow and of their errors to report.
         check: Called as `check(resolver, schema, keyword)` before a reference is followed for the first time; raises
             SchemaError if the reference cannot be resolved.
-        format_assertion: Whether `format` is checked.
         slow: Patterns that took too long.
     """
 
-    steps: int
-    check: Callable[[Resolver[Any], Json, str], object]
     format_assertion: FormatAssertion = False
+    steps: int = 0
+    check: Callable[[Resolver[Any], Json, str], object] = _accept
     slow: set[str] = field(default_factory=set)
     _depth: int = 0
     _checked: set[tuple[int, str]] = field(default_factory=set)
     _classes: dict[Validator, Validator] = field(default_factory=dict)
+
+    def start(self, steps: int, check: Callable[[Resolver[Any], Json, str], object]) -> None:
+        """Set the limits for a document and forget the previous one, but keep the classes."""
+        self.steps, self.check, self._depth = steps, check, 0
+        self.slow.clear()
+        self._checked.clear()
 
     def validator(self, base: Validator) -> Validator:
         """Return the bounded version of a `jsonschema` validator class."""
