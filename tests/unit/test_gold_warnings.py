@@ -8,6 +8,7 @@ import pytest
 from tests.oracle.senate import DATA, HERE
 
 from arbitre import Comparator, bundled
+from arbitre.schema.compiling.branches import Branch
 
 NAME = {"type": "string"}
 PAGES = {"type": "array", "items": {"type": "integer"}}
@@ -37,6 +38,32 @@ def test_identical_and_nearly_identical_entries_are_reported_once_each():
 
 def test_entries_that_share_a_name_are_not_duplicates():
     assert warned(PEOPLE, [person(1), person(1, pages=[7])]) == []
+
+
+def test_each_pair_of_entries_is_compared_once_and_a_single_entry_not_at_all():
+    compared = []
+
+    def distance(left, right):
+        compared.append((left, right))
+        return 1.0
+
+    name = {"type": "string", "x-arbitre": {"distance": "mine"}}
+    person = {"type": "object", "properties": {"name": name}}
+    comparator = Comparator({"type": "array", "items": person}, distances={"mine": distance})
+    comparator.check_gold([[{"name": "a"}, {"name": "b"}, {"name": "c"}]])
+    assert sorted(compared) == [("a", "b"), ("a", "c"), ("b", "c")]
+    compared.clear()
+    comparator.check_gold([[{"name": "a"}]])
+    Comparator(person, distances={"mine": distance}).check_gold([{"name": "a"}])
+    assert compared == []
+
+
+def test_a_sample_of_many_entries_is_compared(monkeypatch):
+    monkeypatch.setattr("arbitre.gold.checks.MAX_ENTRIES", 20)
+    found = warned(PEOPLE, [person(number % 40) for number in range(60)])
+    assert 0 < len(found) <= 10
+    for _, place, message in found:
+        assert message == f"Identical to the entry at /{int(place[1:]) - 40}"
 
 
 def test_a_repeated_value_of_a_list_is_reported():
@@ -113,6 +140,15 @@ def test_values_in_maps_recursive_parts_and_prefixes_are_counted():
     pair = {"type": "array", "prefixItems": [NAME, {"type": "integer"}]}
     assert warned(pair, ["a", 1]) == []
     assert warned(pair, ["a"]) == [("unused", "/1", "Not evaluated: no gold document has a value")]
+
+
+def test_enumerated_values_are_prepared_once_for_all_documents(monkeypatch):
+    prepared, values = [], Branch.values.fget
+    monkeypatch.setattr(Branch, "values", property(lambda branch: prepared.append(branch) or values(branch)))
+    comparator = Comparator({"type": "object", "properties": {"role": {"enum": ["senator", "minister"]}}})
+    prepared.clear()
+    comparator.check_gold([{"role": "senator"}, {"role": "minister"}] * 10)
+    assert len(prepared) == 1
 
 
 def test_clean_gold_has_no_warnings():

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from arbitre.engine import reference_problems
+from arbitre.engine import pair_qualities, reference_problems
 from arbitre.engine.columns.fields import aliased
 from arbitre.errors import ArbitreError, DataError, Problem, clipped
 from arbitre.inputs.options import gold_records
 from arbitre.inputs.records import Failure, Record
-from arbitre.metricity.entry_pool import build_entry_pool
+from arbitre.metricity.entry_pool import EntryColumn, sampled
 from arbitre.paths import STAR, order, pointer, wildcard
 from arbitre.schema.compiling.branches import Expander, declared_children
 from arbitre.schema.describe import KIND_NAMES, walk
@@ -378,18 +378,25 @@ def warnings_of(plan: Plan, document: Json) -> tuple[GoldFinding, ...]:
 
 def _duplicates(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     """Yield the entries that are identical or nearly identical to an earlier one."""
+    if not plan.entries and isinstance(document, dict) and not plan.sites[0].normalizers:
+        return  # the document is the only entry
     try:
-        pool = build_entry_pool(plan, [document], [], sample=MAX_ENTRIES)
-    except ArbitreError:  # no entries, or values that cannot be compared
+        entries = EntryColumn.of(plan, [document], [])
+        rows = sampled(entries.rows, MAX_ENTRIES)
+        if len(rows) < 2:  # noqa: PLR2004  (a pair)
+            return
+        earlier, later = np.triu_indices(len(rows), 1)
+        distances = 1.0 - pair_qualities(entries.column, rows[earlier], rows[later])
+    except ArbitreError:  # values that cannot be compared
         return
-    alike = np.triu(pool.distances <= 1.0 - NEAR, 1)
-    for later in np.flatnonzero(alike.any(axis=0)).tolist():
-        earlier = int(np.argmax(alike[:, later]))
-        degree = "Identical" if pool.distances[earlier, later] == 0.0 else "Nearly identical"
+    alike = np.flatnonzero(distances <= 1.0 - NEAR)
+    for pair in alike[np.unique(later[alike], return_index=True)[1]].tolist():  # the first one of each later entry
+        first = entries.column.pointer(int(rows[earlier[pair]]))
+        degree = "Identical" if distances[pair] == 0.0 else "Nearly identical"
         yield GoldFinding(
             "duplicate",
-            pool.pointers[later],
-            f"{degree} to the entry at {pool.pointers[earlier]}",
+            entries.column.pointer(int(rows[later[pair]])),
+            f"{degree} to the entry at {first}",
             "Remove it if it is not in the source twice.",
         )
 
@@ -484,6 +491,8 @@ class CoverageCounter:
     _whole: frozenset[Path] = field(init=False)
     """The paths whose values are compared as a whole, regardless of kind."""
     _expander: Expander = field(default_factory=lambda: Expander(list[Problem]()))
+    _values_of_branch: dict[int, frozenset[Hashable]] = field(default_factory=dict)
+    """The enumerated values of branches, by the `id` of the branch."""
 
     def __post_init__(self) -> None:
         sites = self.plan.sites
@@ -515,16 +524,30 @@ class CoverageCounter:
         """Return the number of the branch of a value: one that enumerates it, or the first with the most known keys."""
         taking = [number for number, branch in enumerate(branches) if branch.takes(kind)]
         if kind is not Kind.OBJECT:
-            listing = (n for n in taking if (values := branches[n].values) is not None and canonical(value) in values)
+            listing = (
+                n
+                for n in taking
+                if (values := self._enumerated(branches[n])) is not None and canonical(value) in values
+            )
             return next(listing, next((n for n in taking if branches[n].enum is None), None))
+        if len(taking) == 1:
+            return taking[0]
         return max(taking, key=lambda number: self._fit(branches[number], value), default=None)
+
+    def _enumerated(self, branch: Branch) -> frozenset[Hashable] | None:
+        """Return the `values` of a branch, which are computed once. The expander keeps the branch alive."""
+        if branch.enum is None:
+            return None
+        if id(branch) not in self._values_of_branch:
+            self._values_of_branch[id(branch)] = branch.values or frozenset()
+        return self._values_of_branch[id(branch)]
 
     def _fit(self, branch: Branch, value: dict[str, Json]) -> tuple[int, int]:
         """Return whether the constants of a branch hold (1), contradict (-1) or are absent (0), and its known keys."""
         holds = 0
         for name in branch.properties.keys() & value.keys():
             below = self._expander.branches(branch.properties[name])
-            listed = [inner.values for inner in below if inner.values is not None]
+            listed = [values for inner in below if (values := self._enumerated(inner)) is not None]
             if listed and len(listed) == len(below):
                 if not any(canonical(value[name]) in values for values in listed):
                     return -1, 0

@@ -67,9 +67,7 @@ def build_entry_pool(
         DataError: A value is not JSON, or the pool has no entries or more than 4000.
     """
     entries = EntryColumn.of(plan, gold, predicted)
-    rows, total = entries.rows, len(entries.rows)
-    if sample is not None and sample < total:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, sample, replace=False))
+    rows, total = sampled(entries.rows, sample, seed), len(entries.rows)
     if not 0 < len(rows) <= MAX_ENTRIES:
         raise DataError.of(
             f"Expected a pool of 1 to {MAX_ENTRIES} entries, got {len(rows)}",
@@ -85,6 +83,13 @@ def build_entry_pool(
         first,
         total,
     )
+
+
+def sampled(rows: Indices, sample: int | None, seed: int = 0) -> Indices:
+    """Return at most `sample` rows in their order, drawn at random; all rows if it is None."""
+    if sample is None or sample >= len(rows):
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, sample, replace=False))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
