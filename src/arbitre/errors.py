@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from itertools import accumulate
@@ -247,14 +248,22 @@ def _listed(names: list[str]) -> str:
 ROOM: Final = 80
 """Maximum length of a value in a message, in characters."""
 
+_SHORT: Final = reprlib.Repr()
+"""Writes values that are not JSON, of any depth and size."""
+_SHORT.maxother = ROOM
+
 
 def shown(value: object, room: int = ROOM) -> str:
-    """Return the JSON text of a value, clipped to `room` characters.
+    """Return the JSON text of a value, or its short `repr` if it is not JSON, clipped to `room` characters.
 
-    >>> shown({"name": "Ada"}, 10)
-    '{"name": …'
+    >>> shown({"name": "Ada"}, 10), shown({"name": 1j})
+    ('{"name": …', "{'name': 1j}")
     """
-    return clipped(json.dumps(value, ensure_ascii=False), room)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = _SHORT.repr(value)
+    return clipped(text, room)
 
 
 def clipped(text: str, room: int = 300) -> str:

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 import arbitre
 from arbitre.cli import app
-from arbitre.errors import LISTED, OptionError, did_you_mean
+from arbitre.errors import LISTED, ROOM, OptionError, did_you_mean, shown
 
 WORDS = {"type": "array", "items": {"type": "string"}}
 
@@ -40,6 +40,17 @@ def evaluation():
 def test_every_invalid_option_is_an_option_error(call):
     with pytest.raises(OptionError):
         call()
+
+
+def test_every_object_can_be_shown_in_a_message():
+    endless = []
+    endless.append(endless)
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value in (endless, deep, {1, 2}, b"x", {("a", 1): object()}, [1j] * 1000):
+        assert 0 < len(shown(value)) <= ROOM
+    assert shown(["é", None]) == '["é", null]'
 
 
 def test_a_hint_names_the_nearest_first_and_then_the_others():

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from arbitre import Comparator
 from arbitre.distances import catalogue
 from arbitre.distances.segmentations import Segmentation, half_segment, read_segmentation
 from arbitre.errors import DataError, SchemaError
+from arbitre.text import generalized_hamming, pk, window_diff
 
 CHOICES = ["window-diff", {"window-diff": {"k": 3}}, "pk", {"pk": {"k": 3}}, "generalized-hamming"]
 MARKS = st.integers(1, 30).flatmap(lambda size: st.tuples(*[st.text("01", min_size=size, max_size=size)] * 2))
@@ -26,6 +28,21 @@ def test_every_notation_gives_the_same_boundaries(value):
 
 def test_a_gap_between_spans_has_two_boundaries():
     assert read_segmentation([[0, 3], [4, 7]]) == Segmentation((3, 4, 7), 7)
+
+
+@pytest.mark.parametrize("measure", [window_diff, pk, generalized_hamming])
+@pytest.mark.parametrize(
+    "value", [(3, 7), ((0, 3), (3, 7)), [np.int64(3), 7], np.array([3, 7]), np.array([[0, 3], [3, 7]])], ids=repr
+)
+def test_tuples_and_arrays_are_segmentations_in_python(measure, value):
+    assert measure(value, [2, 7]) == measure([3, 7], [2, 7])
+    assert measure([2, 7], value) == measure([2, 7], [3, 7])
+
+
+@pytest.mark.parametrize("value", [object(), {3, 7}, np.array([1.5])], ids=lambda value: type(value).__name__)
+def test_any_other_object_is_shown_in_the_error(value):
+    with pytest.raises(DataError, match="Expected gold to be a segmentation, got "):
+        window_diff(value, [2, 7])
 
 
 @pytest.mark.parametrize(

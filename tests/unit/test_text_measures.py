@@ -3,6 +3,7 @@
 import math
 import sys
 
+import numpy as np
 import pytest
 
 import arbitre
@@ -98,6 +99,11 @@ class TestBleu:
         with pytest.raises(OptionError, match="Expected `weights`"):
             bleu("a", "a", weights)
 
+    def test_references_and_weights_can_be_arrays(self):
+        assert bleu("a b", np.array(["a b", "c"]), np.array([0.5, 0.5])) == 1
+        with pytest.raises(DataError, match="Expected reference 1 to be a text, got null"):
+            bleu("a b", None)
+
     def test_an_unknown_tokenizer_is_refused(self):
         with pytest.raises(
             OptionError, match='Expected `tokenize` to be a known name, got "14a"\n  Did you mean "13a"'
@@ -117,6 +123,17 @@ class TestPerplexity:
     def test_the_corpus_value_is_weighted_by_tokens(self):
         documents = [[-1.0], [-2.0, -2.0, -2.0]]
         assert corpus_perplexity(documents) == pytest.approx(math.exp(7 / 4), abs=1e-12)
+
+    def test_arrays_and_numbers_of_numpy_are_log_probabilities(self):
+        assert perplexity(np.array([-1.0, -2.0])) == perplexity([np.float32(-1), np.int64(-2)]) == perplexity([-1, -2])
+        assert corpus_perplexity(np.array([[-1.0], [-2.0]])) == corpus_perplexity([[-1], [-2]])
+        windows = rolling_perplexity([np.float32(-1)] * 3, np.int64(2))
+        assert windows == rolling_perplexity([-1] * 3, 2)
+        assert {type(window.stop) for window in windows} == {int}
+
+    def test_an_iterator_is_shown_in_the_error(self):
+        with pytest.raises(DataError, match="Expected a list of log-probabilities, got <list_iterator"):
+            perplexity(iter([-1.0]))
 
     def test_a_token_of_probability_zero_makes_perplexity_infinite(self):
         assert perplexity([-math.inf, 0]) == perplexity([-1e6]) == math.inf

@@ -7,6 +7,7 @@ The functions for one text (`bleu`, `rouge`, `window_diff`, ...) take a candidat
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -24,10 +25,11 @@ from arbitre.distances.translation import (
     weights_problem,
 )
 from arbitre.errors import DataError, OptionError, shown
+from arbitre.parsing.json_form import json_form
 from arbitre.values import ABSENT, as_tuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from arbitre.options import Tokenizer
     from arbitre.values import Json
@@ -86,7 +88,7 @@ def bleu_details(
     >>> score.precisions, round(score.brevity_penalty, 4), score.length, score.reference_length
     ((1.0, 1.0), 0.7788, 4, 5)
     """
-    texts = as_references(candidate, references)
+    texts, weights = as_references(candidate, references), json_form(weights)
     if problem := weights_problem(weights):
         raise OptionError.of(problem, hint="For equal weights of n-grams up to length n, pass [1 / n] * n.")
     split = tokenizer(tokenize)
@@ -198,7 +200,7 @@ def _both(gold: Json, predicted: Json) -> tuple[Segmentation, Segmentation]:
 
 def _read(side: str, value: Json) -> Segmentation:
     """Return the segmentation that a value describes; `side` names it in the DataError for any other value."""
-    segmentation = read_segmentation(value)
+    segmentation = read_segmentation(json_form(value))
     if segmentation is None:
         hint = "Pass spans in the order of the text, increasing positions where segments end, or a text of 0 and 1."
         raise DataError.of(f"Expected {side} to be a segmentation, got {shown(value)}", hint=hint)
@@ -215,7 +217,8 @@ def as_references(candidate: str, references: str | Sequence[str]) -> list[str]:
     Raises:
         DataError: There is no reference, or a value is not a text.
     """
-    texts = [references] if isinstance(references, str) else list(references)
+    given = json_form(references)
+    texts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     if not texts:
         raise DataError.of("Expected at least one reference, got none")
     for name, text in (("the candidate", candidate), *((f"reference {at}", text) for at, text in enumerate(texts, 1))):

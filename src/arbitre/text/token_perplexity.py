@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from arbitre.errors import DataError, OptionError, shown
+from arbitre.parsing.json_form import json_form
 from arbitre.paths import value_at
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def read_logprobs(logprobs: Json, *, pointer: str | None = None) -> list[TokenLo
     >>> read_logprobs({"content": [{"token": "Hi", "logprob": -0.5}]})
     [TokenLogprob(token='Hi', logprob=-0.5, data=b'Hi')]
     """
-    place = pointer or ""
+    place, logprobs = pointer or "", json_form(logprobs)
     if isinstance(logprobs, Mapping):
         inner = logprobs.get("content")
         if not isinstance(inner, Sequence):
@@ -151,7 +153,8 @@ def rolling_perplexity(logprobs: Json, window: int, stride: int | None = None) -
     >>> [(part.start, part.stop) for part in rolling_perplexity([-1.0] * 7, window=3, stride=2)]
     [(0, 3), (2, 5), (4, 7)]
     """
-    step = window if stride is None else stride
+    window = index(window)
+    step = window if stride is None else index(stride)
     if window < 1 or not 1 <= step <= window:
         message = "Expected `window` to be at least 1 and `stride` to be from 1 to `window`"
         raise OptionError.of(f"{message}, got {window} and {step}")
