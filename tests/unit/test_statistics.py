@@ -62,6 +62,10 @@ def test_documents_without_clusters_are_units():
         ((["a", "b"], [HALF, (2, -1, 0, 0, 0)]), "Expected masses to be finite and not negative, got -1.0 in 'b'"),
         ((["a"], [(2, 1, 1, math.nan, 0)]), "Expected masses to be finite and not negative, got nan in 'a'"),
         ((["a"], [(2, 1, 1, 1, math.inf)]), "Expected masses to be finite and not negative, got inf in 'a'"),
+        ((["a"], [(1, 3, 3, 0, 0)]), "Expected `matched` to be at most `gold`, got 3 and 1 in 'a'"),
+        ((["b", "a"], [HALF, (3, 1, 3, 0, 0)]), "Expected `matched` to be at most `predicted`, got 3 and 1 in 'a'"),
+        ((["a"], [(1, 1, 1, 2, 1)]), "Expected `quality` to be at most `matched`, got 2 and 1 in 'a'"),
+        ((["a"], [(1, 1, 1, 1, 2)]), "Expected `quality_sq` to be at most `matched`, got 2 and 1 in 'a'"),
         ((["a"], [HALF], [False, True]), "Expected `failed` to have one value per key (1), got 2"),
         ((["a"], [HALF], None, []), "Expected `clusters` to have one value per key (1), got 0"),
         ((["a"], [HALF], None, [None]), "Expected a cluster for every document, got None"),
@@ -70,6 +74,11 @@ def test_documents_without_clusters_are_units():
 def test_inconsistent_columns_are_refused(arguments, message):
     with pytest.raises(DataError, match="^" + re.escape(message)):
         Sample.of(*arguments)
+
+
+def test_masses_may_exceed_others_by_rounding_errors():
+    more = 1 + 1e-9
+    assert sample([(0.3, 0.3, 0.3 * more, 0.3 * more**2, math.nan), (1, 1, 1, 1, more)]).units == 2
 
 
 @pytest.mark.parametrize(
@@ -224,7 +233,7 @@ def test_an_unknown_sum_of_squares_leaves_only_the_variance_unknown():
 
 @pytest.mark.parametrize(("size", "noted"), [(29, True), (30, False)])
 def test_few_units_raise_a_note(size, noted):
-    rows = [(4, 4, 4, mass, 1) for mass in range(size)]
+    rows = [(4, 4, 4, 4 * mass / size, 1) for mass in range(size)]
     for clusters, what in ((None, "documents"), (range(size), "clusters")):
         for method, said in (
             ("clopper-pearson", "take the interval as a rough guide"),

@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from arbitre.tally import Scores
 
 
+COLUMNS: Final = ("gold", "predicted", "matched", "quality", "quality_sq")
+"""Names of the columns of tallies."""
+
+MASS_TOLERANCE: Final = 1e-6
+"""Relative rounding error up to which the mass of a part may be greater than that of the whole."""
+
 CHUNK_ROWS: Final = 1 << 10
 """Number of documents processed at once, which bounds memory."""
 
@@ -83,8 +89,9 @@ class Sample:
             runs: Whether the clusters are the runs of one document.
 
         Raises:
-            DataError: A key is repeated, columns have different lengths, a label is missing, or a mass is negative or
-                not finite.
+            DataError: A key is repeated, columns have different lengths, a label is missing, or a mass is negative, not
+                finite or greater than a mass that contains it: `matched` is at most `gold` and `predicted`, and the
+                sums of the qualities and of their squares are at most `matched`.
 
         >>> sample = Sample.of(["b", "a"], [(4, 5, 4, 3.03, 2.4), (1, 0, 0, 0, 0)], clusters=["page 1", "page 1"])
         >>> list(sample.keys), sample.clusters
@@ -125,7 +132,7 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
     if rows.shape != (size, 5):
         raise DataError.of(
             f"Expected `tallies` to have shape ({size}, 5), one row per key, got {rows.shape}",
-            hint="A row is gold, predicted, matched, quality, quality_sq.",
+            hint=f"A row is {', '.join(COLUMNS)}.",
         )
     for chunk in chunks(size):
         usable = np.isfinite(rows[chunk]) & (rows[chunk] >= 0.0)
@@ -137,6 +144,7 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
                 f"Expected masses to be finite and not negative, got {rows[at, column]} in {keys[at]!r}",
                 hint="Only the sum of squares may be unknown (NaN).",
             )
+        _check_order(keys, rows, chunk)
     for name, column in (("failed", flags), ("clusters", clusters)):
         if column is not None and len(column) != size:
             raise DataError.of(
@@ -148,6 +156,24 @@ def _check(keys: Sequence[str], rows: Floats, flags: Mask, clusters: Sequence[st
             "Expected a cluster for every document, got None",
             hint="Give a document that belongs to no cluster a unique label.",
         )
+
+
+def _check_order(keys: Sequence[str], rows: Floats, chunk: slice) -> None:
+    """Raise DataError if a mass of a document is greater than a mass that contains it.
+
+    The sum of squares may be greater than that of the qualities: the quality of a debiased transport plan is not the
+    sum of the qualities of its pairs.
+    """
+    for part, whole in ((2, 0), (2, 1), (3, 2), (4, 2)):
+        most = rows[chunk, whole] * (1.0 + MASS_TOLERANCE)
+        beyond = np.flatnonzero(rows[chunk, part] > most)
+        if len(beyond):
+            row, key = rows[chunk][beyond[0]], keys[chunk.start + int(beyond[0])]
+            raise DataError.of(
+                f"Expected `{COLUMNS[part]}` to be at most `{COLUMNS[whole]}`, got {row[part]:g} and {row[whole]:g} in "
+                f"{key!r}",
+                hint=f"A row is {', '.join(COLUMNS)}.",
+            )
 
 
 def is_increasing(keys: Iterable[str]) -> bool:
