@@ -85,6 +85,9 @@ class Catalogue(Generic[T]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.term, dict(self.entries))
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.entries)} choices of `{self.term}`>"
 

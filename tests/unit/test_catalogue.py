@@ -1,6 +1,8 @@
 """The catalogue of distances and normalisers: options, and errors for unknown names and values."""
 
+import copy
 import math
+import pickle
 
 import pytest
 
@@ -30,6 +32,21 @@ def problems(choice, pointer=""):
 
 def test_names_are_sorted():
     assert TOOLS.names == ("hammer", "saw")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
+def test_a_catalogue_can_be_copied(copied):
+    again = copied(TOOLS)
+    assert (again.term, again.names) == ("tool", TOOLS.names)
+    assert again.build({"saw": {"teeth": 3}}) == TOOLS.build({"saw": {"teeth": 3}})
+    with pytest.raises(TypeError):
+        again.entries["axe"] = SAW
+
+
+def test_the_catalogue_of_distances_can_be_copied():
+    again = copy.deepcopy(distances)
+    assert type(again) is type(distances)
+    assert again.build("levenshtein")("ab", "ac") == 0.5
 
 
 def test_a_choice_is_a_name_or_a_name_with_options():

@@ -89,6 +89,18 @@ def test_a_pickled_comparison_gives_the_same_result(comparator):
         assert copy.alignment("") == one.alignment("")
 
 
+def test_a_pickled_alignment_keeps_the_costs(comparator):
+    comparison = comparator.compare(gold=PAIRS[2][1], predicted=PAIRS[2][2])
+    copy = copied(copied(comparison.alignment("")))
+    original = comparison.alignment("")
+    assert copy == original
+    assert copy.costs.tolist() == original.costs.tolist()
+    assert (copy.w1, copy.ospa) == (original.w1, original.ospa)
+    read = copied(Comparison.from_dict(comparison.to_dict()).alignment(""))
+    with pytest.raises(DataError, match="The distances between items are not available"):
+        _ = read.costs
+
+
 def test_a_pickled_entity_evaluation_gives_the_same_figures():
     gold = [[{"start": 0, "end": 2, "label": "person"}]] * 3
     evaluation = arbitre.entities.evaluate(gold, [[], *gold[1:]])
