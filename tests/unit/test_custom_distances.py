@@ -109,6 +109,14 @@ def test_lower_bounds_make_no_calls():
     assert (judge.asked, pool.calls) == ([], 0)
 
 
+def test_an_unknown_property_cannot_be_claimed():
+    assert Facts.only("identity", "symmetric") == Facts(separating=False, triangle=False)
+    with pytest.raises(
+        SchemaError, match='Expected the name of a property, got "symetric"\n  Did you mean "symmetric"'
+    ):
+        Facts.only("identity", "symetric")
+
+
 def test_the_declared_range_bounds_uncomputed_distances():
     facts = Facts(identity=False, range=(0.25, 0.75))
     pool = own(Judge(lambda *_: 0.5), facts).pool(["a", "b"])

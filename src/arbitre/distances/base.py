@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arbitre.errors import SchemaError, SolverError
+from arbitre.errors import SchemaError, SolverError, did_you_mean, shown
 from arbitre.values import canonical
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from arbitre.arrays import Floats, Indices, Mask
     from arbitre.distances.judges import Judge
     from arbitre.values import Json, Kind
+
+
+PROPERTIES: Final = ("identity", "symmetric", "separating", "triangle")
+"""Names of the properties that a distance can claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,11 @@ class Facts:
 
     @classmethod
     def only(cls, *names: Literal["identity", "symmetric", "separating", "triangle"]) -> Facts:
-        """Return facts that claim these properties and no other."""
+        """Return facts that claim these properties and no other. Raises SchemaError for an unknown name."""
+        for name in names:
+            if name not in PROPERTIES:
+                hint = did_you_mean(str(name), PROPERTIES)
+                raise SchemaError.of(f"Expected the name of a property, got {shown(name)}", hint=hint)
         return cls("identity" in names, "symmetric" in names, "separating" in names, "triangle" in names)
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from arbitre.distances.base import Facts
+from arbitre.distances.base import PROPERTIES, Facts
 from arbitre.distances.custom import MemoPool
 from arbitre.engine.batch_comparison import inner_pools
 from arbitre.engine.columns.build import build_columns
@@ -95,7 +95,7 @@ def check_claims(
 
 def _checks(path: str, pool: MemoPool, sample: int, seed: int) -> Iterator[ClaimCheck]:
     facts, values = pool.function.facts, pool.values
-    claims = [name for name in ("identity", "symmetric", "separating", "triangle") if getattr(facts, name)]
+    claims = [name for name in PROPERTIES if getattr(facts, name)]
     if not claims:
         return
     if len(values) > sample:
