@@ -41,6 +41,19 @@ PREDICTED = sentence(
 )
 
 
+def test_numbers_and_arrays_of_numpy_are_positions_and_tags():
+    spans = [{"start": np.int64(0), "end": np.int32(2), "label": np.str_("p")}]
+    assert evaluate([spans], [[{"start": 0, "end": 2, "label": "p"}]]).f1 == 1
+    tags = np.array([["B-p", "I-p", "O"], ["O", "O", "B-q"]])
+    assert evaluate(tags, tags.tolist()).f1 == evaluate(list(tags), tags.astype(object)).f1 == 1
+    assert to_tags(["a", "b", "c"], spans) == tags[0].tolist()
+    found = from_tags(["a", "b", "c"], tags[0])
+    assert found == [{"start": 0, "end": 2, "label": "p"}]
+    assert type(found[0]["label"]) is str
+    with pytest.raises(DataError, match="Expected `start` and `end` to be integers, got True and 2"):
+        evaluate([[{"start": np.True_, "end": 2, "label": "p"}]], [spans])
+
+
 def test_the_published_example_is_reproduced():
     evaluation = evaluate([GOLD], [PREDICTED])
     person, city = evaluation.per_class["Personne"], evaluation.per_class["City"]

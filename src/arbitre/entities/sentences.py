@@ -30,6 +30,7 @@ from arbitre.inputs.open_files import open_source
 from arbitre.inputs.strict_json import parse
 from arbitre.normalizers import nfc
 from arbitre.options import formerly
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,12 +115,12 @@ class Sentences:
 
     @classmethod
     def of(cls, sentences: Sequence[Any], *, notation: str = AUTO, lenient: bool = False) -> Self:
-        """Return sentences given as Python objects: lists of tags, or lists of spans.
+        """Return sentences given as Python objects: lists of tags, or lists of spans. Arrays are lists.
 
         Raises:
             DataError: A tag or a span is invalid, with its pointer.
         """
-        values = list(sentences)
+        values = json_form(list(sentences))
         if any(sentence and isinstance(sentence[0], str) for sentence in values if isinstance(sentence, (list, tuple))):
             for number, tags in enumerate(values):
                 try:

@@ -16,6 +16,7 @@ import numpy as np
 
 from arbitre.errors import DataError, OptionError, did_you_mean
 from arbitre.normalizers import nfc
+from arbitre.parsing.json_form import json_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -231,6 +232,7 @@ def from_tags(tokens: Sequence[str], tags: Sequence[str], *, notation: str = AUT
     [{'start': 0, 'end': 2, 'label': 'person'}, {'start': 3, 'end': 4, 'label': 'city'}]
     """
     check_notation(notation)
+    tags = json_form(tags)
     if len(tokens) != len(tags):
         raise DataError.of(f"Expected a tag for each of {len(tokens)} tokens, got {len(tags)} tags")
 
@@ -266,6 +268,7 @@ def to_tags(tokens: Sequence[str], spans: Sequence[Span], *, notation: Notation 
     """
     if notation not in get_args(Notation):
         raise OptionError.of(f"Expected a notation of tags, got {notation!r}", hint="Choose bio, iob1 or bioes.")
+    spans = json_form(spans)
     check_spans(spans, len(tokens), unit="token")
     if overlap := first_overlap(spans):
         raise DataError.of(
