@@ -8,6 +8,7 @@ import reprlib
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from itertools import accumulate
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
@@ -159,6 +160,23 @@ class FunctionError(SolverError):
         error = type(self)(*(replace(problem, message=problem.message + where, **place) for problem in self.problems))
         error.values, error.document, error.__cause__ = self.values, self.document, self.__cause__
         return error
+
+
+def check_integer(option: str, value: object, *, least: int = 0, hint: str | None = None) -> None:
+    """Raise OptionError if the value of an option is not an integer of at least `least`. NumPy integers are integers.
+
+    >>> check_integer("seed", -1)
+    Traceback (most recent call last):
+    arbitre.errors.OptionError: Expected `seed` to be an integer of at least 0, got -1
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise OptionError.of(f"Expected `{option}` to be an integer of at least {least}, got {shown(value)}", hint=hint)
+
+
+def check_level(level: object) -> None:
+    """Raise OptionError if a confidence level is not a number between 0 and 1."""
+    if not (isinstance(level, Real) and 0.0 < float(level) < 1.0):
+        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {shown(level)}", hint="95% is 0.95.")
 
 
 def missing_library(

@@ -11,7 +11,7 @@ import ot
 import pytest
 
 from arbitre import Comparator
-from arbitre.errors import SchemaError, SolverError
+from arbitre.errors import ArbitreError, SchemaError, SolverError
 from arbitre.matching import Coupling, catalogue
 from arbitre.matching.coupling import transport_1d
 from arbitre.matching.transport import gromov, transport, transport_all
@@ -496,20 +496,30 @@ def test_more_starts_never_increase_the_distance_and_a_seed_repeats_it():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gold_costs": np.ones((2, 3))}, "Expected non-empty, finite costs of shape"),
-        ({"predicted_costs": np.full((3, 3), np.nan)}, "Expected non-empty, finite costs"),
-        ({"cost": np.ones((3, 2))}, r"of shape \(2, 3\), got an array of shape \(3, 2\)"),
-        ({"gold_costs": np.ones((0, 0))}, "Expected non-empty, finite costs"),
+        ({"gold_costs": np.ones((2, 3))}, "Expected `gold_costs` to be a non-empty square matrix"),
+        ({"predicted_costs": np.full((3, 3), np.nan)}, "Expected `predicted_costs` to have finite numbers"),
+        ({"predicted_costs": [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0]]}, "`predicted_costs` to be a non-empty square matrix"),
+        ({"gold_costs": [[0.0, 1.0], [1.0]]}, "Expected `gold_costs` to be an array of numbers, got list"),
+        ({"gold_costs": np.ones((0, 0))}, "Expected `gold_costs` to be a non-empty square matrix"),
+        ({"cost": np.ones((3, 2))}, r"Expected `cost` to have shape \(2, 3\), got \(3, 2\)"),
         ({"cost": np.ones((2, 3)), "alpha": 1.5}, "Expected `alpha`"),
-        ({"starts": 0}, "`starts` at least 1"),
+        ({"starts": 0}, "Expected `starts` to be an integer of at least 1, got 0"),
+        ({"seed": -1}, "Expected `seed` to be an integer of at least 0, got -1"),
         ({"gold_masses": np.array([1.0, 0.0])}, "Expected the mass of an item"),
         ({"gold_masses": np.ones(3)}, "Expected 2 masses"),
     ],
 )
 def test_tables_of_the_wrong_shape_are_refused(change, message):
     good = {"gold_costs": np.ones((2, 2)), "predicted_costs": np.ones((3, 3))}
-    with pytest.raises(SolverError, match=message):
+    with pytest.raises(ArbitreError, match=message):
         gromov(**(good | change))
+
+
+def test_nested_lists_are_costs():
+    ring = [[0, 0.2, 0.9], [0.2, 0, 0.5], [0.9, 0.5, 0]]
+    other = {"cost": [[0.5, 0.2, 0.1]] * 3, "gold_masses": [1, 2, 3], "predicted_masses": [3, 2, 1]}
+    arrays = {name: np.array(values, dtype=np.float64) for name, values in other.items()}
+    assert gromov(ring, ring, **other).objective == gromov(np.array(ring), np.array(ring), **arrays).objective
 
 
 NAMES = ("a1", "a2", "b1", "b2", "b3")

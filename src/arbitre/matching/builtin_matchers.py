@@ -12,7 +12,7 @@ import numpy as np
 from arbitre.catalogue import Catalogue, Factory
 from arbitre.errors import OptionError, Problem, SchemaError
 from arbitre.matching.assignment import greedy, hungarian, keyed, ordered, sequence
-from arbitre.matching.coupling import QUALITY_TOLERANCE
+from arbitre.matching.coupling import QUALITY_TOLERANCE, finite_array
 from arbitre.matching.transport_options import SOLVERS, MarginalPenalty, MassScheme, SolverOptions, TransportOptions
 from arbitre.paths import parse
 
@@ -264,7 +264,7 @@ def match(
     >>> match([[0.0], [0.5]], "transport", masses=([3, 1], [1])).matrix.tolist()
     [[1.5], [0.5]]
     """
-    table = _array(cost, "cost")
+    table = finite_array(cost, "cost")
     if table.ndim != 2 or not ((table >= -QUALITY_TOLERANCE) & (table <= 1.0 + QUALITY_TOLERANCE)).all():  # noqa: PLR2004
         raise OptionError.of(
             f"Expected `cost` to be a matrix of numbers in [0, 1], got shape {table.shape}"
@@ -280,7 +280,7 @@ def match(
     elif not by_name or masses != "uniform":
         raise OptionError.of(f"`masses` is an option of transport, not of {method}")
     matcher = catalogue.build({method: chosen} if chosen else method)
-    mask = None if allowed is None else _array(allowed, "allowed") != 0.0
+    mask = None if allowed is None else finite_array(allowed, "allowed") != 0.0
     if mask is not None and mask.shape != table.shape:
         raise OptionError.of(f"Expected `allowed` to have the shape {table.shape} of `cost`, got {mask.shape}")
     if mask is None and matcher.candidates in {Candidates.SAME_KEY, Candidates.SAME_VALUE}:
@@ -290,19 +290,8 @@ def match(
         return matcher.couple(quality, mask)
     from arbitre.matching.transport import transport  # noqa: PLC0415  (only this matching needs it)
 
-    weights = tuple(_array(side, "masses") for side in masses)
+    weights = tuple(finite_array(side, "masses") for side in masses)
     shapes = [side.shape for side in weights]
     if shapes != [(size,) for size in table.shape]:
         raise OptionError.of(f"Expected `masses` of shapes {[(size,) for size in table.shape]}, got {shapes}")
     return transport(quality, mask, how=matcher.transport, masses=(weights[0], weights[1]))
-
-
-def _array(values: npt.ArrayLike, name: str) -> Floats:
-    """Return finite numbers as an array. Raises OptionError."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise OptionError.of(f"Expected `{name}` to be an array of numbers, got {type(values).__name__}") from error
-    if not np.isfinite(array).all():
-        raise OptionError.of(f"Expected `{name}` to have finite numbers only")
-    return array

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import scipy
 
-from arbitre.errors import SolverError
+from arbitre.errors import OptionError, SolverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from arbitre.arrays import Floats, Indices, Mask
 
@@ -183,6 +185,17 @@ def costs_of(quality: Floats, sizes: Indices, name: Callable[[int], str | None])
 def problem_of_cells(sizes: Indices, cells: Indices) -> Indices:
     """Return the problem of each cell, given the number of cells of each problem."""
     return np.searchsorted(np.cumsum(sizes), cells, side="right")
+
+
+def finite_array(values: npt.ArrayLike, name: str) -> Floats:
+    """Return finite numbers as an array. Raises OptionError."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError.of(f"Expected `{name}` to be an array of numbers, got {type(values).__name__}") from error
+    if not np.isfinite(array).all():
+        raise OptionError.of(f"Expected `{name}` to have finite numbers only")
+    return array
 
 
 def normalise_masses(masses: Floats, counts: Indices, name: Callable[[int], str | None]) -> Floats:

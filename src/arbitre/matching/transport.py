@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import scipy
 
-from arbitre.errors import SolverError, missing_library
+from arbitre.errors import OptionError, SolverError, check_integer, missing_library
 from arbitre.interpreter import call_interruptibly
 from arbitre.matching.assignment import TIE, assign_all
 from arbitre.matching.coupling import (
@@ -24,6 +24,7 @@ from arbitre.matching.coupling import (
     BatchPlans,
     Coupling,
     costs_of,
+    finite_array,
     normalise_masses,
     nowhere,
     problem_of_cells,
@@ -44,6 +45,8 @@ from arbitre.matching.transport_options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
+
+    import numpy.typing as npt
 
     from arbitre.arrays import Floats, Indices, Mask
 
@@ -188,13 +191,13 @@ class Gromov:
 
 
 def gromov(
-    gold_costs: Floats,
-    predicted_costs: Floats,
+    gold_costs: npt.ArrayLike,
+    predicted_costs: npt.ArrayLike,
     *,
-    cost: Floats | None = None,
+    cost: npt.ArrayLike | None = None,
     alpha: float = 0.5,
-    gold_masses: Floats | None = None,
-    predicted_masses: Floats | None = None,
+    gold_masses: npt.ArrayLike | None = None,
+    predicted_masses: npt.ArrayLike | None = None,
     starts: int = 8,
     seed: int = 0,
 ) -> Gromov:
@@ -219,35 +222,36 @@ def gromov(
         seed: Random seed.
 
     Raises:
-        SolverError: The costs are not finite or have the wrong shape, an option is out of range, or a descent fails.
+        OptionError: The costs or the masses are not finite numbers, the costs have the wrong shape, or an option is out
+            of range.
+        SolverError: The masses have the wrong shape or are not positive, or a descent fails.
 
     >>> ring = np.array([[0.0, 0.2, 0.9], [0.2, 0.0, 0.5], [0.9, 0.5, 0.0]])
     >>> round(gromov(ring, ring[::-1, ::-1]).distance, 9)
     0.0
     """
-    n, m = len(gold_costs), len(predicted_costs)
-    share, between = (1.0, np.zeros((n, m))) if cost is None else (alpha, cost)
-    for table, shape in ((gold_costs, (n, n)), (predicted_costs, (m, m)), (between, (n, m))):
-        if table.shape != shape or not table.size or not np.isfinite(table).all():
-            raise SolverError.of(
-                f"Expected non-empty, finite costs of shape {shape}, got an array of shape {table.shape}"
-            )
-    if not (0.0 <= share <= 1.0 and starts >= 1):
-        raise SolverError.of(f"Expected `alpha` in [0, 1] and `starts` at least 1, got {alpha} and {starts}")
-    rows = normalise_masses(np.ones(n) if gold_masses is None else gold_masses, np.array([n]), nowhere) / n
-    columns = normalise_masses(np.ones(m) if predicted_masses is None else predicted_masses, np.array([m]), nowhere) / m
+    check_integer("starts", starts, least=1)
+    check_integer("seed", seed)
+    gold, predicted = _square(gold_costs, "gold_costs"), _square(predicted_costs, "predicted_costs")
+    n, m = len(gold), len(predicted)
+    share, between = (1.0, np.zeros((n, m))) if cost is None else (alpha, finite_array(cost, "cost"))
+    if between.shape != (n, m):
+        raise OptionError.of(f"Expected `cost` to have shape {(n, m)}, got {between.shape}")
+    if not 0.0 <= share <= 1.0:
+        raise OptionError.of(f"Expected `alpha` to be in [0, 1], got {alpha}")
+    rows, columns = _shares(gold_masses, n, "gold_masses"), _shares(predicted_masses, m, "predicted_masses")
     product, random = np.outer(rows, columns), np.random.default_rng(seed)
     results: list[Gromov] = []
     with solver_errors("gromov", nowhere, 0):
-        eccentricities = np.abs((gold_costs @ rows)[:, None] - predicted_costs @ columns)
+        eccentricities = np.abs((gold @ rows)[:, None] - predicted @ columns)
         random_starts = [
             (product + solve_exactly(rows, columns, random.random((n, m)))[0]) / 2.0 for _ in range(starts - 2)
         ]
         for start in (product, solve_exactly(rows, columns, eccentricities)[0], *random_starts)[:starts]:
             plan, log = import_pot().gromov.fused_gromov_wasserstein(
                 between,
-                gold_costs,
-                predicted_costs,
+                gold,
+                predicted,
                 rows,
                 columns,
                 alpha=share,
@@ -259,6 +263,20 @@ def gromov(
             steps = len(log["loss"]) - 1
             results.append(Gromov(max(float(log["loss"][-1]), 0.0), plan, share, steps, steps < _MAX_DESCENT_STEPS))
     return min(results, key=lambda result: result.objective)
+
+
+def _square(costs: npt.ArrayLike, name: str) -> Floats:
+    """Return the distances within a list as an array. Raises OptionError if they are not a square matrix of numbers."""
+    table = finite_array(costs, name)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:  # noqa: PLR2004  (rows and columns)
+        raise OptionError.of(f"Expected `{name}` to be a non-empty square matrix, got shape {table.shape}")
+    return table
+
+
+def _shares(masses: npt.ArrayLike | None, size: int, name: str) -> Floats:
+    """Return the share of each of `size` items in the mass of their list; by default, all items have the same mass."""
+    given = np.ones(size) if masses is None else finite_array(masses, name)
+    return normalise_masses(given, np.array([size]), nowhere) / size
 
 
 # Problems that need no solver, because their plan is a permutation.
