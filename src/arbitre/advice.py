@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import DataError, OptionError, check_integer
 from arbitre.language import Translator
 from arbitre.options import formerly
 from arbitre.paths import STAR, parse
@@ -282,6 +282,7 @@ def compare_distributions(
     """
     from scipy.stats import chi2_contingency  # noqa: PLC0415  (loads slowly)
 
+    check_integer("seed", seed)
     classes = sorted({*training, *test})
     table = np.array([[side.get(label, 0) for label in classes] for side in (training, test)], dtype=np.int64)
     table = table[:, table.sum(axis=0) > 0]

@@ -6,7 +6,9 @@ from typer.testing import CliRunner
 import arbitre
 from arbitre.cli import app
 from arbitre.errors import LISTED, ROOM, OptionError, did_you_mean, shown
+from arbitre.statistics import Sample
 
+SAMPLE = Sample.of("ab", [(2, 2, 2, 1, 1)] * 2)
 WORDS = {"type": "array", "items": {"type": "string"}}
 
 
@@ -22,6 +24,22 @@ def evaluation():
         pytest.param(lambda: arbitre.Comparator(WORDS, distance={"absolute": {}}), id="distance"),
         pytest.param(lambda: evaluation().interval("f2"), id="score"),
         pytest.param(lambda: evaluation().interval("f1q", level=2), id="level"),
+        pytest.param(lambda: evaluation().interval("f1q", level="0.9"), id="level as a text"),
+        pytest.param(lambda: evaluation().interval("f1q", method="bca", seed=-1), id="seed"),
+        pytest.param(lambda: evaluation().interval("f1q", method="bca", seed=1.5), id="seed of a fraction"),
+        pytest.param(lambda: evaluation().interval("f1q", seed=True), id="seed of a truth value"),
+        pytest.param(lambda: arbitre.rank({"a": evaluation(), "b": evaluation()}, seed=-1), id="rank seed"),
+        pytest.param(lambda: arbitre.perturb(["a"], seed=-1), id="perturb seed"),
+        pytest.param(lambda: arbitre.metricity([[0, 1], [1, 0]], seed=0.5), id="metricity seed"),
+        pytest.param(lambda: arbitre.Comparator(WORDS).check_claims(gold=[["a"]], seed=-1), id="claims seed"),
+        pytest.param(lambda: arbitre.suggest_gate(WORDS, [("a", ["x"], ["x"])], seed=-1), id="gate seed"),
+        pytest.param(lambda: arbitre.advise({"a": 1, "b": 2}, {"a": 1}, seed=-1), id="advice seed"),
+        pytest.param(
+            lambda: arbitre.agreement.gamma({"a": [(0, 1, "x")], "b": [(0, 1, "x")]}, seed=-1), id="gamma seed"
+        ),
+        pytest.param(lambda: arbitre.statistics.interval(SAMPLE, "f1q", resamples=2.5), id="resamples"),
+        pytest.param(lambda: arbitre.text.window_diff([2, 4], [2, 4], k=1.5), id="k"),
+        pytest.param(lambda: arbitre.text.rolling_perplexity([-1.0], window=1.5), id="window"),
         pytest.param(lambda: evaluation().interval("f1q", method="bcs"), id="method"),
         pytest.param(lambda: evaluation().interval("f1q", aggregate="marco"), id="aggregate"),
         pytest.param(lambda: evaluation().interval("f1q", cluster="("), id="cluster"),

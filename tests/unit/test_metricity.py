@@ -245,10 +245,10 @@ def test_an_invalid_matrix_is_refused(matrix, message, pointer):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"samples": 0}, "Expected `samples` to be at least 1, got 0"),
-        ({"exact_up_to": -1}, "Expected `exact_up_to` to be at least 0, got -1"),
-        ({"repair_up_to": 0}, "Expected `repair_up_to` to be at least 1, got 0"),
-        ({"seed": -1}, "Expected `seed` to be at least 0, got -1"),
+        ({"samples": 0}, "Expected `samples` to be an integer of at least 1, got 0"),
+        ({"exact_up_to": -1}, "Expected `exact_up_to` to be an integer of at least 0, got -1"),
+        ({"repair_up_to": 0}, "Expected `repair_up_to` to be an integer of at least 1, got 0"),
+        ({"seed": -1}, "Expected `seed` to be an integer of at least 0, got -1"),
         ({"level": 1.0}, "Expected `level` to be between 0 and 1, got 1.0"),
         ({"tolerance": math.nan}, "Expected `tolerance` to be in [0, 1), got nan"),
         ({"tolerance": 1.0}, "Expected `tolerance` to be in [0, 1), got 1.0"),

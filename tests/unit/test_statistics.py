@@ -94,7 +94,7 @@ def test_masses_may_exceed_others_by_rounding_errors():
         ),
         ({"method": "bcs"}, "Expected `method` to be a known name, got 'bcs'\n  Did .*\"bca\".* Also .* percentile"),
         ({"level": 95}, "Expected `level` to be between 0 and 1, got 95"),
-        ({"method": "bca", "resamples": 0}, "Expected `resamples` to be a positive integer, got 0"),
+        ({"method": "bca", "resamples": 0}, "Expected `resamples` to be an integer of at least 1, got 0"),
     ],
 )
 def test_unknown_options_are_refused(options, message):

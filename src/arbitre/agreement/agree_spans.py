@@ -148,7 +148,7 @@ def agree_spans(
         DataError: A file cannot be read, the files do not have the same sentences, or no document has two annotators.
         OptionError: An option is out of range.
     """
-    check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples)
+    check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples, seed=seed)
     files = AnnotationOptions(annotations=annotations, layer=layer)
     sources = annotators if isinstance(annotators, Mapping) else annotators_in(annotators, files)
     documents, notes = read_spans(sources, files, tags=tags, lenient_tags=lenient_tags, column=column)

@@ -90,7 +90,7 @@ class Resampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_bootstrap(self.level, "bca", self.resamples)
+        check_bootstrap(self.level, "bca", self.resamples, self.seed)
 
     def interval(
         self,

@@ -21,7 +21,7 @@ from arbitre.agreement.alignment import NONE, align
 from arbitre.agreement.coefficient import Coefficient
 from arbitre.agreement.ratings import MOST_EXCHANGED, label
 from arbitre.arrays import exact_dot
-from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.errors import DataError, OptionError, check_integer, did_you_mean
 from arbitre.normalizers import nfc
 from arbitre.values import canonical
 
@@ -106,15 +106,17 @@ def gamma(
     if expected not in get_args(Expected):
         hint = did_you_mean(expected, get_args(Expected))
         raise OptionError.of(f"Expected `expected` to be a known name, got {expected!r}", hint=hint)
-    check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples)
+    check_options(alpha=alpha, beta=beta, unmatched=unmatched, precision=precision, samples=samples, seed=seed)
     documents = [continuum] if isinstance(continuum, Mapping) else list(continuum)
     continua = Continua.of(documents, alpha, beta, unmatched, categories)
     return gamma_of(continua, continua.alignments(), expected, precision=precision, samples=samples, seed=seed)
 
 
-def check_options(*, alpha: float, beta: float, unmatched: float, precision: float, samples: int) -> None:
+def check_options(*, alpha: float, beta: float, unmatched: float, precision: float, samples: int, seed: int) -> None:
     """Raise OptionError if an option of gamma is out of range."""
-    for name, value in (("unmatched", unmatched), ("precision", precision), ("samples", samples)):
+    check_integer("samples", samples, least=1)
+    check_integer("seed", seed)
+    for name, value in (("unmatched", unmatched), ("precision", precision)):
         if not value > 0.0:
             raise OptionError.of(f"Expected `{name}` to be above 0, got {value}")
     if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta > 0.0):

@@ -15,7 +15,7 @@ import numpy as np
 from arbitre.arrays import exact_dot
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.diagnosis.repair import written_pointers
-from arbitre.errors import DataError, OptionError, missing_library
+from arbitre.errors import DataError, OptionError, check_integer, missing_library
 from arbitre.language import Translator
 from arbitre.paths import order
 from arbitre.tables.table import SCORE, Table, TableColumn, columns, count
@@ -128,8 +128,7 @@ def calibrate(confidences: Sequence[float], correct: Sequence[bool], bins: int =
         OptionError: `bins` is less than 1.
         DataError: scikit-learn is not installed.
     """
-    if bins < 1:
-        raise OptionError.of(f"Expected `bins` to be at least 1, got {bins}")
+    check_integer("bins", bins, least=1)
     if not confidences:
         return None
     metrics, calibration_curve = _library()

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from arbitre.errors import ArbitreError, OptionError, did_you_mean
+from arbitre.errors import ArbitreError, OptionError, check_integer, did_you_mean
 from arbitre.gold.entry_faults import FAULTS, FaultKind, PlantedFault, Renaming, Tokens, renamings
 from arbitre.paths import STAR, parse, pointer
 from arbitre.values import check
@@ -84,7 +84,7 @@ def perturb(
         The copy and its faults.
 
     Raises:
-        OptionError: A kind is unknown, or a rate is out of range.
+        OptionError: A kind is unknown, a rate is out of range, or the seed is negative.
         ArbitreError: `at` is not a wildcard path.
         DataError: The document is not JSON.
 
@@ -100,6 +100,7 @@ def perturb_all(
     documents: Sequence[tuple[str, Json]], rates: Mapping[str, float] = RATES, *, at: str | None = None, seed: int = 0
 ) -> list[Perturbed]:
     """Plant faults in copies of (id, document) pairs as `perturb` does, and rename the same fields in all of them."""
+    check_integer("seed", seed)
     for _, document in documents:
         check(document, "gold document")
     entry_rates, path = _checked(rates), None if at is None else _path(at)

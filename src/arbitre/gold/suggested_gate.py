@@ -11,7 +11,7 @@ import numpy as np
 
 from arbitre.corpus.chance import BATCH, MAX_DOCUMENTS, Reservoir, chance_comparisons
 from arbitre.engine import compare_batch
-from arbitre.errors import DataError
+from arbitre.errors import DataError, check_integer
 from arbitre.paths import STAR, wildcard
 from arbitre.schema.describe import walk
 
@@ -79,7 +79,9 @@ def suggest_gate(plan: Plan, pairs: Iterable[Pair], *, seed: int = 0) -> Suggest
     Raises:
         DataError: The entries are not matched by `hungarian` without a gate, there is only one document, or nothing is
             matched.
+        OptionError: The seed is negative.
     """
+    check_integer("seed", seed)
     path = wildcard(plan.entries)
     matchers = [plan.sites[step.site].list.matcher for step in walk(plan.sites) if step.path == plan.entries]
     if any(matcher.name != "hungarian" or not matcher.full_matching for matcher in matchers):

@@ -12,6 +12,7 @@ from arbitre.distances.custom import MemoPool
 from arbitre.engine.batch_comparison import inner_pools
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import leaf_columns
+from arbitre.errors import check_integer
 from arbitre.paths import wildcard
 
 if TYPE_CHECKING:
@@ -81,9 +82,12 @@ def check_claims(
         One check for each path and claim; () without claims.
 
     Raises:
+        OptionError: `sample` or `seed` is not an integer or is out of range.
         DataError: A value is not JSON.
         FunctionError: A custom function fails.
     """
+    check_integer("sample", sample, least=1)
+    check_integer("seed", seed)
     return tuple(
         check
         for column in leaf_columns(build_columns(plan, gold, predicted))

@@ -10,7 +10,7 @@ import numpy as np
 from arbitre.engine import pairwise_qualities
 from arbitre.engine.columns.build import build_columns
 from arbitre.engine.columns.column import ListColumn
-from arbitre.errors import DataError
+from arbitre.errors import DataError, check_integer
 from arbitre.paths import STAR, wildcard
 
 if TYPE_CHECKING:
@@ -64,8 +64,12 @@ def build_entry_pool(
         The pool.
 
     Raises:
+        OptionError: `sample` or `seed` is not an integer or is out of range.
         DataError: A value is not JSON, or the pool has no entries or more than 4000.
     """
+    check_integer("seed", seed)
+    if sample is not None:
+        check_integer("sample", sample, least=1)
     entries = EntryColumn.of(plan, gold, predicted)
     rows, total = sampled(entries.rows, sample, seed), len(entries.rows)
     if not 0 < len(rows) <= MAX_ENTRIES:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from arbitre.errors import ArbitreError, DataError, OptionError
+from arbitre.errors import ArbitreError, DataError, OptionError, check_integer, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -379,12 +379,8 @@ class _Options:
 
     def __post_init__(self) -> None:
         for name, least in (("seed", 0), ("exact_up_to", 0), ("samples", 1), ("repair_up_to", 1)):
-            if (value := getattr(self, name)) < least:
-                raise ArbitreError.of(f"Expected `{name}` to be at least {least}, got {value}")
-        if not 0.0 < self.level < 1.0:
-            raise ArbitreError.of(
-                f"Expected `level` to be between 0 and 1, got {self.level}", hint="For example level=0.95."
-            )
+            check_integer(name, getattr(self, name), least=least)
+        check_level(self.level)
         if not 0.0 <= self.tolerance < 1.0:
             raise ArbitreError.of(
                 f"Expected `tolerance` to be in [0, 1), got {self.tolerance}",

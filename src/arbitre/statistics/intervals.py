@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from arbitre.arrays import exact_dot, weighted_sums
-from arbitre.errors import OptionError
+from arbitre.errors import check_integer, check_level
 from arbitre.options import Average
 from arbitre.statistics.sample import Statistic, check_option, chunks, ratio, score_groups
 from arbitre.tally import NAMES
@@ -288,15 +288,12 @@ def intervals_to_dict(sample: Sample) -> dict[str, Any]:
     }
 
 
-def check_bootstrap(level: float, method: str, resamples: int) -> None:
+def check_bootstrap(level: float, method: str, resamples: int, seed: int) -> None:
     """Raise OptionError if an option of an interval is invalid."""
-    if not 0.0 < level < 1.0:
-        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95% is 0.95.")
+    check_level(level)
     check_option("method", method, get_args(Method))
-    if resamples < 1:
-        raise OptionError.of(
-            f"Expected `resamples` to be a positive integer, got {resamples}", hint=f"The default is {RESAMPLES}."
-        )
+    check_integer("resamples", resamples, least=1, hint=f"The default is {RESAMPLES}.")
+    check_integer("seed", seed)
 
 
 def bounds(
@@ -320,7 +317,7 @@ def bounds(
         resamples: Number of bootstrap resamples.
         seed: Random seed of the bootstrap.
     """
-    check_bootstrap(level, method, resamples)
+    check_bootstrap(level, method, resamples, seed)
     estimates = statistic.of(statistic.total)
     resampled = method in {"percentile", "bca"}
     results = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from arbitre.errors import DataError, OptionError
+from arbitre.errors import DataError, check_integer, check_level
 from arbitre.statistics.intervals import LEVEL, RESAMPLES, bounds
 from arbitre.statistics.sample import Statistic, check_option
 from arbitre.statistics.swaps import swapped
@@ -166,6 +166,7 @@ def contrasts(
         OptionError: An option has an invalid value.
     """
     alpha = threshold(level)
+    check_integer("seed", seed)
     tests = sum(map(len, pairs))
     untested: list[tuple[float, int | None, Swaps]] = []
     for samples in families:
@@ -272,8 +273,7 @@ def threshold(level: float) -> float:
     >>> threshold(0.95)
     0.05
     """
-    if not 0.0 < level < 1.0:
-        raise OptionError.of(f"Expected `level` to be between 0 and 1, got {level}", hint="95% is 0.95.")
+    check_level(level)
     return round(1.0 - level, 12)
 
 

@@ -24,7 +24,7 @@ from arbitre.distances.translation import (
     weighted_bleu,
     weights_problem,
 )
-from arbitre.errors import DataError, OptionError, shown
+from arbitre.errors import DataError, OptionError, check_integer, shown
 from arbitre.parsing.json_form import json_form
 from arbitre.values import ABSENT, as_tuple
 
@@ -189,8 +189,8 @@ def generalized_hamming(
 
 def _check(k: int | None) -> None:
     """Raise OptionError if the size of the windows is less than 1."""
-    if k is not None and k < 1:
-        raise OptionError.of(f"Expected `k` to be at least 1, got {k}")
+    if k is not None:
+        check_integer("k", k, least=1)
 
 
 def _both(gold: Json, predicted: Json) -> tuple[Segmentation, Segmentation]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
-from arbitre.errors import DataError, OptionError, shown
+from arbitre.errors import DataError, OptionError, check_integer, shown
 from arbitre.parsing.json_form import json_form
 from arbitre.paths import value_at
 
@@ -153,11 +152,12 @@ def rolling_perplexity(logprobs: Json, window: int, stride: int | None = None) -
     >>> [(part.start, part.stop) for part in rolling_perplexity([-1.0] * 7, window=3, stride=2)]
     [(0, 3), (2, 5), (4, 7)]
     """
-    window = index(window)
-    step = window if stride is None else index(stride)
-    if window < 1 or not 1 <= step <= window:
-        message = "Expected `window` to be at least 1 and `stride` to be from 1 to `window`"
-        raise OptionError.of(f"{message}, got {window} and {step}")
+    step = window if stride is None else stride
+    check_integer("window", window, least=1)
+    check_integer("stride", step, least=1)
+    if step > window:
+        raise OptionError.of(f"Expected `stride` to be from 1 to `window`, got {step} and {window}")
+    window, step = int(window), int(step)
     values = [token.logprob for token in read_logprobs(logprobs)]
     last = max(len(values) - window, 0)
     starts = [*range(0, last, step), last]

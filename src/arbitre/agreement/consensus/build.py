@@ -39,7 +39,7 @@ from arbitre.agreement.consensus.vote import DEFAULT_STRATEGY, WEAK_MARGIN, vote
 from arbitre.comparator.comparator import take_comparator
 from arbitre.comparison.leaf_pairs import leaf_pairs
 from arbitre.engine.batch_comparison import compare_batch, with_common_ids
-from arbitre.errors import DataError, OptionError, did_you_mean
+from arbitre.errors import DataError, OptionError, check_integer, did_you_mean
 from arbitre.gold.checks import findings_of, positions
 from arbitre.inputs.annotation_files import AnnotationOptions
 from arbitre.inputs.corpus_sources import listed, paths_in
@@ -269,8 +269,7 @@ def build_consensus(
             every decision is refused.
         OptionError: An option is unknown or out of range.
     """
-    if min_annotators < 1:
-        raise OptionError.of(f"Expected `min_annotators` to be at least 1, got {min_annotators}.")
+    check_integer("min_annotators", min_annotators, least=1)
     plan = comparator.plan
     if plan.facts.has_ids:
         annotations = with_common_ids(plan, annotations)
