@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+import zipfile
 from datetime import date, datetime
 
 import openpyxl
@@ -267,6 +268,28 @@ def test_an_excel_workbook_is_read_like_a_csv_file(tmp_path):
     with pytest.raises(DataError, match="Cannot read the file as an Excel workbook") as caught:
         list(READING.records(path, "gold"))
     assert caught.value.file == str(path)
+
+
+def edit_workbook(path, member, before, after):
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    assert before in parts[member]
+    parts[member] = parts[member].replace(before, after)
+    with zipfile.ZipFile(path, "w") as book:
+        for name, data in parts.items():
+            book.writestr(name, data)
+
+
+@pytest.mark.parametrize("stated", [b"A1:C2", b"A1:B3", b"A1", b"A1:F9"])
+def test_all_cells_of_a_workbook_are_read_if_it_states_a_wrong_range(tmp_path, stated):
+    path = tmp_path / "gold.xlsx"
+    book = openpyxl.Workbook()
+    for row in (["id", "name", "pages"], ["a", "Ada", 3], ["b", "Bo"]):
+        book.active.append(row)
+    book.save(path)
+    edit_workbook(path, "xl/worksheets/sheet1.xml", b'ref="A1:C3"', b'ref="%s"' % stated)
+    found = {record.id: record.value for record in READING.records(path, "gold")}
+    assert found == {"a": {"name": "Ada", "pages": 3}, "b": {"name": "Bo"}}
 
 
 def test_the_sheet_of_a_workbook_is_an_option_and_more_sheets_are_noted(tmp_path):

@@ -132,6 +132,7 @@ def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, l
             raise DataError.of(f"Expected the name of a sheet, got {sheet!r}", file=str(path), hint=hint)
         width = None
         chosen = next(iter(sheets.values())) if sheet is None else sheets[sheet]
+        chosen.reset_dimensions()  # the stated range may be too small
         for number, row in enumerate(chosen.iter_rows(values_only=True), 1):
             cells = [_cell_text(value) for value in row]
             while cells and not cells[-1]:
