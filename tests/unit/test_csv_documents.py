@@ -292,6 +292,17 @@ def test_all_cells_of_a_workbook_are_read_if_it_states_a_wrong_range(tmp_path, s
     assert found == {"a": {"name": "Ada", "pages": 3}, "b": {"name": "Bo"}}
 
 
+def test_a_workbook_with_an_empty_chart_sheet_is_refused(tmp_path):
+    path = tmp_path / "gold.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["id"])
+    book.create_chartsheet()  # openpyxl raises an AttributeError when it reads a chart sheet without a chart
+    book.save(path)
+    with pytest.raises(DataError, match="Cannot read the file as an Excel workbook") as caught:
+        list(READING.records(path, "gold"))
+    assert "CSV UTF-8" in caught.value.hint
+
+
 def test_the_sheet_of_a_workbook_is_an_option_and_more_sheets_are_noted(tmp_path):
     path, schema = tmp_path / "book.xlsx", tmp_path / "schema.json"
     book = openpyxl.Workbook()

@@ -167,7 +167,7 @@ def _workbook(path: Path) -> Iterator[dict[str, Any]]:
             yield sheets
         finally:
             book.close()
-    except (OSError, KeyError, IndexError, ValueError, TypeError, EOFError, BadZipFile, SyntaxError) as error:
+    except (OSError, LookupError, ValueError, TypeError, AttributeError, EOFError, BadZipFile, SyntaxError) as error:
         raise DataError.of(
             f"Cannot read the file as an Excel workbook: {getattr(error, 'strerror', None) or error}",
             file=str(path),
