@@ -6,6 +6,7 @@ A path is a tuple of tokens: a property name (`str`), a position (`int`), or `ST
 from __future__ import annotations
 
 import enum
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -69,6 +70,18 @@ def parse(text: str) -> tuple[str | _Star, ...]:
     )
 
 
+_POSITION: Final = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def list_position(token: str) -> int | None:
+    """Return the position in a list that a token of a pointer states; None if no list has such a position.
+
+    >>> [list_position(token) for token in ("0", "12", "01", "-", "9" * 5000)]
+    [0, 12, None, None, None]
+    """
+    return int(token) if _POSITION.fullmatch(token) else None
+
+
 def value_at(value: Any, text: str) -> Any:  # noqa: ANN401  (JSON)
     """Return the part of a JSON value at a pointer.
 
@@ -100,8 +113,8 @@ def values_at(value: Any, path: Path, at: str = "") -> Iterator[tuple[str, Any]]
             yield from values_at(child, path[1:], f"{at}/{escape(token)}")
     elif isinstance(value, dict) and path[0] in value:
         yield from values_at(value[path[0]], path[1:], f"{at}/{escape(path[0])}")
-    elif isinstance(value, list) and str(path[0]).isdecimal() and int(str(path[0])) < len(value):
-        yield from values_at(value[int(str(path[0]))], path[1:], f"{at}/{path[0]}")
+    elif isinstance(value, list) and (place := list_position(str(path[0]))) is not None and place < len(value):
+        yield from values_at(value[place], path[1:], f"{at}/{place}")
 
 
 def wildcard(path: Path) -> str:

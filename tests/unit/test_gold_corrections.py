@@ -224,6 +224,16 @@ class TestWhatIsRefused:
         assert read() == Path("gold.jsonl").read_text(encoding="utf-8")
         assert not Path("new.jsonl.provenance.json").exists()
 
+    @pytest.mark.parametrize("token", ["9" * 5000, "1x", "01", "٣"])
+    def test_a_pointer_without_a_position_in_a_list_is_refused_and_kept(self, token):
+        away = f"/people/{token}/name"
+        done = apply(table(wrong("/people/0", '{"name":"Ada","born":"1815-12-10"}', ""), wrong(away, "Bo", "Bi")))
+        assert (done.values, len(done.refused)) == (1, 1)
+        with Path("new.jsonl.refused.csv").open(encoding="utf-8", newline="") as file:
+            assert [row["pointer"] for row in csv.DictReader(file)] == [away]
+        end = {"op": "remove", "path": "/people/0"}, {"op": "replace", "path": away, "value": 1}
+        assert len(apply(patched("a", *end), out="newer.jsonl").refused) == 2
+
     def test_decisions_that_agree_count_once_and_for_each_person(self):
         done = apply(
             table(

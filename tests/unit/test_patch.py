@@ -189,6 +189,7 @@ def test_custom_distances_are_called_again_only_on_request():
         (PatchOperation("remove", "/a"), {}),
         (PatchOperation("replace", "/a/1", 2), {"a": [1]}),
         (PatchOperation("replace", "/a/01", 2), {"a": [1, 2]}),
+        (PatchOperation("replace", f"/a/{'9' * 5000}", 2), {"a": [1, 2]}),
         (PatchOperation("add", "/a/b", 2), {"a": 1}),
         (PatchOperation("add", "/3", 2), [1]),
         (PatchOperation("remove", ""), ABSENT),

@@ -12,7 +12,7 @@ from arbitre.comparison.levels import NONE, Level, with_scales
 from arbitre.comparison.node_tree import NodeTree, Verdict, kind_name
 from arbitre.comparison.references import ReferenceNote, ReferredItem
 from arbitre.errors import DataError
-from arbitre.paths import DEPTH, STAR, parse
+from arbitre.paths import DEPTH, STAR, list_position, parse
 from arbitre.tally import COUNTS
 from arbitre.values import ABSENT, SIDES, Json, Kind
 
@@ -248,6 +248,6 @@ def _inherited(node: Mapping[str, Any], side: str, values: Sequence[Json], docum
     if node["inner"]:
         return value
     token = str(parse(node[side])[-1])
-    if isinstance(value, list) and token.isdecimal() and int(token) < len(value):
-        return value[int(token)]
+    if isinstance(value, list) and (position := list_position(token)) is not None and position < len(value):
+        return value[position]
     return value.get(token, ABSENT) if isinstance(value, dict) else ABSENT

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from arbitre.errors import DataError
+from arbitre.paths import list_position
 from arbitre.values import ABSENT, Json
 
 if TYPE_CHECKING:
@@ -148,9 +149,10 @@ def _key(container: Json, token: str, operation: PatchOperation) -> int | str:
 
 
 def _position(token: str, last: int, operation: PatchOperation) -> int:
-    if not (token.isascii() and token.isdecimal()) or token != str(int(token)) or int(token) > last:
+    position = list_position(token)
+    if position is None or position > last:
         raise _no_target(operation)
-    return int(token)
+    return position
 
 
 def _no_target(operation: PatchOperation) -> DataError:

@@ -21,7 +21,7 @@ from arbitre.gold.gold_texts import DocumentText, GoldSource
 from arbitre.inputs.options import ReadOptions
 from arbitre.inputs.provenance import Correction, Provenance, ValueOrigin
 from arbitre.parsing.json_edits import Edit, Operation, edited
-from arbitre.paths import order, pointer
+from arbitre.paths import list_position, order, pointer
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import Violation, find_violations
 from arbitre.schema.value_schema import value_schemas
@@ -478,8 +478,8 @@ def _violations(root: Subschema, located: DocumentText, text: str) -> tuple[Viol
 def _value_at(value: Json, tokens: Iterable[str]) -> Json:
     """Return the value at a path. Raises LookupError if there is none."""
     for token in tokens:
-        if isinstance(value, list) and token.isdecimal() and str(int(token)) == token:
-            value = value[int(token)]
+        if isinstance(value, list) and (position := list_position(token)) is not None:
+            value = value[position]
         elif isinstance(value, dict):
             value = value[token]
         else:
@@ -506,8 +506,8 @@ def _moved(tokens: Sequence[str], removed: _Removed) -> list[str]:
     moved = []
     for at, token in enumerate(tokens):
         gone = removed.get(tuple(tokens[:at]), ())
-        known = gone and token != END
-        moved.append(str(int(token) - sum(place < int(token) for place in gone)) if known else token)
+        position = list_position(token) if gone else None
+        moved.append(token if position is None else str(position - sum(place < position for place in gone)))
     return moved
 
 

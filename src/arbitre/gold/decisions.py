@@ -13,6 +13,7 @@ from arbitre.errors import DataError, Problem, did_you_mean
 from arbitre.inputs import strict_json
 from arbitre.inputs.csv_table import TEXT_TABLES, CsvTable, cell_text, cell_value
 from arbitre.inputs.open_files import split_name
+from arbitre.paths import list_position
 from arbitre.schema.loading.load_schema import load
 from arbitre.schema.validate import find_violations
 from arbitre.storage.output_folder import output_path, output_text_file
@@ -334,8 +335,8 @@ def _of_patch(document: str, patch: Iterable[Mapping[str, Any]]) -> Iterator[tup
 def _is_shifted(pointer: str, above: str, token: str) -> bool:
     """Return whether the removal of an item of a list changes the position of a value."""
     first = pointer.removeprefix(f"{above}/").partition("/")[0]
-    inside = pointer.startswith(f"{above}/") and token.isdecimal() and first.isdecimal()
-    return inside and int(first) >= int(token)
+    place, gone = list_position(first), list_position(token)
+    return pointer.startswith(f"{above}/") and place is not None and gone is not None and place >= gone
 
 
 def _reason(problem: Problem) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from arbitre.errors import SchemaError
-from arbitre.paths import STAR, parse
+from arbitre.paths import STAR, list_position, parse
 from arbitre.schema.loading.load_schema import REFERENCES
 from arbitre.values import PATTERN_SECONDS
 
@@ -86,8 +86,9 @@ class _Reduction:
         prefix, items = _list_keywords(schema)
         if token is not STAR:
             found = [self._field(part, str(token), rest)] if "object" in types else []
-            if "array" in types and str(token).isdecimal() and int(str(token)) < len(_listed(part, prefix)):
-                found.append(self.at(part.below(prefix, int(str(token))), rest))
+            position = list_position(str(token)) if "array" in types else None
+            if position is not None and position < len(_listed(part, prefix)):
+                found.append(self.at(part.below(prefix, position), rest))
             return _any(found)
         within: list[Subschema] = []
         if "array" in types:
