@@ -331,3 +331,30 @@ def test_a_file_that_is_not_an_evaluation_is_refused():
     Path("other.json").write_text("[]", encoding="utf-8")
     assert "other.json: The file is not an evaluation" in run("other.json", "other.json", code=2).output
     assert "none.json" in run("none.json", "other.json", code=2).output
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        (lambda plain: plain["macro"].update(f1q="x"), "/macro/f1q"),
+        (lambda plain: plain["micro"].update(matched=None), "/micro/matched"),
+        (lambda plain: plain.update(signature=[]), "/signature"),
+        (lambda plain: plain.pop("by_path"), ""),
+    ],
+)
+def test_an_evaluation_that_was_edited_is_refused_with_its_place(change, pointer):
+    path = written("before", {"a": HALF}, archive=False)
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    change(plain)
+    Path("after").mkdir()
+    Path("after/evaluation.json").write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(DataError, match="The file is not a valid evaluation") as caught:
+        arbitre.diff(path, "after")
+    assert (caught.value.file, caught.value.pointer) == (str(Path("after/evaluation.json")), pointer)
+
+
+def test_a_folder_without_an_evaluation_says_which_file_is_missing():
+    path = written("before", {"a": HALF})
+    path.unlink()
+    with pytest.raises(DataError, match=r"before: Expected evaluation\.json in the folder, got none"):
+        arbitre.diff("before", "before")

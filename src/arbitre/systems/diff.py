@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from arbitre import bundled
 from arbitre.corpus.archive import RESULTS, read_archive
 from arbitre.corpus.documents import sum_tallies
 from arbitre.corpus.evaluation import EVALUATION, FORMAT, Evaluation
@@ -18,6 +20,8 @@ from arbitre.errors import DataError, OptionError, Problem, QualityBoundError, s
 from arbitre.inputs import strict_json
 from arbitre.inputs.document_ids import quote_names
 from arbitre.language import Language, Translator
+from arbitre.schema.loading.load_schema import load
+from arbitre.schema.validate import find_violations
 from arbitre.statistics.intervals import LEVEL
 from arbitre.statistics.paired_tests import contrasts, different_clusters, holm, threshold
 from arbitre.statistics.sample import Sample, assign_clusters, estimate, parse_beta, value, weigh_for_beta
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from arbitre.corpus.documents import DocumentTable
     from arbitre.corpus.quality_bounds import Bounds, MissedBound, QualityBound
     from arbitre.options import Average
+    from arbitre.schema.loading.load_schema import Subschema
     from arbitre.statistics.paired_tests import Difference
 
 Change: TypeAlias = Literal["improved", "worse", "no evidence"]
@@ -594,9 +599,14 @@ def _changed(before: Mapping[str, float | None], after: Mapping[str, float | Non
     return tuple(sorted(moved, key=lambda change: (change.difference or 0.0, change.name)))
 
 
+_HINT: Final = "Pass the evaluation.json that `arbitre evaluate --out` writes."
+
+
 def _file(path: str | Path) -> Path:
-    """Return the `evaluation.json` in a folder, or the path itself."""
+    """Return the `evaluation.json` in a folder, or the path itself. Raises DataError if a folder has no such file."""
     inside = Path(path) / EVALUATION
+    if Path(path).is_dir() and not inside.is_file():
+        raise DataError.of(f"Expected {EVALUATION} in the folder, got none", file=str(path), hint=_HINT)
     return inside if inside.is_file() else Path(path)
 
 
@@ -615,9 +625,21 @@ def read_evaluation(path: str | Path) -> dict[str, Any]:
         raise DataError.of(
             "The file is not an evaluation",
             file=str(path),
-            hint="Pass the evaluation.json that `arbitre evaluate --out` writes.",
+            hint=_HINT,
+        )
+    for each in find_violations(_schema(), evaluation):
+        raise DataError.of(
+            f"The file is not a valid evaluation: {each.message}",
+            file=str(path),
+            pointer=each.pointer,
+            hint="Undo the changes to the file, or run the evaluation again.",
         )
     return evaluation
+
+
+@cache
+def _schema() -> Subschema:
+    return load(bundled.schema("evaluation.schema.json"))
 
 
 def _documents(path: Path) -> DocumentTable | None:
