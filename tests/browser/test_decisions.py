@@ -433,6 +433,21 @@ def test_the_runs_of_an_earlier_file_are_found(visit, tmp_path):
     assert (row["document"], row["run"]) == ("a", "2")
 
 
+def test_booleans_that_a_spreadsheet_has_saved_are_loaded(visit, tmp_path):
+    corpora.lines(tmp_path / "gold.jsonl", [{"id": "a", "ok": True}])
+    corpora.lines(tmp_path / "careful.jsonl", [{"id": "a", "ok": False}])
+    (tmp_path / "schema.json").write_text('{"type": "object", "properties": {"ok": {}}}', encoding="utf-8")
+    out = "--predicted", tmp_path / "careful.jsonl", "--out", tmp_path / "report", "--workers", "1"
+    run("evaluate", "--schema", tmp_path / "schema.json", "--gold", tmp_path / "gold.jsonl", *out)
+    path = tmp_path / "saved.csv"
+    line = 'a,/ok,/ok,gold is wrong,TRUE,FALSE,"""TRUE""",Zoé\n'
+    path.write_text(f"document,pointer,path,decision,gold,predicted,value,by\n{line}", encoding="utf-8")
+    page = visit(report(tmp_path))
+    page.locator(".decisions input[type=file]").set_input_files(path)
+    (row,) = rows(save(page, "CSV", tmp_path))
+    assert (row["gold"], row["predicted"], row["value"]) == ("true", "false", '"TRUE"')
+
+
 def test_decisions_are_not_lost_if_the_browser_does_not_keep_them(visit, several, tmp_path):
     page = visit(report(several))
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })")

@@ -61,10 +61,12 @@ def test_decisions_are_read_from_a_table(tmp_path, delimiter):
         "c,/x,,TRUE,Zoé,",
         "d,/x,403,,Zoé,",
         'e,/x,"""403""",,Zoé,',
+        "f,/x,TRUE,,Zoé,",
+        'g,/x,"""TRUE""",,Zoé,',
     ]
     path.write_text("\n".join(row.replace(",", delimiter) for row in rows), encoding="utf-8")
     values = {name: decision.value for name, decision in Decisions.read(path).by_id.items()}
-    assert values == {"a": "Ada", "c": ABSENT, "d": 403, "e": "403"}
+    assert values == {"a": "Ada", "c": ABSENT, "d": 403, "e": "403", "f": True, "g": "TRUE"}
     assert Decisions.read(path).by_id["a"] == Decision("a", "Ada", "Zoé", "p. 3")
 
 
@@ -206,6 +208,9 @@ def test_the_fingerprint_changes_with_the_list_items_around_the_place():
         "-1",
         "@x",
         "true",
+        "TRUE",
+        "FALSE",
+        "True",
         "null",
         "é\n",
         403,

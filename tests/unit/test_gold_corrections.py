@@ -234,6 +234,12 @@ class TestWhatIsRefused:
         end = {"op": "remove", "path": "/people/0"}, {"op": "replace", "path": away, "value": 1}
         assert len(apply(patched("a", *end), out="newer.jsonl").refused) == 2
 
+    def test_booleans_that_a_spreadsheet_has_saved_are_booleans(self):
+        write("gold.jsonl", '{"id": "a", "ok": null, "sure": false}')
+        done = apply(table(wrong("/ok", "null", "TRUE"), wrong("/sure", "FALSE", '"TRUE"')))
+        assert (done.values, done.refused) == (2, ())
+        assert json.loads(read()) == {"id": "a", "ok": True, "sure": "TRUE"}
+
     def test_decisions_that_agree_count_once_and_for_each_person(self):
         done = apply(
             table(

@@ -187,11 +187,14 @@ def _cell_text(value: Any) -> str:  # noqa: ANN401  (a value of openpyxl)
     return str(value) if isinstance(value, str) else str(json_form(value))
 
 
+_BOOLEANS: Final = {"TRUE": True, "FALSE": False}
+
+
 def cell_text(value: Json) -> str:
     r"""Return the text of a value for a cell: JSON, without quotes if it reads back as the same text; "" for ABSENT.
 
-    >>> [cell_text(value) for value in ("Ada", 403, "403", "", None, "=1+1", ABSENT)]
-    ['Ada', '403', '"403"', '""', 'null', '"=1+1"', '']
+    >>> [cell_text(value) for value in ("Ada", 403, "403", "TRUE", "", None, "=1+1", ABSENT)]
+    ['Ada', '403', '"403"', '"TRUE"', '""', 'null', '"=1+1"', '']
     """
     if value is ABSENT:
         return ""
@@ -207,14 +210,18 @@ def cell_text(value: Json) -> str:
 def cell_value(text: str) -> Json:
     """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
 
+    TRUE and FALSE are booleans: spreadsheets save them so.
+
     Raises:
         DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.
 
-    >>> [cell_value(text) for text in ("Ada", "403", '"403"', "[1, 2]", "")]
-    ['Ada', 403, '403', [1, 2], ABSENT]
+    >>> [cell_value(text) for text in ("Ada", "403", '"403"', "TRUE", "[1, 2]", "")]
+    ['Ada', 403, '403', True, [1, 2], ABSENT]
     """
     if not text.strip():
         return ABSENT
+    if text.strip() in _BOOLEANS:
+        return _BOOLEANS[text.strip()]
     try:
         return strict_json.parse(text)
     except DataError as error:

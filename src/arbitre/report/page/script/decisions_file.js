@@ -22,11 +22,14 @@ const sortedDecisions = () =>
 
 // A text that no spreadsheet runs as a formula.
 const guarded = (whole) => (/^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(whole) ? `'${whole}` : whole);
+// The JSON text of the value in a cell. Spreadsheets save booleans as TRUE and FALSE.
+const BOOLEANS = { TRUE: "true", FALSE: "false" };
+const valueIn = (cell) => BOOLEANS[cell.trim()] ?? typed(cell);
 // A value in a cell: JSON, or a text without quotes if no program reads it as something else, such as a date.
 const cellOf = (raw) => {
   if (raw === null) return "";
   const value = JSON.parse(raw);
-  return isText(value) && /^\p{L}(?:[^\d]*[\p{L}\p{P}])?$/u.test(value) && typed(value) === raw ? value : raw;
+  return isText(value) && /^\p{L}(?:[^\d]*[\p{L}\p{P}])?$/u.test(value) && valueIn(value) === raw ? value : raw;
 };
 const quoted = (cell) => (/[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 const tableText = () => {
@@ -102,7 +105,7 @@ const inTable = (whole) => {
     const own = { pointer: cells.pointer === UNPLACED ? null : cells.pointer };
     for (const name of TEXTS) own[name] = unguarded(cells[name] ?? "");
     if (!head.includes("run")) own.run = null; // it may follow the id
-    for (const name of VALUES) own[name] = (cells[name] ?? "") === "" ? null : typed(cells[name]);
+    for (const name of VALUES) own[name] = (cells[name] ?? "") === "" ? null : valueIn(cells[name]);
     own.decision = own.decision.trim().toLowerCase();
     const malformed = VALUES.some((name) => cells[name] && own[name] === null);
     const leftOut = (cells.absent ?? "").trim().toLowerCase() === "true";
