@@ -116,6 +116,25 @@ def test_a_delimiter_in_the_name_of_a_column_does_not_mislead(tmp_path):
     assert documents(tmp_path / "p.csv", 'id;"name, first";b\na;x, y;z\n') == {"a": {"name, first": "x, y", "b": "z"}}
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "name", ["note\nx", "note\r\n(x, y; z)", "x, in m, or cm, or mm", 'a;b;c "d"; e', 'a\tb\tc"\td']
+)
+@pytest.mark.parametrize("start", ["", "\n", "\ufeff"])
+def test_line_breaks_and_delimiters_in_quoted_names_do_not_mislead(tmp_path, mark, name, start):
+    quoted = f'"{name.replace(chr(34), chr(34) * 2)}"'
+    for names, cells in ((("id", "b", quoted), "a?y?x, z"), ((quoted, "id", "b"), "x, z?a?y")):
+        text = f"{start}{mark.join(names)}\n{cells}\n".replace("x, z", '"x, z"').replace("?", mark)
+        assert documents(tmp_path / "p.csv", text) == {"a": {name: "x, z", "b": "y"}}
+
+
+@pytest.mark.parametrize("text", ['id,5" screen\na,x\n', 'id,x "y"\na,x\n', 'id, "x"\na,x\n'])
+def test_a_name_may_contain_quotes_that_are_not_around_it(tmp_path, text):
+    assert [list(value.values()) for value in documents(tmp_path / "p.csv", text).values()] == [["x"]]
+    with pytest.raises(DataError, match="Cannot read the file as CSV"):
+        read(tmp_path / "p.csv", 'id,"x\n')
+
+
 def test_compressed_and_tab_separated_tables_are_read(tmp_path):
     assert documents(tmp_path / "p.csv.gz", gzip.compress(b"id,name\na,Bo\n")) == {"a": {"name": "Bo"}}
     assert documents(tmp_path / "p.tsv", "id\tname\na\tBo\n") == {"a": {"name": "Bo"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import struct
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -43,21 +44,24 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
 
     Args:
         lines: The text in lines, with their line ends.
-        delimiter: The delimiter; None for the one of `DELIMITERS` that splits the first line into the most columns.
+        delimiter: The delimiter; None for the one of `DELIMITERS` that splits the first row into the most columns,
+            with quotes only around cells if possible.
 
     Raises:
         CsvError: A row is not CSV.
 
     >>> list(csv_rows(["name;place\n", '"Larcher, Gérard";Paris\n']))
     [(1, ['name', 'place']), (2, ['Larcher, Gérard', 'Paris'])]
+    >>> list(csv_rows(['"name\n', '(full)";"x, in m, or cm"\n']))
+    [(2, ['name\n(full)', 'x, in m, or cm'])]
     >>> list(csv_rows(["name;place\n", ";\n", '"";""\n', "Ada;\n"]))
     [(1, ['name', 'place']), (4, ['Ada', ''])]
     """
     rest = iter(lines)
-    head = next(rest, "")
+    head: list[str] = []
     if delimiter is None:
-        delimiter = max(DELIMITERS, key=lambda mark: len(next(csv_reader([head], mark), ())))
-    rows = csv_reader(chain([head], rest), delimiter, strict=True)
+        delimiter = max(DELIMITERS, key=lambda mark: _fit(mark, head, rest))
+    rows = csv_reader(chain(head, rest), delimiter, strict=True)
     line = 1
     try:
         for cells in rows:
@@ -66,3 +70,30 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
                 yield line, cells
     except csv.Error as error:
         raise CsvError(str(error), line) from error
+
+
+def _fit(mark: str, head: list[str], rest: Iterator[str]) -> tuple[bool, int]:
+    """Return how well a delimiter fits the first row that is not blank; more is better.
+
+    The values are whether the row has quotes only around cells, and its number of columns; if it has other quotes, that
+    of the first line. Lines are taken from `head`, then from `rest`, which are added to `head`.
+    """
+
+    def lines() -> Iterator[str]:
+        yield from head
+        for line in rest:
+            head.append(line)
+            yield line
+
+    rows, start = csv_reader(lines(), mark, strict=True), 0
+    cell = f'(?:"(?:[^"]|"")*+"|[^"{mark}\r\n]*+)'
+    try:
+        for cells in rows:
+            if any(cells):
+                if re.fullmatch(f"{cell}(?:{mark}{cell})*+[\r\n]*", "".join(head[start : rows.line_num])):
+                    return True, len(cells)
+                break
+            start = rows.line_num
+    except csv.Error:
+        pass
+    return False, len(next(csv_reader(head[:1], mark), ()))
