@@ -135,6 +135,12 @@ def test_a_name_may_contain_quotes_that_are_not_around_it(tmp_path, text):
         read(tmp_path / "p.csv", 'id,"x\n')
 
 
+def test_columns_at_the_end_without_names_and_values_are_left_out(tmp_path):
+    first, second, third = read(tmp_path / "p.csv", "id;name;;\na;Bo;;\nb;Cy\nc;Di;;x\n")
+    assert (first.value, second.value) == ({"name": "Bo"}, {"name": "Cy"})
+    assert (third.line, third.reason) == (4, "Expected 2 cells, got 4")
+
+
 def test_compressed_and_tab_separated_tables_are_read(tmp_path):
     assert documents(tmp_path / "p.csv.gz", gzip.compress(b"id,name\na,Bo\n")) == {"a": {"name": "Bo"}}
     assert documents(tmp_path / "p.tsv", "id\tname\na\tBo\n") == {"a": {"name": "Bo"}}
@@ -180,7 +186,9 @@ def test_rows_without_any_value_are_skipped_and_keep_their_lines(tmp_path):
             "Expected one column 'id', got none",
             "Available: nr, name. Set the column of the id with --id-key",
         ),
-        ("id,x,x\na,1,2\n", "Expected each column once", "Rename"),
+        ("id,a,b,c,d,x,x\na,1,2\n", "Expected each column once, got several with the name 'x'", "Rename"),
+        ("id,,,x\na,,,1\n", "got none for the columns 2, 3", "Name these columns"),
+        (",id,x\n0,a,1\n", "Expected a name for the column 1, got none", "remove it"),
         ("", "Expected one column 'id', got none", "--id-key"),
         ('id,x\na,"b\n', "Cannot read the file as CSV", "Correct the row after line 1"),
         ("id;nom\na;Zoé\n".encode("cp1252"), "probably Windows-1252", "iconv -f CP1252 -t UTF-8"),

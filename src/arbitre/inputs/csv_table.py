@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -58,8 +59,14 @@ class CsvTable:
                     f"Expected one column {name!r}, got {columns.count(name) or 'none'}",
                     did_you_mean(name, columns, hint),
                 )
-        if len(set(columns)) != len(columns):
-            raise self._refused(f"Expected each column once, got {quote_names(columns)}", "Rename one of them.")
+        if columns.count("") > 1:
+            places = [str(place) for place, name in enumerate(columns, 1) if not name]
+            message = f"Expected a name for each column, got none for the columns {', '.join(places)}"
+            raise self._refused(message, "Name these columns in the first line, or remove them.")
+        if repeated := [name for name, times in Counter(columns).items() if times > 1]:
+            raise self._refused(
+                f"Expected each column once, got several with the name {quote_names(repeated)}", "Rename one of them."
+            )
 
     def rows(self) -> Iterator[tuple[int, dict[str, str] | str]]:
         """Yield the line and the cells by column of each row, or why it cannot be used. Raises DataError."""
@@ -79,7 +86,10 @@ class CsvTable:
 
     @contextmanager
     def _table(self) -> Iterator[tuple[list[str], Iterator[tuple[int, list[str]]]]]:
-        """Open the file. Yields its first row, and the line and the cells of all others that are not blank."""
+        """Open the file. Yields its first row, and the line and the cells of all others that are not blank.
+
+        Columns at the end that have no name are left out, unless a row has a value there.
+        """
         if self.path.suffix.lower() == WORKBOOK:
             rows = workbook_rows(self.path, self.sheet)
             yield next(rows, (1, []))[1], rows
@@ -87,7 +97,11 @@ class CsvTable:
         try:
             with open_source(self.path) as data, io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file:
                 rows = csv_rows(file)
-                yield next(rows, (1, []))[1], rows
+                columns = next(rows, (1, []))[1]
+                full = len(columns)
+                while columns and not columns[-1]:
+                    columns.pop()
+                yield columns, ((line, _without_unnamed(cells, len(columns), full)) for line, cells in rows)
         except CsvError as error:
             raise DataError.of(
                 f"Cannot read the file as CSV: {error}",
@@ -112,6 +126,11 @@ class CsvTable:
 
     def _refused(self, message: str, hint: str | None) -> DataError:
         return DataError.of(message, file=str(self.path), line=1, hint=hint)
+
+
+def _without_unnamed(cells: list[str], named: int, full: int) -> list[str]:
+    """Return a row without the empty cells of the columns after the first `named` of `full` columns."""
+    return cells if len(cells) != full or any(cells[named:]) else cells[:named]
 
 
 def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, list[str]]]:

@@ -254,6 +254,13 @@ class Reader:
                 reason = row if isinstance(row, str) else f"Expected an id in {self.id_key!r}, got an empty cell"
                 yield self.failure(DataError.of(reason, file=str(path), line=line))
                 continue
+            if row.get(""):
+                raise DataError.of(
+                    f"Expected a name for the column {table.columns.index('') + 1}, got none",
+                    file=str(path),
+                    line=1,
+                    hint="Name the column in the first line, or remove it.",
+                )
             labels = row[self.id_key], row.get(RUN) or None
             try:
                 self.check_size("".join(row.values()), str(path), line)
