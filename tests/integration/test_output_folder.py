@@ -346,6 +346,19 @@ def test_only_callers_with_force_are_told_to_use_it(here):
     assert raised.value.hint == "Choose another name, or use --force to write to a new file beside it."
 
 
+def test_a_list_of_files_that_cannot_be_written_leaves_nothing_in_the_folder(here):
+    resource = pytest.importorskip("resource")
+    (here / "notes.txt").write_text("mine")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # as if the disk were full
+    try:
+        with pytest.raises(DataError, match="Cannot write the file"), output_file(here / "new.csv") as part:
+            part.write_text("id\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert contents(here) == {"notes.txt": b"mine"}
+
+
 def test_results_without_their_list_are_named(here):
     run(*EVALUATE, "--out", "out", "--quiet")
     (here / "out" / MARKER).unlink()

@@ -134,8 +134,8 @@ class FileList:
     def write(self, staging: Path | None = None) -> None:
         """Write the list, atomically; `staging` is a folder for temporary files."""
         part = (staging or self.folder) / f".arbitre-{token_hex(4)}.part"
-        _create(part, self.text)
         try:
+            _create(part, self.text)
             part.replace(self.folder / self.name)
         finally:
             part.unlink(missing_ok=True)
