@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.builders import read_records
 
+import arbitre
 from arbitre.corpus.executors import ProcessPool
 from arbitre.errors import DataError, OptionError
 from arbitre.inputs import blocks as blocks_module
@@ -288,6 +290,24 @@ class TestStandardInput:
 @pytest.mark.parametrize("name", ["none.json", "none.jsonl", "none.csv", "none"])
 def test_a_missing_source_is_refused(tmp_path, name):
     assert refusal(tmp_path / name).file == str(tmp_path / name)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode")
+def test_a_file_whose_name_is_not_unicode_is_refused(tmp_path):
+    folder = tmp_path / os.fsdecode(b"f\xe9")
+    folder.mkdir()
+    write(folder / "a.json", "{}")
+    names = write(folder / os.fsdecode(b"c\xff.json"), "{}"), write(tmp_path / os.fsdecode(b"c\xff.jsonl"), "")
+    for source, name in ((folder, names[0]), (f"{folder}/*.json", names[0]), (names[0],) * 2, (names[1],) * 2):
+        error = refusal(source)
+        assert "name of the file to be Unicode" in error.message
+        assert error.file == os.fsencode(name).decode(errors="backslashreplace")
+        assert error.file.isprintable()
+    names[0].unlink()
+    assert [record.id for record in read(folder)] == ["a"]
+    write(folder / "b.json", "{")
+    options = {"gold": folder, "predicted": folder}
+    assert len(arbitre.evaluate({}, **options, out=tmp_path / "out").failures) == 2
 
 
 def test_an_unsupported_source_is_refused(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import os
 import sys
 import zlib
 from contextlib import contextmanager
@@ -15,7 +16,6 @@ from arbitre.storage.files import check_is_local, unreadable
 from arbitre.values import MAX_BYTES
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
     from types import ModuleType
@@ -78,7 +78,7 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
     `**` matches folders at any depth. Globs do not match sidecars. The name of an existing file is not a glob.
 
     Raises:
-        DataError: A glob matches no files.
+        DataError: A glob matches no files, or the name of a file is not Unicode.
     """
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         name = str(source)
@@ -93,6 +93,8 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
         if not exists:
             check_is_local(name)
         if exists or not glob.has_magic(name):
+            if not Path(name).is_dir():
+                check_is_unicode(Path(name))
             yield name
             continue
         matching = glob.glob(name, recursive=True)  # noqa: PTH207  (Path.glob takes no absolute pattern)
@@ -102,7 +104,21 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
                 f"Expected {name!r} to match files, got none",
                 hint="Put the pattern in quotes; ** matches folders at any depth.",
             )
+        for path in found:
+            check_is_unicode(Path(path))
         yield from found
+
+
+def check_is_unicode(path: Path) -> None:
+    """Raise DataError if the name of a file, without its folder, is not Unicode, so that no result can contain it."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        raise DataError.of(
+            "Expected the name of the file to be Unicode (UTF-8)",
+            file=os.fsencode(path).decode(errors="backslashreplace"),
+            hint="Rename the file.",
+        ) from None
 
 
 def source_names(sources: str | Path | Iterable[str | Path]) -> list[tuple[str, bool]]:

@@ -19,6 +19,7 @@ from arbitre.inputs.open_files import (
     STDIN,
     STDIN_NAME,
     ZSTD,
+    check_is_unicode,
     is_compressed,
     is_dangling,
     open_source,
@@ -145,6 +146,9 @@ class Reader:
         """Return the names of the files in a folder that are documents, sorted. Sidecars are not documents.
 
         A link to a missing file is a document that cannot be read.
+
+        Raises:
+            DataError: There are no such files, or the name of one is not Unicode.
         """
         suffixes = {DOCUMENT} | (RAW if self.lenient else set())
         with os.scandir(folder) as entries:
@@ -159,6 +163,8 @@ class Reader:
             raise DataError.of(
                 "Expected a folder of <id>.json files, got none", file=str(folder), hint="Check the name of the folder."
             )
+        for name in files:
+            check_is_unicode(folder / name)
         return tuple(files)
 
     def document(self, path: Path) -> Record | Failure:
