@@ -97,7 +97,7 @@ def test_the_scores_of_shared_documents_are_compared_with_the_test_of_rank():
     for change, test in ((found.micro, tests["micro"]), (found.macro, tests["macro"])):
         assert test.p <= change.p <= len(HEADLINES) * test.p
     assert (found.only_before, found.only_after) == (("x",), ("y",))
-    assert "cover the 12 documents" in "".join(found.notes)
+    assert "cover the documents that both evaluations have (12)" in "".join(found.notes)
     own = arbitre.diff(systems["before"], systems["after"])
     assert [own.micro.p, own.macro.p, own.document_quality.p] == [
         found.micro.p,

@@ -152,10 +152,10 @@ def test_the_best_system_and_the_lost_mass_are_listed_by_path():
 def test_the_table_of_losses_says_that_weights_are_ignored():
     table = system_tables.lacking(rank({"a": people([{"name": "Ada", "age": 30}, {"name": "Bo", "age": 5}])}))
     assert table.title == "Leaf quality lost by a, by path (unweighted)"
-    assert "`arbitre evaluate --diagnose` shows the cost of each path in f1q" in table.notes[0]
+    assert "their costs in f1q, which `arbitre evaluate --diagnose` shows" in table.notes[0]
     french = Translator(Language.FR)
     assert french.text(table.title) == "Qualité des feuilles perdue par a, par chemin (sans pondération)"
-    assert "donne le coût de chaque chemin en f1q" in french.text(table.notes[0])
+    assert "leurs coûts en f1q, qu’affiche `arbitre evaluate --diagnose`" in french.text(table.notes[0])
 
 
 def test_a_perfect_system_loses_no_mass():
