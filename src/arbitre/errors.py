@@ -163,7 +163,7 @@ class FunctionError(SolverError):
 
 
 def check_integer(option: str, value: object, *, least: int = 0, hint: str | None = None) -> None:
-    """Raise OptionError if the value of an option is not an integer of at least `least`. NumPy integers are integers.
+    """Raise OptionError if the value of an option is not an integer of at least `least`. NumPy integers are accepted.
 
     >>> check_integer("seed", -1)
     Traceback (most recent call last):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Tally:
     """The five non-negative sums from which scores are computed. Tallies can be added, with `Tally()` as zero.
 
-    The sums are not checked: `matched` is at most `gold` and `predicted`, and the sums of the qualities and of their
-    squares are at most `matched`. `arbitre.statistics.Sample.of` checks the tallies of a corpus.
+    In a valid tally, `matched` is at most `gold` and `predicted`, and the sums of the qualities and of their squares
+    are at most `matched`. The class does not check this. `arbitre.statistics.Sample.of` checks the tallies of a corpus.
 
     Attributes:
         gold: Number of items, or total weight of fields, in gold.

@@ -74,9 +74,9 @@ def test_check_names_each_pattern_that_is_not_a_regular_expression(overlay):
     result = run("check", "patterns.json", *overlay)
     hint = "  Correct the pattern. When documents are validated, every text violates it."
     assert result.stderr.splitlines() == [
-        'patterns.json: Expected a regular expression, got "ok)": unbalanced parenthesis at position 2 at /$defs/code/pattern',
+        'patterns.json: Expected a valid regular expression, got "ok)": unbalanced parenthesis at position 2 at /$defs/code/pattern',
         hint,
-        'patterns.json: Expected a regular expression, got "([": unterminated character set at position 2 at /properties/a~1b/items/pattern',
+        'patterns.json: Expected a valid regular expression, got "([": unterminated character set at position 2 at /properties/a~1b/items/pattern',
         hint,
     ]
     assert result.stdout.startswith("patterns.json: no errors; ")

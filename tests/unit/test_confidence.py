@@ -389,9 +389,9 @@ class TestCommand:
         odd = {"id": "b", "name": [name | {"page": 3}], "age": 20, "age_confidence": 1}
         self.write("answers", [{"id": "a", "name": name}, odd, odd | {"id": "c"}])
         stated = ("--confidence-from", "explicit")
-        said = '"value" and "confidence" are not read; the first is at /name/0/confidence in prediction b'
+        said = 'in addition to "value" and "confidence"; the first is at /name/0/confidence in prediction b'
         assert said in self.run(*stated).stderr
-        assert "clés que « value » et « confidence » ne sont pas lues" in self.run(*stated, "--lang", "fr").stderr
+        assert "clés en plus de « value » et « confidence »" in self.run(*stated, "--lang", "fr").stderr
         fields = {"confidence": {"type": "number"}, "age": {"type": "integer"}}
         Path("schema.json").write_text(json.dumps({"type": "object", "properties": fields}), encoding="utf-8")
         assert "are not read" not in self.run(*stated).stderr

@@ -383,7 +383,7 @@ class TestGarbage:
 
     def test_an_invalid_pattern_is_refused(self):
         (problem,) = refused({"patternProperties": {"(": STRING}})
-        assert problem.message.startswith('Expected a regular expression, got "("')
+        assert problem.message.startswith('Expected a valid regular expression, got "("')
         assert problem.pointer == "/patternProperties/("
 
     def test_items_as_a_list_is_refused_in_draft_2020_12(self):

@@ -295,7 +295,7 @@ class Alignment:
         return self.compute_costs()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields and the costs, which are computed for this: their function cannot be pickled."""
+        """Return the fields, with the costs computed, because the function that computes them cannot be pickled."""
         if self.compute_costs is not None:
             self.costs  # noqa: B018  (kept in the dictionary)
         return self.__dict__ | {"compute_costs": None}

@@ -43,13 +43,13 @@ MAX_NODES: Final = 1 << 15
 """Maximum number of nodes of these copies, if values are shuffled more than once."""
 
 MAX_WORK: Final = 1 << 24
-"""Maximum number of pairs of values that these copies compare (see `_work`), if values are shuffled more than once."""
+"""Maximum number of pairs of values compared in these copies (see `_work`), if values are shuffled more than once."""
 
 MAX_WORK_ONCE: Final = 1 << 26
-"""Maximum number of pairs of values that are compared if values are shuffled once; above, they are not shuffled."""
+"""Maximum number of pairs of values that are compared if values are shuffled once; otherwise, they are not shuffled."""
 
 PRODUCT: Final = 1 << 10
-"""Product of the lengths of two texts from which comparing them takes about twice as long as comparing numbers."""
+"""Product of the lengths of two texts whose comparison takes about twice as long as that of two numbers."""
 
 
 @dataclass(eq=False, slots=True)
@@ -211,8 +211,10 @@ def solidarity_by_chance(
 def _work(levels: Sequence[Level]) -> float:
     """Return an estimate of the number of pairs of values that are compared once the values are shuffled.
 
-    In lists that may match any items, all values of a path are compared with each other, as few items remain equal. A
-    pair of texts counts more, in proportion to the product of their mean lengths. Flat matchings are limited.
+    After the shuffle, few items are equal. Therefore, in lists whose matcher can match any two items, each gold value
+    of a path is assumed to be compared with each predicted value. Elsewhere, only the flat matching compares values, so
+    the number is limited to the number of values plus `MAX_CELLS`. A pair of texts counts more, in proportion to the
+    product of their mean lengths.
     """
     total = 0.0
     for level in levels:
@@ -238,7 +240,11 @@ def _work(levels: Sequence[Level]) -> float:
 
 
 def _matches_any(column: Column, *, exact: bool) -> bool:
-    """Return whether the rows lie in lists that may match any items; equal items are found without comparing pairs."""
+    """Return whether the values are inside a list whose matcher can match any two items.
+
+    If the values are compared exactly, a list that contains them directly does not count, because its equal items are
+    found without comparing pairs.
+    """
     if exact and isinstance(column.parent, ListColumn):
         column = column.parent
     while column.parent is not None:

@@ -115,7 +115,7 @@ class Sentences:
 
     @classmethod
     def of(cls, sentences: Sequence[Any], *, notation: str = AUTO, lenient: bool = False) -> Self:
-        """Return sentences given as Python objects: lists of tags, or lists of spans. Arrays are lists.
+        """Return sentences given as Python objects: lists (or arrays) of tags, or lists of spans.
 
         Raises:
             DataError: A tag or a span is invalid, with its pointer.

@@ -390,7 +390,8 @@ def _duplicates(plan: Plan, document: Json) -> Iterator[GoldFinding]:
     except ArbitreError:  # values that cannot be compared
         return
     alike = np.flatnonzero(distances <= 1.0 - NEAR)
-    for pair in alike[np.unique(later[alike], return_index=True)[1]].tolist():  # the first one of each later entry
+    # for each later entry, only the first duplicate
+    for pair in alike[np.unique(later[alike], return_index=True)[1]].tolist():
         first = entries.column.pointer(int(rows[earlier[pair]]))
         degree = "Identical" if distances[pair] == 0.0 else "Nearly identical"
         yield GoldFinding(
@@ -535,7 +536,10 @@ class CoverageCounter:
         return max(taking, key=lambda number: self._fit(branches[number], value), default=None)
 
     def _enumerated(self, branch: Branch) -> frozenset[Hashable] | None:
-        """Return the `values` of a branch, which are computed once. The expander keeps the branch alive."""
+        """Return the `values` of a branch, which are computed once.
+
+        The expander keeps the branch alive, so its `id` is not reused.
+        """
         if branch.enum is None:
             return None
         if id(branch) not in self._values_of_branch:

@@ -226,7 +226,7 @@ class _FreePositions:
     """The positions of a list that have no fault yet."""
 
     def __init__(self, size: int) -> None:
-        self._next = list(range(size + 1))  # a position itself if it is free, or a later one
+        self._next = list(range(size + 1))  # for each position: itself if it is free, otherwise a later one
 
     def __contains__(self, position: int) -> bool:
         return self._next[position] == position

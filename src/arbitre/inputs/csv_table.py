@@ -129,7 +129,7 @@ class CsvTable:
 
 
 def _without_unnamed(cells: list[str], named: int, full: int) -> list[str]:
-    """Return a row without the empty cells of the columns after the first `named` of `full` columns."""
+    """Return a row of `full` cells without those after the first `named` if these are all empty; otherwise the row."""
     return cells if len(cells) != full or any(cells[named:]) else cells[:named]
 
 
@@ -229,7 +229,7 @@ def cell_text(value: Json) -> str:
 def cell_value(text: str) -> Json:
     """Return the value of a cell: ABSENT if it is empty, the value of its JSON, or else the text without outer spaces.
 
-    TRUE and FALSE are booleans: spreadsheets save them so.
+    TRUE and FALSE are read as booleans, because spreadsheet programs save booleans in this form.
 
     Raises:
         DataError: The text begins like a list, an object or a quoted text, and is not valid JSON.

@@ -110,12 +110,12 @@ def expand_globs(sources: str | Path | Iterable[str | Path]) -> Iterator[str]:
 
 
 def check_is_unicode(path: Path) -> None:
-    """Raise DataError if the name of a file, without its folder, is not Unicode, so that no result can contain it."""
+    """Raise DataError if the name of a file, without its folder, is not valid UTF-8: results cannot contain it."""
     try:
         path.name.encode()
     except UnicodeEncodeError:
         raise DataError.of(
-            "Expected the name of the file to be Unicode (UTF-8)",
+            "The name of the file is not valid UTF-8",
             file=os.fsencode(path).decode(errors="backslashreplace"),
             hint="Rename the file.",
         ) from None

@@ -84,7 +84,7 @@ class _Occurrence(NamedTuple):
 
 
 class SearchableText(PlacedText):
-    """A source text from which excerpts with values are cut. The rules of `SourceText` find the values."""
+    """A source text from which excerpts that contain given values are cut. Values are found as in `SourceText`."""
 
     def excerpt(
         self, gold: Json = ABSENT, predicted: Json = ABSENT, entry: Iterable[Json] = (), length: int = LENGTH

@@ -44,8 +44,9 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
 
     Args:
         lines: The text in lines, with their line ends.
-        delimiter: The delimiter; None for the one of `DELIMITERS` that splits the first row into the most columns,
-            with quotes only around cells if possible.
+        delimiter: The delimiter; None to detect it. Of the `DELIMITERS` with which quotes occur only around whole cells
+            of the first row, the one that gives the most columns is used; if there are none, the one that splits the
+            first line into the most columns.
 
     Raises:
         CsvError: A row is not CSV.
@@ -75,8 +76,9 @@ def csv_rows(lines: Iterable[str], delimiter: str | None = None) -> Iterator[tup
 def _fit(mark: str, head: list[str], rest: Iterator[str]) -> tuple[bool, int]:
     """Return how well a delimiter fits the first row that is not blank; more is better.
 
-    The values are whether the row has quotes only around cells, and its number of columns; if it has other quotes, that
-    of the first line. Lines are taken from `head`, then from `rest`, which are added to `head`.
+    The values are whether quotes occur only around whole cells of the row, and the number of columns: of the row if
+    this is true, otherwise of the first line. Lines are read from `head`, then from `rest`; lines read from `rest` are
+    appended to `head`.
     """
 
     def lines() -> Iterator[str]:

@@ -94,7 +94,7 @@ def schema_path(sites: Sequence[Site], text: str) -> Path:
 def _step_to(site: Site, path: Path, token: Token) -> SchemaStep | None:
     """Return the step from a site to the part below it with this token; None if the schema declares none."""
     key = None if token is STAR else str(token)
-    member = next((member for member in site.object.fields if member.name == key), None)  # there can be many
+    member = next((one for one in site.object.fields if one.name == key), None)  # an object can have many fields
     if member is not None:
         return SchemaStep((*path, member.name), member.site, member.weight)
     return next((step for step in _below_fields(site, path) if escape(step.path[-1]) == escape(token)), None)

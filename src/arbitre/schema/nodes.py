@@ -182,11 +182,11 @@ class ObjectNode:
 
 
 def pattern_error(pattern: str) -> str | None:
-    """Return the message on a pattern that is not a regular expression; None if it is one."""
+    """Return an error message for a pattern that is not a valid regular expression; None if the pattern is valid."""
     try:
         regex.compile(pattern)
     except regex.error as error:
-        return f'Expected a regular expression, got "{pattern}": {error}'
+        return f'Expected a valid regular expression, got "{pattern}": {error}'
     return None
 
 

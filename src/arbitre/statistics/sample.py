@@ -37,7 +37,7 @@ COLUMNS: Final = ("gold", "predicted", "matched", "quality", "quality_sq")
 """Names of the columns of tallies."""
 
 MASS_TOLERANCE: Final = 1e-6
-"""Relative rounding error up to which the mass of a part may be greater than that of the whole."""
+"""Relative tolerance for rounding errors when a mass is compared with the mass that contains it."""
 
 CHUNK_ROWS: Final = 1 << 10
 """Number of documents processed at once, which bounds memory."""

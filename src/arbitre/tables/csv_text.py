@@ -96,12 +96,12 @@ _ESCAPED: Final = re.compile(f"'*[{re.escape(''.join(FORMULA))}]")
 
 
 _DECIMAL: Final = "(-?[0-9]+){mark}([0-9]+(?:[eE][+-]?[0-9]+)?)"
-"""Pattern of a number with this decimal mark, in JSON notation otherwise."""
+"""Template of a pattern for numbers in JSON notation, but with the decimal mark `mark`."""
 _COMMA_NUMBER: Final = re.compile(_DECIMAL.format(mark=","))
 
 
 class QuotedText(str):
-    """Text of a cell that would read as a number in its dialect. `csv_text` puts it in quotes, as `points` expects."""
+    """Text of a cell that would be read as a number. `csv_text` quotes it, so `points` does not change it."""
 
     __slots__ = ()
 
@@ -242,7 +242,7 @@ def _with_marked(cells: Sequence[str], quoted: Sequence[str]) -> Sequence[str]:
 
 
 def points(rows: str, dialect: CsvDialect) -> str:
-    """Return rows of CSV with the decimal point of JSON in all numbers. What is in quotes is a text.
+    """Return rows of CSV with a decimal point in all numbers. Quoted cells are texts and are not changed.
 
     >>> points('2,5;"2,5";[2.5]', CsvDialect.named("excel-fr"))
     '2.5;"2,5";[2.5]'

@@ -167,7 +167,7 @@ def row_file(stem: Path) -> Path | None:
 def read_rows(path: Path) -> Frame:
     """Read the file of a table as columns: numbers as floats (see `is_number`), all others as texts.
 
-    The dialect of a CSV file makes no difference: numbers in columns of texts are in JSON notation.
+    Numbers in columns of texts are returned in JSON notation, whatever the dialect of the CSV file.
 
     Raises:
         DataError: The file cannot be read, or pyarrow is not installed and the file is Parquet.

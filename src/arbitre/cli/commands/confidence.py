@@ -81,8 +81,8 @@ def confidence(
         screen.note(f"{counted(len(unknown), 'prediction')} without gold, not counted: {', '.join(unknown[:5])}")
     if unread:
         screen.note(
-            'Confidences in objects with keys other than "value" and "confidence" are not read; the first is at '
-            f"{unread}"
+            'Confidences are not read from objects that have other keys in addition to "value" and "confidence"; '
+            f"the first is at {unread}"
         )
     for failure in failures:
         screen.note(f"Prediction {failure['id']} failed; its values count as missing: {failure['reason']}")
